@@ -66,7 +66,8 @@ impl CancellableStream {
     /// checks the token again only after the system's `connect` has returned.
     ///
     /// # Errors
-    /// The errors of [`TcpStream::connect_timeout`], or an error that has [`struct@crate::Cancelled`] in it.
+    /// Returns the errors of [`TcpStream::connect_timeout`], or an error that has
+    /// [`struct@crate::Cancelled`] in it.
     #[cfg(all(not(unix), feature = "sockets"))]
     pub fn connect(
         address: std::net::SocketAddr,
@@ -86,7 +87,8 @@ impl CancellableStream {
     }
 
     /// Returns the stream. A later cancel does not shut it down; an earlier cancel has shut it down already.
-    /// If another thread is cancelling the token at this moment, this waits until the stream is shut down.
+    /// If another thread is cancelling the token at this moment, this call waits until the stream is shut
+    /// down.
     pub fn into_inner(self) -> TcpStream {
         let Self { stream, _shuts_down: registration, .. } = self;
         drop(registration);

@@ -9,8 +9,8 @@
 //! * [`ScopedJobs`] is for any number of closures of a [`scope`](crate::ExecutorExt::scope), which waits for
 //!   all of them.
 //!
-//! In both, exactly one thread takes a closure. The closure is behind a [`JobRef`] or a [`ScopedJob`], and
-//! that thread consumes this value: it runs the value or drops it.
+//! In both ways, exactly one thread takes a closure. The closure is behind a [`JobRef`] or a
+//! [`ScopedJob`], and that thread consumes this value: it runs the value or drops it.
 //!
 //! ```text
 //!             ┌── run ───▶ result written ──┐
@@ -24,7 +24,7 @@
 //!
 //! 1. A stack frame from which a closure borrows is left only when the closure was dropped or has run to its
 //!    end. A guard in [`lend`] and in [`ScopedJobs::keep`] ensures this, so it holds during unwinding, too. A
-//!    leaked `JobRef` or `ScopedJob` keeps its lender waiting without end, and does no other harm.
+//!    leaked `JobRef` or `ScopedJob` makes its lender wait for ever, but does no other harm.
 //! 2. Only the owner of the `JobRef` accesses a closure and its result, until it sets `done` with Release.
 //!    The lender accesses them after it has seen `done` with Acquire. The thread that sets `done` does not
 //!    touch the frame afterwards.
@@ -62,7 +62,7 @@ where
 {
     let frame = StackJob { body: UnsafeCell::new(StackJobBody::Closure(f)), done: AtomicBool::new(false) };
     let published = {
-        // `publish` is code of this crate and does not panic. If it did, perhaps another thread would already
+        // `publish` is code of this crate and does not panic. If it did panic, another thread might already
         // have the reference.
         let no_way_back = OnDrop(|| process::abort());
         let published = publish(JobRef::of(&frame));
@@ -105,7 +105,8 @@ enum StackJobBody<F, R> {
     Gone,
 }
 
-/// A closure in a lender's frame, without its type. The lender waits until this is run or dropped.
+/// A closure in a lender's frame, without its type. The lender waits until this closure is run or
+/// dropped.
 pub(crate) struct JobRef {
     frame: NonNull<()>,
     /// Consumes the closure: runs it, or drops it.
@@ -120,7 +121,7 @@ impl JobRef {
         Self { frame: NonNull::from(frame).cast(), end: end::<F, R> }
     }
 
-    /// Runs the closure. A panic in it is its result.
+    /// Runs the closure. A panic in the closure becomes its result.
     pub(crate) fn run(self) {
         let this = mem::ManuallyDrop::new(self);
         // SAFETY: `frame` has the types for which `end` was made. The frame stays until `end` has set `done`
@@ -161,7 +162,8 @@ unsafe fn end<F: FnOnce() -> R + Send, R: Send>(frame: NonNull<()>, run: bool) {
 /// Closures that borrow for `'scope`. They are lent only while [`keep`](Self::keep) runs.
 pub(crate) struct ScopedJobs<'scope> {
     record: Arc<Mutex<ScopeRecord>>,
-    /// Invariant in `'scope`: the compiler must neither shorten nor prolong it.
+    /// This marker makes the type invariant in `'scope`: the compiler must neither shorten nor
+    /// prolong that lifetime.
     scope: PhantomData<&'scope mut &'scope ()>,
 }
 
@@ -171,7 +173,7 @@ pub(crate) struct ScopeRecord {
     is_open: bool,
     /// The number of closures that have not begun or are running.
     lent: usize,
-    /// The closures that perhaps have not begun, in the order in which they were lent.
+    /// The closures that may not have begun yet, in the order in which they were lent.
     unbegun: VecDeque<Arc<ScopedJobSlot>>,
     /// The thread of each closure that has begun.
     running: Vec<ThreadKey>,
@@ -184,7 +186,7 @@ struct ScopedJobSlot {
     record: Arc<Mutex<ScopeRecord>>,
 }
 
-/// A reference to a lent closure. Perhaps another thread has taken the closure already. If not, dropping the
+/// A reference to a lent closure. Another thread may have taken the closure already. If not, dropping the
 /// reference drops the closure.
 pub(crate) struct ScopedJob(Arc<ScopedJobSlot>);
 

@@ -5,12 +5,12 @@
 //! thread would free it. So a closure of up to three words is stored inside the task; only a larger closure
 //! is boxed. The parts that few tasks have (a name, a priority, a [`TaskObserver`]) are in one optional box.
 //!
-//! [`Task::run`] takes a task by value, so it runs at most once. A panic in it is caught and becomes the
-//! [`Outcome`]. While the task runs, its own [`CancelToken`](crate::CancelToken) is the thread's current
-//! token.
+//! [`Task::run`] takes a task by value, so it runs at most once. A panic in the closure is caught and
+//! becomes the [`Outcome`]. While the task runs, its own [`CancelToken`](crate::CancelToken) is the
+//! thread's current token.
 //!
 //! A task made with a handle ([`FutureTask`](crate::FutureTask)) shares its state with the handle. If such a
-//! task is dropped unrun, its handle is completed as cancelled, so no joiner waits in vain.
+//! task is dropped unrun, its handle is completed as cancelled, so no joiner waits for ever.
 //!
 //! # Unsafe code
 //!
@@ -82,7 +82,7 @@ enum TaskBody {
 /// `vtable` marks this variant.
 enum Other {
     WithHandle(CompleteOnDrop),
-    /// A closure of a scope. Perhaps the scope takes the closure before this task runs.
+    /// A closure of a scope. The scope may take the closure before this task runs.
     ScopedJob(ScopedJob),
 }
 
@@ -149,7 +149,8 @@ impl Task {
         self.rare.as_ref()?.name.as_deref()
     }
 
-    /// Gives the task a priority, for a [`PriorityQueue`](crate::PriorityQueue): the higher, the sooner.
+    /// Gives the task a priority, for a [`PriorityQueue`](crate::PriorityQueue): a task with a higher
+    /// priority runs sooner.
     ///
     /// A task that waits in a strand of a [`SerialExecutor`](crate::SerialExecutor) or a
     /// [`StripedExecutor`](crate::StripedExecutor) gives its strand this priority. The place of the task in
@@ -171,7 +172,7 @@ impl Task {
         self.rare.get_or_insert_default()
     }
 
-    /// Returns the priority; 0 unless another one was set.
+    /// Returns the priority, which is 0 unless another priority was set.
     pub fn priority(&self) -> i32 {
         self.rare.as_ref().map_or(0, |rare| rare.priority)
     }
@@ -183,14 +184,15 @@ impl Task {
     }
 
     /// Notes that the task enters a queue. If the task is cancelled there, the queue owner is told. Returns
-    /// false if the task is cancelled already: then the queue owner must count the task itself.
+    /// false if the task is cancelled already; in that case the queue owner must count the task itself.
     #[inline]
     pub(crate) fn enter_queue(&self, queue_id: QueueId) -> bool {
         self.observers().for_each(|observer| observer.queued(queue_id));
         self.body.cell().is_none_or(|cell| cell.enter_queue(queue_id))
     }
 
-    /// Notes that the task has left the queue. Returns true if it was cancelled while it was there.
+    /// Notes that the task has left the queue. Returns true if the task was cancelled while it was
+    /// in the queue.
     #[inline]
     pub(crate) fn leave_queue(&self) -> bool {
         self.observers().for_each(TaskObserver::dequeued);
@@ -213,7 +215,7 @@ impl Task {
         self.body.cell().is_some_and(HandleCell::is_finished)
     }
 
-    /// Runs the task on the calling thread and returns how it ended. Never panics.
+    /// Runs the task on the calling thread and returns its outcome. Never panics.
     ///
     /// This is for authors of executors. All other code gives tasks to an executor.
     ///
@@ -241,7 +243,7 @@ impl Task {
     }
 }
 
-/// Makes an `FnMut` of an `FnOnce`. Only the first call of the result does something.
+/// Makes an `FnMut` of an `FnOnce`. Only the first call of the result has an effect.
 fn once(call: impl FnOnce(&Outcome)) -> impl FnMut(&Outcome) {
     let mut call = Some(call);
     move |outcome| {
@@ -281,7 +283,7 @@ pub enum TaskState {
     Completed,
     /// The body has panicked, or the promise was completed with a panic.
     Panicked,
-    /// Cancelled, before or while it ran.
+    /// The task was cancelled, before or while it ran.
     Cancelled,
 }
 
@@ -344,7 +346,7 @@ impl Task {
         self
     }
 
-    /// Drops the observer that the task was given last.
+    /// Drops the observer that was added to the task last.
     pub(crate) fn alone(mut self) -> Self {
         if let Some(rare) = &mut self.rare {
             rare.observers = rare.observers.take().and_then(|mut outermost| outermost.inner.take());
@@ -563,11 +565,11 @@ impl Closure {
 impl Drop for Closure {
     fn drop(&mut self) {
         let (end, mut data) = (self.end, self.data);
-        // Perhaps the closure has captured the last reference to another task, that task to a third one, and
-        // so on. So the drop runs as a callback, which bounds the depth, and stops a panic in a user's
-        // `Drop`.
-        // SAFETY: invariant 1; this is the end of the `Closure`, so no other code takes the value out again.
-        // The value may be moved, so its words may be moved. Another thread may drop it: invariant 3.
+        // The closure may have captured the last reference to another task, that task the last reference to
+        // a third task, and so on. So the drop runs as a callback, which bounds the depth, and stops a panic
+        // in a user's `Drop`. SAFETY: invariant 1; this is the end of the `Closure`, so no other code takes
+        // the value out again. The value may be moved, so its words may be moved. Another thread may drop
+        // it: invariant 3.
         callbacks::call(move || unsafe { end(&raw mut data, false) });
     }
 }
@@ -578,7 +580,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Counts how often something was dropped.
+    /// Counts the number of times that a value was dropped.
     struct Counted(Arc<AtomicUsize>);
 
     impl Drop for Counted {

@@ -1,13 +1,14 @@
 //! Observers of a task: they stay with the task, through all executors and queues.
 //!
 //! An executor that is built on another executor must act when its task has ended. For example, it gives a
-//! permit back, or begins the next task. It could wrap the task in a task of its own. But then the executor
-//! below would have a task with another id and without a name. The executor below could not cancel the task
-//! in its queue, and would hand out the wrapper when it is shut down. So the task stays as it is and gets an
-//! observer, which is told where the task is. The observer is dropped when the task has been run or dropped.
+//! permit back, or begins the next task. Such an executor could wrap the task in a task of its own. But then
+//! the executor below would have a task with another id and without a name. The executor below could not
+//! cancel the task in its queue, and would hand out the wrapper when it is shut down. So the task stays as
+//! it is and gets an observer, which is told where the task is. The observer is dropped when the task has
+//! been run or dropped.
 //!
-//! Executors can be stacked, so a task can have several observers, one around the other. The observer of the
-//! lowest executor is the outermost: it is given last, and told first.
+//! Executors can be stacked, so a task can have several observers, each around the previous observer. The
+//! observer of the lowest executor is the outermost: it is added last, and told first.
 //!
 //! # What an observer is told
 //!
@@ -26,8 +27,9 @@ use crate::cancel::{CancelToken, outside_any_task};
 use crate::ids::QueueId;
 use crate::panics::discard;
 
-/// An object that is told where a task is. After a run it is dropped when the task's outcome can be seen. If
-/// the task is dropped instead, the observer is dropped after the task.
+/// An object that is told when its task enters a queue, leaves a queue, begins and ends. After a run it is
+/// dropped when the task's outcome can be seen. If the task is dropped instead, the observer is dropped
+/// after the task.
 pub(crate) trait TaskObserver: Send + Sync {
     /// Called before the task waits in this queue, under the lock of the queue's owner.
     fn queued(&self, _queue: QueueId) {}
@@ -44,7 +46,7 @@ pub(crate) trait TaskObserver: Send + Sync {
     /// Called when the task is given to a user, who may run it, drop it, or keep it for any time.
     fn handed_out(&self) {}
 
-    /// Returns a second token that stops the task when it is cancelled. The first is the token that the
+    /// Returns a second token that stops the task when it is cancelled. The first token is the token that the
     /// thread has for its tasks. The second token also identifies the executor to which the observer belongs.
     fn root(&self) -> Option<&CancelToken> {
         None

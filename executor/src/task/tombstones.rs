@@ -1,8 +1,8 @@
 //! Counts the cancelled tasks in a queue.
 //!
 //! A cancelled task stays in its queue, as a tombstone, until a thread takes it out or clears the queue. A
-//! count of waiting tasks must not include it, so tombstones have a count of their own. The thread pool, the
-//! serial executor and the striped executor use this count.
+//! count of waiting tasks must not include tombstones, so tombstones have a count of their own. The thread
+//! pool, the serial executor and the striped executor use this count.
 //!
 //! The count can be below zero for a moment. A thread cancels a task first and counts it afterwards. In
 //! between, another thread can take the task out.
@@ -12,7 +12,8 @@ use crate::sync::atomic::{AtomicIsize, Ordering};
 
 pub(crate) struct Tombstones {
     count: AtomicIsize,
-    /// From this count on, [`has_come`](Self::has_come) asks its caller to check how many tasks wait.
+    /// If the count is at least this number, [`has_come`](Self::has_come) asks its caller to check
+    /// how many tasks wait.
     limit: AtomicIsize,
 }
 
@@ -39,8 +40,8 @@ impl Tombstones {
         self.count.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Counts a task that has left its queue, or did not get into it. Returns true if it was cancelled in the
-    /// queue.
+    /// Counts a task that has left its queue, or did not get into it. Returns true if the task was cancelled
+    /// in the queue.
     #[inline]
     pub(crate) fn has_left(&self, task: &Task) -> bool {
         let was_cancelled = task.leave_queue();
@@ -50,9 +51,9 @@ impl Tombstones {
         was_cancelled
     }
 
-    /// Counts a task that was cancelled in a queue whose length is not known at once. Returns true if perhaps
-    /// half of the tasks in the queue are tombstones: then the caller calls [`are_many`](Self::are_many). So
-    /// the checks and the clearing cost a constant time for each tombstone, on average.
+    /// Counts a task that was cancelled in a queue whose length is not known at once. Returns true if half of
+    /// the tasks in the queue may be tombstones; the caller then calls [`are_many`](Self::are_many). So, on
+    /// average, the checks and the clearing cost a constant time for each tombstone.
     pub(crate) fn has_come(&self) -> bool {
         self.made() >= self.limit.load(Ordering::Relaxed)
     }

@@ -13,10 +13,10 @@
 //!
 //! # Invariants
 //!
-//! 1. A submitter decides to accept a task, and puts it in, under one lock: that of the state or, on the
-//!    short way, that of the inbox. The inbox is open only while there is nothing to decide.
+//! 1. A submitter decides to accept a task, and puts it in, under one lock: the lock of the state or, on
+//!    the short way, the lock of the inbox. The inbox is open only while no decision is needed.
 //! 2. While a task waits, there is a live worker. So no task is queued before the first worker has begun or
-//!    after the last has left.
+//!    after the last worker has left.
 //! 3. A refused task goes back to its submitter unchanged. Only a user's queue that panics can lose a task.
 
 use std::io;
@@ -65,7 +65,7 @@ impl PoolShared {
     }
 
     // ANCHOR: admit
-    /// Decides about a task under the lock of the state: the long way into the pool.
+    /// Decides about a task under the lock of the state; this is the long way into the pool.
     ///
     /// The task gets, if possible: a thread below core size, a place in the queue, or a thread below maximum
     /// size. With `threads_first`, the queue comes last.
@@ -162,7 +162,8 @@ impl PoolShared {
         // guard of the lock, so that it is dropped after the release.
         let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
         let Some(task) = state.take_first_task(id) else { return Ok(()) }; // another worker has taken it
-        // The factory has failed: use the existing workers, or wait for those that others have ordered.
+        // The factory has failed: use the existing workers, or wait for the workers that other
+        // submitters have ordered.
         let may_wait = !is_starting_a_worker(self);
         while may_wait && state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
             state = self.started.wait(state);

@@ -26,8 +26,8 @@
 //! Each worker has a *worker slot*. Only that worker writes to the slot: it counts the tasks that it has
 //! claimed, begun and completed. If all workers wrote to one count, they would contend for its cache line. A
 //! thread that wants the counts adds up the worker slots, under the lock of the state and while the batch is
-//! frozen. Meanwhile no task begins, and each task that ends is counted in one step. So the sum was true at
-//! some moment during the addition.
+//! frozen. Meanwhile no task begins, and each task that ends is counted in one step. So the sum was correct
+//! at some moment during the addition.
 //!
 //! A worker notes a claim in its slot a moment after it has moved the counter. So a thread that freezes the
 //! batch waits until all claims are noted ([`WorkerSlots::wait_for_claims`]).
@@ -36,13 +36,14 @@
 //!
 //! A place is an `UnsafeCell`. With a lock for each place, a tiny task would take 15 % more processor time,
 //! although the lock is always free. The models of `executor/model/tests/cores/batch` check that no place is
-//! accessed twice. In these models two threads claim, one freezes, one reclaims, and a batch is filled again.
+//! accessed twice. In these models two threads claim, one thread freezes, one thread reclaims, and a batch is
+//! filled again.
 //!
 //! # Invariants
 //!
 //! 1. A batch is filled again only when no worker refers to it. Before that, only the counter and the
 //!    contents of the places change.
-//! 2. A batch is made only when the batch before it is used up. It gets all tasks of the queue or, if the
+//! 2. A batch is made only when the previous batch is used up. It gets all tasks of the queue or, if the
 //!    queue is empty, the oldest piece of the inbox. So the batch and the queue are never both in use, and
 //!    tasks start in the order of submission.
 //! 3. Batches are made, reclaimed and frozen under the lock of the state.
@@ -56,7 +57,8 @@ use crate::sync::{Arc, CachePadded, Mutex, UnsafeCell, thread};
 use crate::task::{Task, TaskLabel};
 use crate::waiting::worker_context::PoolWorker;
 
-/// A place for one task. Only the thread that has claimed the place takes the task out, and only once.
+/// A place for one task. Only the thread that has claimed the place takes the task out, and it does so
+/// only once.
 pub(super) struct TaskSlot(UnsafeCell<Option<Task>>);
 
 // SAFETY: only `take` accesses a shared place, and each place has one caller only. A task is `Send`.
@@ -96,7 +98,8 @@ pub(super) struct Batch {
 const FROZEN: usize = usize::MAX / 2;
 
 impl Batch {
-    /// Claims the next task. `None` if the batch is used up or frozen; then the caller looks at the state.
+    /// Claims the next task. Returns `None` if the batch is used up or frozen; the caller then looks at
+    /// the state.
     ///
     /// All operations on the counter are sequentially consistent, because of the flag `submitter_waits`: a
     /// worker writes the counter and then reads the flag, and a submitter writes the flag and then reads the
@@ -141,8 +144,8 @@ pub(super) struct Batches {
 }
 
 impl Batches {
-    /// Returns how many tasks wait in the batch. Claims lower the number at any time; only a thread that
-    /// holds the state's lock raises it.
+    /// Returns the number of tasks that wait in the batch. Claims lower the number at any time; only a
+    /// thread that holds the state's lock raises it.
     pub(super) fn remaining(&self) -> usize {
         self.current.remaining()
     }
@@ -210,7 +213,7 @@ impl Batches {
 /// The counts of a frozen batch.
 pub(super) struct Frozen {
     claimed: usize,
-    /// All claims in this pool so far.
+    /// The number of all claims in this pool so far.
     pub(super) in_all: u64,
 }
 
@@ -267,7 +270,7 @@ impl WorkerSlot {
         self.completed.load(Ordering::Acquire)
     }
 
-    /// Returns the task that runs now, if there is one.
+    /// Returns the task that runs now, if any.
     fn running(&self) -> Option<TaskLabel> {
         if self.begun() == self.completed() {
             return None;

@@ -1,4 +1,4 @@
-//! The builder of a pool: each setting, what it does and how it interacts with the others.
+//! The builder of a pool: each setting, its effect, and how it interacts with the other settings.
 
 use std::fmt;
 
@@ -88,7 +88,8 @@ impl ThreadPoolBuilder {
         }
     }
 
-    /// Sets the core size: the number of threads that start as tasks arrive, and then stay. Default: 1.
+    /// Sets the core size: the number of threads that are started as tasks arrive and are then kept.
+    /// Default: 1.
     ///
     /// Zero is allowed. Such a pool has no threads while it is idle. It starts a thread for the first task,
     /// and further threads only when the queue refuses a task.
@@ -98,8 +99,8 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets the maximum size: the most threads that the pool may have. Default: as many as `core_threads`,
-    /// but at least one.
+    /// Sets the maximum size: the largest number of threads that the pool may have. Default: as many as
+    /// `core_threads`, but at least one.
     #[doc(alias = "maximumPoolSize")]
     pub fn maximum_threads(mut self, threads: usize) -> Self {
         self.maximum = Some(threads);
@@ -111,15 +112,15 @@ impl ThreadPoolBuilder {
         self.core_threads(threads).maximum_threads(threads)
     }
 
-    /// Sets how long a thread above the core size may be idle before it ends. Default: 60 s. If the time is
-    /// too long for the clock, such threads never end.
+    /// Sets the time for which a thread above the core size may be idle before it ends. Default: 60 s. If
+    /// the time is too long for the clock, such threads never end.
     #[doc(alias = "keepAliveTime")]
     pub fn keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
         self
     }
 
-    /// Sets whether core threads end, too, when they have been idle for the keep-alive time. Default: no.
+    /// Sets whether core threads also end when they have been idle for the keep-alive time. Default: no.
     #[doc(alias = "allowCoreThreadTimeOut")]
     pub fn core_timeout(mut self, allowed: bool) -> Self {
         self.core_timeout = allowed;
@@ -127,7 +128,7 @@ impl ThreadPoolBuilder {
     }
 
     /// Starts threads up to the maximum size before tasks are queued, instead of after the queue is full.
-    /// Default: the queue first. So the pool reaches the maximum even if the queue has no bound.
+    /// Default: tasks are queued first. So the pool reaches the maximum even if the queue has no bound.
     pub fn threads_first(mut self) -> Self {
         self.threads_first = true;
         self
@@ -199,7 +200,7 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets what the drop of the pool does. Default: [`DropPolicy::Finish`].
+    /// Sets the policy that the drop of the pool follows. Default: [`DropPolicy::Finish`].
     pub fn on_drop(mut self, policy: DropPolicy) -> Self {
         self.on_drop = policy;
         self
@@ -215,7 +216,7 @@ impl ThreadPoolBuilder {
     /// token.) The pool accepts no more tasks, and is terminated when the running tasks have ended. The token
     /// and the pool can be dropped in any order. A shutdown of the pool does not cancel the token.
     ///
-    /// Use it for a service of several pools that end together, or with a deadline:
+    /// Use this for a service of several pools that end together, or for a pool with a deadline:
     ///
     /// ```
     /// use std::time::Duration;
@@ -252,7 +253,7 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Makes the pool. No thread exists yet, unless [`prestart`](Self::prestart) was called.
+    /// Makes the pool. No thread is started yet, unless [`prestart`](Self::prestart) was called.
     ///
     /// # Errors
     /// [`PoolConfigError`] if settings contradict each other.

@@ -17,14 +17,14 @@
 //! [`made`]: crate::task::tombstones::Tombstones::made
 //! [`has_left`]: crate::task::tombstones::Tombstones::has_left
 //!
-//! The pool clears out the tombstones when a task finds no room, when half of the queue are tombstones, and
-//! in [`purge`](ThreadPoolExecutor::purge). A worker that takes a tombstone drops it.
+//! The pool clears out the tombstones when a task finds no room, when half of the tasks in the queue are
+//! tombstones, and in [`purge`](ThreadPoolExecutor::purge). A worker that takes a tombstone drops it.
 //!
 //! # Invariants
 //!
 //! 1. Each tombstone is added to the count once and subtracted once. A canceller first cancels the task and
-//!    then adds one. In between, another thread perhaps takes the task out and subtracts one. So the count
-//!    can be below zero for a moment; it is exact while no cancel is under way.
+//!    then adds one. In between, another thread may take the task out and subtract one. So the count can be
+//!    below zero for a moment; it is exact while no cancel is under way.
 //! 2. Tombstones are dropped after the lock was released.
 
 use super::ThreadPoolExecutor;
@@ -43,8 +43,9 @@ impl ThreadPoolExecutor {
         self.shared.remove(id).map(Task::handed_out)
     }
 
-    /// Clears out the remains of tasks that were cancelled while they waited. The pool also does this by
-    /// itself, sooner or later, and its counts never include these tasks. A call frees their memory now.
+    /// Clears out the remains of tasks that were cancelled while they waited. The pool also clears them
+    /// out by itself, sooner or later, and its counts never include these tasks. A call of this method
+    /// frees their memory now.
     pub fn purge(&self) {
         self.shared.purge(self.shared.state.lock());
     }

@@ -13,8 +13,8 @@
 //!
 //! # A thread that the pool waits for must not wait for the pool
 //!
-//! A task, a hook or a thread factory that closes its own pool would wait for itself. So each thread notes
-//! which pools wait for it, and why, as a [`Role`]. On such a thread, a wait for the end of the pool returns
+//! A task, a hook or a thread factory that closes its own pool would wait for itself. So each thread notes,
+//! as a [`Role`], which pools wait for it and why. On such a thread, a wait for the end of the pool returns
 //! at once. If the pool's own thread factory submits a task, and would have to wait for the thread that it
 //! must start itself, the pool refuses the task.
 //!
@@ -35,7 +35,7 @@ use crate::panics::discard;
 use crate::sync::{Duration, MutexGuard, thread};
 use crate::task::Task;
 
-/// The action that the drop of a pool takes.
+/// The way in which the drop of a pool ends the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum DropPolicy {
@@ -184,7 +184,7 @@ impl PoolShared {
 // ----- which pools wait for a thread -----
 
 impl PoolShared {
-    /// Returns the address by which a thread's roles name the pool.
+    /// Returns the address that identifies the pool in a thread's roles.
     pub(super) fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }

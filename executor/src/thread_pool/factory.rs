@@ -15,8 +15,8 @@ use crate::sync::{Arc, Duration, Instant, Mutex, thread};
 /// The submitter of a task calls the factory, outside all locks. The factory must not submit a task to its
 /// own pool: while that pool has no other thread, the pool refuses such a task. If the factory panics or
 /// fails, the task that needed the thread is queued for the other workers. Without other workers, the task is
-/// refused. While the pool has other threads, it waits a millisecond before it calls a failed factory again.
-/// After each further failure this time doubles, up to a second.
+/// refused. While the pool has other threads, it waits for a millisecond before it calls a failed factory
+/// again. After each further failure this time doubles, up to a second.
 ///
 /// # Blocking
 /// A factory may let another thread run the worker later, but not much later. While the pool has no other
@@ -118,8 +118,9 @@ impl Backoff {
 ///
 /// With the crate's feature `tracing`, there is an event when a thread begins, when it ends, and when the
 /// system refuses to start one. The events have the level *debug*, the target `executor::threads`, and the
-/// fields `thread` (the name), `alive` (how many threads of this factory live now) and, after a refusal,
-/// `error`. `RUST_LOG=executor=debug` shows them in a program whose subscriber obeys that variable.
+/// fields `thread` (the name), `alive` (the number of living threads of this factory) and, after a
+/// refusal, `error`. `RUST_LOG=executor=debug` shows them in a program whose subscriber obeys that
+/// variable.
 pub struct NamedThreads {
     name: String,
     stack_size: Option<usize>,
@@ -141,19 +142,19 @@ impl NamedThreads {
         Self::new(format!("pool-{}", POOLS.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// Sets the stack size of each thread, in bytes. Default: that of the standard library's threads, 2 MiB;
-    /// only the pages that are used take memory.
+    /// Sets the stack size of each thread, in bytes. The default is 2 MiB, as for threads of the standard
+    /// library; only the pages that are used take memory.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
-    /// Returns how many threads the factory has started so far.
+    /// Returns the number of threads that the factory has started so far.
     pub fn created(&self) -> u64 {
         self.created.load(Ordering::Relaxed)
     }
 
-    /// Returns how many of its threads have not ended.
+    /// Returns the number of its threads that have not ended.
     pub fn alive(&self) -> usize {
         self.alive.load(Ordering::Relaxed)
     }

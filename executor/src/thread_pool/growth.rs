@@ -19,7 +19,7 @@
 //! # Invariants
 //!
 //! 1. While a first task waits, there is a starting worker, a live worker, or a submitter that is
-//!    `in_factory`. If there is none of them any more, the task is dropped.
+//!    `in_factory`. If none of them is left, the task is dropped.
 //! 2. A submitter whose factory call has failed stops counting as `in_factory` and takes its task back in one
 //!    step.
 //! 3. While there are other threads, a factory that has failed is not called again before its
@@ -47,8 +47,8 @@ impl ThreadPoolExecutor {
         state.phase == PoolState::Running && is_below_core && self.shared.start_one(state)
     }
 
-    /// Starts all threads up to the core size and returns how many it has ordered. If the factory returns
-    /// `Ok` and then drops the worker, the thread is not ordered a second time.
+    /// Starts all threads up to the core size and returns the number of threads that it has ordered. If
+    /// the factory returns `Ok` and then drops the worker, the thread is not ordered a second time.
     #[expect(clippy::must_use_candidate, reason = "most callers want the threads, not the number")]
     pub fn prestart_all_core_threads(&self) -> usize {
         (0..self.core_threads()).take_while(|_| self.prestart_core_thread()).count()
@@ -128,7 +128,8 @@ impl PoolShared {
         self.terminate_if_done(state);
     }
 
-    /// Orders another worker if the last one has unwound and tasks wait. The inbox must be closed.
+    /// Orders another worker if the last worker has unwound and tasks wait. The inbox must be
+    /// closed.
     pub(super) fn replace_last_worker(&self, state: MutexGuard<'_, PoolData>) {
         let tasks_wait = self.to_be_taken(&state) > 0;
         if state.phase < PoolState::Stopping && state.workers() == 0 && tasks_wait {
@@ -138,7 +139,7 @@ impl PoolShared {
         }
     }
 
-    /// Orders a worker without a first task. False if the factory fails.
+    /// Orders a worker without a first task. Returns false if the factory fails.
     pub(super) fn start_one(&self, state: MutexGuard<'_, PoolData>) -> bool {
         let Some(shared) = self.me.upgrade() else { return false };
         match shared.order_worker(state, None) {

@@ -11,7 +11,7 @@ use crate::task::outcome::Outcome;
 pub struct TaskInfo<'a> {
     /// The task's id, as on its handle.
     pub id: TaskId,
-    /// Its name, if it has one.
+    /// The task's name, if it has a name.
     pub name: Option<&'a str>,
 }
 
@@ -39,12 +39,13 @@ pub trait Hooks: Send + Sync {
     /// Called on a worker thread that has begun and has not taken a task yet.
     fn worker_started(&self) {}
 
-    /// Called on a worker thread that is about to end. The pool no longer counts this thread, so perhaps the
-    /// pool is terminated already.
+    /// Called on a worker thread that is about to end. The pool no longer counts this thread, so the pool
+    /// may already be terminated.
     fn worker_ended(&self) {}
 
-    /// Called once, when the pool has run its last task and all its threads have left, except perhaps the
-    /// calling thread. The pool counts as terminated when this method has returned.
+    /// Called once, when the pool has run its last task and all its threads have left; the calling thread
+    /// may be a thread of the pool that has not left yet. The pool counts as terminated when this method
+    /// has returned.
     fn terminated(&self) {}
 }
 

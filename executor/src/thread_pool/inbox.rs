@@ -1,11 +1,11 @@
 //! The inbox, in which submitters leave tasks while no worker must be woken.
 //!
 //! If each submission took the lock of the state, submitters and workers would contend for that lock with
-//! each task. Most of the time a submitter has nothing to decide: the pool is running and has its threads, no
-//! worker must be woken, and the queue has room. Then the submitter leaves its task in the inbox, which has a
-//! lock of its own. A worker that finds no other task makes a *batch* of the oldest tasks in the inbox, in
-//! one step. The inbox keeps the order of submission, so only a pool with a [`FifoQueue`](crate::FifoQueue)
-//! uses it.
+//! each task. Most of the time a submitter has no decision to make: the pool is running and has its threads,
+//! no worker must be woken, and the queue has room. Then the submitter leaves its task in the inbox, which
+//! has a lock of its own. A worker that finds no other task makes a *batch* of the oldest tasks in the inbox,
+//! in one step. The inbox keeps the order of submission, so only a pool with a
+//! [`FifoQueue`](crate::FifoQueue) uses it.
 //!
 //! # Pieces
 //!
@@ -18,8 +18,8 @@
 //!
 //! The inbox is open while it has `room`. A submitter that finds the inbox closed must take the lock of the
 //! state: this is the *long way*. It puts its task into the inbox, too, and opens the inbox if the next
-//! submitter will have nothing to decide. A worker that searches also opens the inbox. A thread closes the
-//! inbox, under the lock of the state, when there is something to decide:
+//! submitter will have no decision to make. A worker that searches also opens the inbox. A thread closes
+//! the inbox, under the lock of the state, when there is something to decide:
 //!
 //! | closed by | because the next submitter must |
 //! |---|---|
@@ -55,9 +55,9 @@ pub(super) struct Inbox {
     tasks: Mutex<InboxState>,
 }
 
-/// The number of tasks in a piece. It is so high that making a batch takes almost no time per task, and so
-/// low that a piece stays in the caches. It is lower under a model checker, so that a few tasks fill two
-/// pieces.
+/// The number of tasks in a piece. The number is high enough that making a batch takes almost no time per
+/// task, and low enough that a piece stays in the caches. It is lower under a model checker, so that a few
+/// tasks fill two pieces.
 const PIECE: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 512 };
 
 /// The tasks in the inbox, in the order in which they came.
@@ -84,7 +84,8 @@ impl Inbox {
         self.in_use
     }
 
-    /// Puts a task in, or gives it back if the inbox is closed. Calls `enter` before others see the task.
+    /// Puts a task in, or gives it back if the inbox is closed. Calls `enter` before other threads see
+    /// the task.
     #[inline]
     pub(super) fn try_push(&self, task: Task, enter: impl FnOnce(&Task)) -> Result<(), Task> {
         let mut tasks = self.tasks.lock();
@@ -104,7 +105,7 @@ impl Inbox {
 
     /// Opens the inbox if there is nothing to decide for the next task. The inbox must be closed before.
     pub(super) fn open(&self, state: &mut PoolData) {
-        // Counts only live threads: perhaps a thread that was ordered will not start.
+        // Counts only live threads, because a thread that was ordered may fail to start.
         let has_its_threads = state.live >= state.settings.grows_to().max(1);
         let need_not_wake = state.idle == 0 || state.searching;
         if state.phase == PoolState::Running && has_its_threads && need_not_wake && self.in_use {
@@ -123,20 +124,22 @@ impl Inbox {
         tasks.len() + state.unclaimed() > 0
     }
 
-    /// Returns how many more tasks can wait, if the queue is first in, first out; otherwise 0.
+    /// Returns the number of further tasks that can wait, if the queue is first in, first out;
+    /// otherwise returns 0.
     pub(super) fn room(&self, state: &mut PoolData) -> usize {
         let elsewhere = self.tasks.lock().len() + state.batches.remaining();
         state.queue.as_fifo(Ours).map_or(0, |queue| queue.room().saturating_sub(elsewhere))
     }
 
-    /// Returns how many tasks are in the queue, the batch and the inbox. No task comes in during the
-    /// addition, so the sum was right at the moment when the batch was read.
+    /// Returns the number of tasks in the queue, the batch and the inbox. No task comes in during
+    /// the addition, so the sum was right at the moment when the batch was read.
     pub(super) fn waiting(&self, state: &PoolData) -> usize {
         let tasks = self.tasks.lock();
         tasks.len() + state.unclaimed()
     }
 
-    /// Returns a batch to claim from, and makes one if necessary. `None` if no task can be claimed.
+    /// Returns a batch to claim from, and makes one if necessary. Returns `None` if no task can be
+    /// claimed.
     pub(super) fn refill<'a>(&self, state: &'a mut PoolData) -> Option<&'a Arc<Batch>> {
         if !self.in_use {
             return None;

@@ -16,7 +16,7 @@
 //!
 //! # In this folder
 //!
-//! The list of modules below says what each file is about. Each file imports only from the files above it,
+//! The list of modules below gives the subject of each file. Each file imports only from the files above it,
 //! and has the methods of [`ThreadPoolExecutor`] for its subject. Three files call methods of files further
 //! down: `settings` and `worker` make `growth` start workers, and `worker` and `growth` tell `starving` that
 //! a worker has left or does not start.
@@ -26,17 +26,17 @@
 //! A pool is running until it is shut down. Then it still runs all tasks that it has (shutting down), or only
 //! lets the running tasks end (stopping). When its last worker has left, it is terminated (see `state`).
 //!
-//! A worker takes a task, runs it, takes the next task, and sleeps while there is none. It leaves if it has
-//! slept for the keep-alive time and the pool can spare it, if there are more workers than the maximum, if
-//! the pool is shutting down and no task waits, or if the pool is stopping. After a shutdown, the last worker
-//! to leave ends the pool.
+//! A worker takes a task, runs it, takes the next task, and sleeps while there is no task. It leaves if it
+//! has slept for the keep-alive time and the pool can spare it, if there are more workers than the maximum,
+//! if the pool is shutting down and no task waits, or if the pool is stopping. After a shutdown, the last
+//! worker to leave ends the pool.
 //!
 //! # The fast path
 //!
 //! The state has one lock, for which all threads of a busy pool would contend. So while no worker must be
 //! woken, submitters only leave their tasks in the `inbox`. While there are tasks in the `batch`, a worker
 //! claims a task by an addition to a counter. It counts the tasks that it has begun and completed in its own
-//! worker slot. So in a busy pool each submission takes one lock, that of the inbox, and the start of a task
+//! worker slot. So in a busy pool each submission takes only the lock of the inbox, and the start of a task
 //! takes no lock. Only submitters and the worker that makes the next batch take the lock of the inbox. Only a
 //! pool with a [`FifoQueue`](crate::FifoQueue) has a fast path: any other queue chooses the next task at the
 //! moment when a worker takes one.
@@ -114,28 +114,28 @@ use shared::PoolShared;
 /// An executor with threads of its own and a queue.
 ///
 /// [`builder`](Self::builder) has all settings; [`fixed`](Self::fixed), [`cached`](Self::cached) and
-/// [`single`](Self::single) make the usual pools. Threads start as tasks arrive. A task's panic ends no
-/// thread.
+/// [`single`](Self::single) make the usual pools. Threads are started as tasks arrive. A task's panic
+/// ends no thread.
 ///
 /// # What bounds it
 ///
 /// Every submission takes the lock of the inbox, and every claim adds to the counter of the batch. Both steps
 /// are short. But only one thread at a time can do such a step, so more threads do not make the pool faster.
 /// On a machine with two cores, one thread alone submitted a task in 23 ns, and a worker alone took and ended
-/// an empty task in 31 ns. Two submitters at once took 74 ns for each task, and two workers 47 ns. Most of
-/// that time went into the cache line that both threads write. So, by Amdahl's law, one pool can take in at
-/// most some 14 million tasks a second and run at most some 21 million, with any number of processors. `cargo
-/// run --release --bin pools -- gate` in `bench/` measures both on your machine.
+/// an empty task in 31 ns. Two submitters at once took 74 ns for each task, and two workers took 47 ns. Most
+/// of that time was spent on the cache line that both threads write. So, by Amdahl's law, one pool can take
+/// in at most some 14 million tasks a second and run at most some 21 million, with any number of processors.
+/// `cargo run --release --bin pools -- gate` in `bench/` measures both on your machine.
 ///
-/// So one pool keeps at most some 14 processors busy with tasks of 1 µs, and some 140 with tasks of 10 µs. A
-/// program that comes near that limit has two ways out:
+/// So one pool keeps at most some 14 processors busy with tasks of 1 µs, and at most some 140 processors
+/// with tasks of 10 µs. A program that comes near that limit has two ways out:
 ///
 /// * **Bigger tasks.** If each task processes a hundred items, the pool's cost for an item is a hundredth of
 ///   its cost for a task. If tasks take less than half a microsecond, make them bigger first, on any machine:
 ///   submitting and taking a task uses some 60 ns of processor time.
-/// * **Several pools**, each with a share of the processors and of the submitters. Each has its own lock and
-///   its own counter. The order of submission is then kept only within each pool, and an idle thread of one
-///   pool does not help another.
+/// * **Several pools**, each with a share of the processors and of the submitters. Each pool has its own
+///   lock and its own counter. The order of submission is then kept only within each pool, and an idle
+///   thread of one pool does not help another.
 ///
 /// More submitters or workers than processors do not help: they only wait for the same lock.
 ///
@@ -143,10 +143,10 @@ use shared::PoolShared;
 ///
 /// A pool is not `Clone`; share it in an [`Arc`](std::sync::Arc). The drop of a pool is a
 /// [`close`](crate::ExecutorService::close) that cannot be cancelled, unless its builder was given another
-/// [`DropPolicy`]. The pool accepts nothing more, and the drop **blocks until every accepted task is done**.
-/// In two cases the pool shuts down and the drop does not wait: if one of the pool's own tasks drops the
-/// pool, because the wait would be a deadlock; and if a thread drops the pool while it unwinds, because the
-/// thread's panic could be lost.
+/// [`DropPolicy`]. The pool accepts no more tasks, and the drop **blocks until every accepted task is
+/// done**. In two cases the pool shuts down and the drop does not wait: if one of the pool's own tasks drops
+/// the pool, because the wait would be a deadlock; and if a thread drops the pool while it unwinds, because
+/// the thread's panic could be lost.
 pub struct ThreadPoolExecutor {
     shared: Arc<PoolShared>,
     on_drop: DropPolicy,
@@ -161,9 +161,10 @@ impl ThreadPoolExecutor {
     /// Makes a pool of `threads` threads with a queue **without a bound**: while tasks arrive faster than the
     /// threads complete them, the queue grows until the memory is used up.
     ///
-    /// No thread exists before the first task. Each of the first `threads` tasks starts one, even if other
-    /// threads are idle. If the system refuses a thread, the pool goes on with the threads that it has, and
-    /// tries again later: see [`ThreadFactory`]. The task is refused only if the pool has no thread at all.
+    /// No thread is started before the first task. Each of the first `threads` tasks starts a thread, even
+    /// if other threads are idle. If the system refuses a thread, the pool goes on with the threads that it
+    /// has, and tries again later: see [`ThreadFactory`]. The task is refused only if the pool has no
+    /// thread at all.
     ///
     /// # Panics
     /// If `threads` is zero.
@@ -206,8 +207,8 @@ impl ThreadPoolExecutor {
     }
 }
 
-// The pool catches each panic of a user's hook, handler or factory. So no panic leaves the pool in a broken
-// state.
+// The pool catches each panic of a user's hook, handler or factory. So a panic never leaves the pool in a
+// broken state.
 impl UnwindSafe for ThreadPoolExecutor {}
 impl RefUnwindSafe for ThreadPoolExecutor {}
 

@@ -14,8 +14,8 @@
 //! # Invariants
 //!
 //! 1. Each task that is kept apart has one mark with the task's number, in the level of the task's priority.
-//! 2. After each [`raise`](WorkQueue::raise) there are at most [`FEW`] more outdated marks than tasks that
-//!    are kept apart.
+//! 2. After each [`raise`](WorkQueue::raise), the number of outdated marks exceeds the number of tasks
+//!    that are kept apart by at most [`FEW`].
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
@@ -33,8 +33,8 @@ use crate::task::Task;
 /// drop the *most important* task.
 ///
 /// The tasks of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe wait here as one task, with the
-/// priority of the most urgent of them. When a more urgent task joins them, this one task goes behind the
-/// other tasks of the new priority.
+/// priority of the most urgent task among them. When a more urgent task joins them, this task is placed
+/// behind the other tasks of the new priority.
 #[doc(alias = "PriorityBlockingQueue")]
 pub struct PriorityQueue {
     order: Order,
@@ -67,7 +67,7 @@ enum LevelEntry {
     Mark(TaskId, u64),
 }
 
-/// The number of outdated marks that may stay: it is not worth while to clear out so few.
+/// The number of outdated marks that may stay: clearing out fewer marks is not worth while.
 const FEW: usize = 32;
 
 impl Levels {
@@ -116,7 +116,8 @@ impl Levels {
         }
     }
 
-    /// Returns the task of an entry that was taken out of its level. `None` for an outdated mark.
+    /// Returns the task of an entry that was taken out of its level. Returns `None` for an outdated
+    /// mark.
     fn taken(&mut self, place: LevelEntry) -> Option<Task> {
         let (id, number) = match place {
             LevelEntry::Task(task) => return Some(task),
@@ -174,9 +175,9 @@ impl PriorityQueue {
     /// Makes a queue that orders tasks by a comparator: the *greatest* task runs first. It refuses a task
     /// only if the comparator panics.
     ///
-    /// Each insertion moves the tasks behind the new one. So for many thousands of tasks, a queue by priority
-    /// is better. The comparator sees the tasks of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe
-    /// as one task, with a priority, an id of its own and no name.
+    /// Each insertion moves all tasks behind the new task. So for many thousands of tasks, a queue by
+    /// priority is better. The comparator sees the tasks of a [`SerialExecutor`](crate::SerialExecutor) or of
+    /// a stripe as one task, with a priority, an id of its own and no name.
     pub fn by(compare: impl FnMut(&Task, &Task) -> Ordering + Send + 'static) -> Self {
         Self { order: Order::By(VecDeque::new(), Box::new(compare)), length: 0, capacity: None }
     }

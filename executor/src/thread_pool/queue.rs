@@ -15,8 +15,7 @@
 //!
 //! A pool calls its queue under its own lock. So a queue needs no lock of its own. A user's own queue or
 //! comparator must be short and must not call the pool. If a comparator panics, the new task is refused. If a
-//! user's own queue panics, perhaps the task is dropped, and so cancelled. Each panic goes to the panic
-//! handler.
+//! user's own queue panics, the task may be dropped, which cancels it. Each panic goes to the panic handler.
 
 use std::collections::VecDeque;
 
@@ -24,11 +23,11 @@ use crate::ids::TaskId;
 use crate::task::Task;
 
 // ANCHOR: work_queue
-/// A queue of tasks for a pool, see [`ThreadPoolBuilder::queue`](crate::ThreadPoolBuilder::queue).
+/// A queue of tasks for a pool: see [`ThreadPoolBuilder::queue`](crate::ThreadPoolBuilder::queue).
 ///
 /// The pool calls its queue under its own lock, so methods take `&mut self`. They must be short, must not
-/// block, and must not call the pool, which would deadlock. If a method drops a task, the task is cancelled,
-/// and its callbacks run at once. So these callbacks must not call the pool either.
+/// block, and must not call the pool, because that call would deadlock. If a method drops a task, the task
+/// is cancelled, and its callbacks run at once. So these callbacks must not call the pool either.
 #[doc(alias = "BlockingQueue")]
 pub trait WorkQueue: Send {
     /// Puts a task into the queue, or gives the task back if the queue refuses it. `waiting` is the number of
@@ -38,7 +37,8 @@ pub trait WorkQueue: Send {
     /// Returns the task, unchanged, if the queue refuses it.
     fn push(&mut self, task: Task, waiting: usize) -> Result<(), Task>;
 
-    /// Takes out the task that runs next. `None` if the queue is empty: the method must not wait.
+    /// Takes out the task that runs next. Returns `None` if the queue is empty: the method must not
+    /// wait.
     fn pop(&mut self) -> Option<Task>;
 
     /// Returns the number of tasks in the queue.
@@ -49,7 +49,7 @@ pub trait WorkQueue: Send {
         self.len() == 0
     }
 
-    /// Returns how many tasks the queue can hold; `None` if it has no bound.
+    /// Returns the number of tasks that the queue can hold, or `None` if it has no bound.
     fn capacity(&self) -> Option<usize>;
 
     /// Calls `look` with each task, as nearly as possible in the order in which the tasks would run.
@@ -89,8 +89,9 @@ pub(crate) mod sealed {
 ///
 /// A queue without a bound absorbs any burst, and never lets the pool grow beyond its core size. While tasks
 /// arrive faster than they are done, the queue grows until the memory is used up. A queue with a bound
-/// refuses tasks under overload. Choose the bound by how long a task may wait: the last of `n` tasks waits
-/// for all others. After a burst, the pool frees the memory beyond some thousands of tasks.
+/// refuses tasks under overload. Choose the bound according to the time for which a task may wait: the last
+/// of `n` tasks waits for all other tasks. After a burst, the pool frees the memory beyond some thousands of
+/// tasks.
 #[doc(alias = "LinkedBlockingQueue")]
 #[doc(alias = "ArrayBlockingQueue")]
 pub struct FifoQueue {
@@ -107,12 +108,13 @@ impl FifoQueue {
     /// Makes a queue that holds at most `capacity` tasks.
     ///
     /// # Panics
-    /// If `capacity` is zero: such a queue would refuse every task. Use a [`HandOffQueue`].
+    /// Panics if `capacity` is zero, because such a queue would refuse every task. Use a
+    /// [`HandOffQueue`].
     pub fn bounded(capacity: usize) -> Self {
         Self { tasks: VecDeque::new(), capacity: Some(checked(capacity)) }
     }
 
-    /// Returns how many more tasks the queue would accept.
+    /// Returns the number of further tasks that the queue would accept.
     pub(crate) fn room(&self) -> usize {
         self.capacity.unwrap_or(usize::MAX).saturating_sub(self.tasks.len())
     }
@@ -131,8 +133,8 @@ impl FifoQueue {
 
 /// A queue that gives out the newest task first: last in, first out.
 ///
-/// Under overload the pool serves the youngest requests first: their clients are perhaps still waiting. The
-/// oldest requests wait longest.
+/// Under overload the pool serves the youngest requests first, because their clients may still be waiting.
+/// The oldest requests wait longest.
 pub struct LifoQueue {
     tasks: VecDeque<Task>,
     capacity: Option<usize>,

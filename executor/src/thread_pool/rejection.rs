@@ -49,7 +49,7 @@ pub(super) trait Refuser: Send + Sync {
 pub struct RefusingPool<'a>(pub(super) &'a dyn Refuser);
 
 impl RefusingPool<'_> {
-    /// Returns whether the pool was shut down. Then it accepts no more tasks.
+    /// Returns whether the pool was shut down. In that case it accepts no more tasks.
     pub fn is_shutdown(&self) -> bool {
         self.0.is_shutdown()
     }
@@ -110,8 +110,8 @@ impl RejectionHandler for Abort {
     }
 }
 
-/// Makes the submitter run the task. Meanwhile the submitter submits no other task, so an overload slows down
-/// its source. After a shutdown of the pool, the task is dropped.
+/// Makes the submitter run the task. Meanwhile the submitter submits no other task, so the source of an
+/// overload is slowed down. After a shutdown of the pool, the task is dropped.
 ///
 /// While the task runs, its current token is a child of the submitter's token.
 ///
@@ -176,8 +176,8 @@ impl RejectionHandler for DiscardOldest {
 /// Makes the submitter wait until there is room.
 ///
 /// The pool tells waiting submitters of room one at a time, in the order in which they came. A thread that
-/// submits a task at that moment may take the free place first. A waiting submitter waits for ever only if
-/// new submitters never stop arriving.
+/// submits a task at that moment may take the free place first. So a submitter can wait for ever, but only
+/// if new submitters never stop arriving.
 ///
 /// A task that waits for room in its own pool occupies a thread that could make room. If all threads of the
 /// pool wait in this way, one of the submitters gets its task back, with [`RejectReason::Starved`].

@@ -17,20 +17,20 @@
 //! | then looks for room | then reads the flag |
 //! | no room: sleeps | flag is up: lowers it and wakes the first in the wait list |
 //!
-//! Each side first writes its own variable and then reads the other's, in sequentially consistent order. So
-//! at least one side sees the write of the other side: the submitter finds the room, or the worker finds the
-//! flag. In a weaker order each side could miss the other's write, and the submitter would sleep in spite of
-//! room.
+//! Each side first writes its own variable and then reads the variable of the other side, in sequentially
+//! consistent order. So at least one side sees the write of the other side: the submitter finds the room, or
+//! the worker finds the flag. In a weaker order each side could miss the other's write, and the submitter
+//! would sleep in spite of room.
 //!
 //! # Invariants
 //!
 //! 1. While a submitter sleeps in the wait list, the flag is up, or the first submitter in the list was told
 //!    of room and has not looked again yet.
 //! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and tells the next
-//!    submitter: perhaps there is still room of which the leaving submitter was told.
+//!    submitter: the room of which the leaving submitter was told may still be there.
 //! 3. No lock is held while a submitter calls `admit` or sleeps.
 //!
-//! In this file, *room* is everything by which the pool's answer to a submitter can change: a place in the
+//! In this file, *room* means everything that can change the pool's answer to a submitter: a place in the
 //! queue, a thread that can be started, an idle worker to which a hand-off queue can give a task, or the end
 //! of the pool.
 
@@ -101,7 +101,8 @@ impl PoolShared {
 
     /// Tells the first submitter in the wait list of room, if the flag is up.
     pub(super) fn wake_submitter(&self, state: &PoolData) {
-        // Calls the waker under the lock. It is not user code: only threads wait here, each on its parker.
+        // Calls the waker under the lock. The waker is not user code: only threads wait here, each on its
+        // parker.
         if self.submitter_waits.swap(false, Ordering::SeqCst)
             && let Some((_, first)) = state.submitters.first()
         {
@@ -110,7 +111,7 @@ impl PoolShared {
     }
 }
 
-/// Tells the deadlock detector what a submitter waits for: room in the queue of this pool.
+/// Tells the deadlock detector that a submitter waits for room in the queue of this pool.
 impl Source for PoolShared {
     fn comes_from(&self) -> ComesFrom {
         ComesFrom::Room(self.registration.id())
@@ -118,8 +119,8 @@ impl Source for PoolShared {
 }
 
 impl PoolData {
-    /// Tells all waiting submitters to look again. Callers need it after a change that perhaps makes room for
-    /// several submitters, or refuses all.
+    /// Tells all waiting submitters to look again. Must be called after a change that may make room for
+    /// several submitters, or that makes the pool refuse all of them.
     pub(super) fn wake_all_submitters(&self) {
         self.submitters.iter().for_each(Waker::wake_by_ref);
     }

@@ -1,4 +1,5 @@
-//! The settings of a pool: which of them contradict each other, and how they change while the pool runs.
+//! The settings of a pool, the check that they do not contradict each other, and the way they change
+//! while the pool runs.
 //!
 //! Some combinations can only be a mistake, such as a maximum that is never reached. So the builder and each
 //! setter check all settings together. A setter whose change fails the check changes nothing.
@@ -84,7 +85,8 @@ pub(super) fn in_arc<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOn
     is_shared.unwrap_or_else(|| share(given.take().expect("an `Arc` was not taken above")))
 }
 
-/// The error for settings that contradict each other. Its message names them.
+/// The error for settings that contradict each other. The message of the error names these
+/// settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PoolConfigError {
@@ -155,7 +157,7 @@ impl ThreadPoolExecutor {
         Ok(())
     }
 
-    /// Returns the maximum size: the most threads that the pool may have.
+    /// Returns the maximum size: the largest number of threads that the pool may have.
     #[doc(alias = "getMaximumPoolSize")]
     pub fn maximum_threads(&self) -> usize {
         self.shared.state.lock().settings.maximum
@@ -200,12 +202,13 @@ impl ThreadPoolExecutor {
         started.for_each(drop);
     }
 
-    /// Returns how long a thread above core size may be idle before it ends.
+    /// Returns the time for which a thread above core size may be idle before it ends.
     pub fn keep_alive(&self) -> Duration {
         self.shared.state.lock().settings.keep_alive
     }
 
-    /// Changes how long a thread above core size may be idle. It also applies to threads that are idle now.
+    /// Changes the time for which a thread above core size may be idle. The new time also applies to
+    /// threads that are idle now.
     ///
     /// # Errors
     /// [`PoolConfigError::ZeroKeepAlive`] if `time` is zero and core threads time out.
@@ -290,7 +293,7 @@ impl ThreadPoolExecutor {
         discard(before);
     }
 
-    /// Changes the settings, unless the new ones contradict each other.
+    /// Changes the settings, unless the new settings contradict each other.
     fn change(&self, change: impl FnOnce(&mut PoolSettings)) -> Result<(), PoolConfigError> {
         let mut state = self.shared.state.lock();
         self.shared.inbox.close(&state); // perhaps a submitter must start a thread now

@@ -1,7 +1,7 @@
 //! The part of a pool that its workers share, and the calls that catch panics of user code.
 //!
 //! [`PoolShared`] exists until the pool is dropped and its last worker has left. Its `state` changes under
-//! one lock. The other fields change without that lock, or never.
+//! one lock. The other fields change without that lock, or never change.
 //!
 //! # Panics
 //!

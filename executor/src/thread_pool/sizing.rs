@@ -1,10 +1,10 @@
 //! The number of threads that a pool should have.
 //!
 //! A pool should have enough threads to keep the cores busy, and no more. A task that only computes needs a
-//! core as long as it runs, so as many threads as cores are right. A task that waits for half of its time
-//! leaves its core idle for that half, so twice as many threads are right. In general, for `N` cores, of
-//! which the pool should use the share `U` (from 0 to 1), and tasks that wait for the time `W` and compute
-//! for the time `C`:
+//! core as long as it runs, so the right number of threads is the number of cores. A task that waits for
+//! half of its time leaves its core idle for that half, so the right number of threads is twice the number
+//! of cores. In general, for `N` cores, of which the pool should use the share `U` (from 0 to 1), and tasks
+//! that wait for the time `W` and compute for the time `C`:
 //!
 //! ```text
 //!   threads = N · U · (1 + W / C)
@@ -52,7 +52,7 @@ thread_local! {
     static BEGAN: Notes<(Instant, ThreadTime)> = Notes::new();
 }
 
-/// Measures how long a pool's tasks wait for each second that they compute.
+/// Measures the ratio of the time in which a pool's tasks wait to the time in which they compute.
 ///
 /// Pass it to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc`. The processor time
 /// of the task's own thread counts as computing; the rest of the task's time counts as waiting. So measure
@@ -60,7 +60,7 @@ thread_local! {
 /// counts as waiting, too. Then the recommended number is too high.
 #[derive(Default)]
 pub struct WaitCompute {
-    /// The total duration of the tasks, and the time for which they computed meanwhile.
+    /// The total duration of the tasks, and the part of it in which they computed.
     sums: Mutex<(Duration, Duration)>,
 }
 
@@ -78,8 +78,8 @@ impl WaitCompute {
     }
 
     /// Returns the number of threads by the formula, from the measured ratio and the cores of this machine.
-    /// `utilisation` is the share of the cores that the pool should use (0 to 1). `None` if nothing was
-    /// measured.
+    /// `utilisation` is the share of the cores that the pool should use (0 to 1). Returns `None` if nothing
+    /// was measured.
     pub fn recommended_threads(&self, utilisation: f64) -> Option<usize> {
         let cores = thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
         self.ratio().map(|ratio| recommended_threads(cores, utilisation, ratio))

@@ -15,8 +15,8 @@
 //! # Invariants
 //!
 //! 1. While waiting threads rely on the answer that all workers wait, the inbox is closed, and each new task
-//!    makes these threads look again. Whatever the answer was, each worker that leaves or does not start
-//!    makes the threads that have asked look again.
+//!    makes these threads look again. In any case, each worker that leaves or does not start makes the
+//!    threads that have asked look again.
 //! 2. The pool has at most `spares` more workers than the maximum. After the pool has dismissed a spare
 //!    worker, one worker leaves, because there are too many.
 
@@ -39,7 +39,8 @@ use crate::waiting::starvation::OnStarvation;
 const MOST_ON_TOP: usize = 100;
 
 impl ThreadPoolExecutor {
-    /// Runs the next task of the queue on the calling thread, a worker of this pool. False if no task waits.
+    /// Runs the next task of the queue on the calling thread, a worker of this pool. Returns false if no
+    /// task waits.
     ///
     /// A task that waits for other tasks of its own pool occupies a thread that could run these tasks. With
     /// `help`, the waiting task runs them on its own thread, whatever the pool's [`OnStarvation`] is:
@@ -72,16 +73,16 @@ impl ThreadPoolExecutor {
     /// The queue decides which task is the next. A [`LifoQueue`](crate::LifoQueue) gives the task that was
     /// submitted last, often a part of the calling task. A [`FifoQueue`](crate::FifoQueue) gives the oldest
     /// task. Then tasks that call `help` mostly run on top of each other, on one stack: at most 100 of them,
-    /// since beyond that `help` returns false.
+    /// because at that depth `help` returns false.
     ///
     /// # What may go wrong
-    /// The task perhaps belongs to another submitter, and runs on top of the calling task:
+    /// The task may belong to another submitter, and it runs on top of the calling task:
     ///
     /// * The task must not need a lock that the caller holds. If it locks a mutex that the caller has locked,
     ///   the thread waits for itself.
     /// * If the task waits for the caller, neither of them can go on. That wait is reported as starvation.
-    /// * The caller goes on only when the task has ended. Perhaps the result for which the caller waits is
-    ///   ready long before.
+    /// * The caller goes on only when the task has ended. The result for which the caller waits may be
+    ///   ready long before that.
     ///
     /// # Elsewhere
     /// On any other thread `help` does nothing and returns false. The end of the pool does not wait for such
@@ -92,8 +93,8 @@ impl ThreadPoolExecutor {
     /// The pool's hooks are called around it, and a panic in it is reported as on any worker.
     ///
     /// # Cancellation
-    /// No cancellation point. The parent of the task's token is the pool's root token, as on any worker, and
-    /// not the caller's token.
+    /// This is not a cancellation point. The parent of the task's token is the pool's root token, as on any
+    /// worker, and not the caller's token.
     #[doc(alias = "helpQuiesce")]
     pub fn help(&self) -> bool {
         if !is_worker(&self.shared) {
@@ -197,8 +198,8 @@ impl PoolShared {
         }
     }
 
-    /// Makes waiting threads look again if one of them has `asked`: perhaps it counts on a worker that has
-    /// left or does not start.
+    /// Makes waiting threads look again if one of them has `asked`, because that thread may count on a
+    /// worker that has left or does not start.
     pub(super) fn tell_of_worker(&self, asked: bool) {
         if asked {
             self.tell_those_who_wait();

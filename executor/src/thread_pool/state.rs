@@ -16,7 +16,7 @@
 //!
 //! # Invariants
 //!
-//! 1. The phase only moves to a later one.
+//! 1. The phase only moves to a later phase.
 //! 2. `live + starting` is the number of threads of the pool. Each thread counts in one of the two numbers
 //!    from the moment when it is ordered until it leaves, or until the pool knows that it will not start.
 //! 3. `live` includes the `idle` workers. While `searching` is true, one live worker will look for a task
@@ -59,7 +59,8 @@ pub(super) struct PoolData {
 
     /// Tasks for each of which a thread was ordered. A busy worker takes them before tasks in the queue.
     pub(super) first_tasks: VecDeque<Task>,
-    /// Submitters inside the thread factory. Each takes its own task back if the factory fails.
+    /// Submitters inside the thread factory. Each such submitter takes its own task back if the
+    /// factory fails.
     pub(super) in_factory: usize,
     pub(super) backoff: Backoff,
     /// Threads that are dropping tasks for which no worker starts.
@@ -111,7 +112,7 @@ impl PoolData {
         self.live + self.starting
     }
 
-    /// Returns how many workers the pool may have.
+    /// Returns the number of workers that the pool may have.
     pub(super) fn most_workers(&self) -> usize {
         self.settings.maximum.saturating_add(self.spares)
     }
@@ -121,7 +122,7 @@ impl PoolData {
         self.settings.core_timeout || self.workers() > self.settings.core
     }
 
-    /// Returns how many tasks are in the queue, or unclaimed in the batch.
+    /// Returns the number of tasks that are in the queue, or unclaimed in the batch.
     pub(super) fn unclaimed(&self) -> usize {
         ask(|| self.queue.len()).unwrap_or(0) + self.batches.remaining()
     }
@@ -138,15 +139,16 @@ impl PoolData {
         found
     }
 
-    /// Takes out a task that waits for its own thread. `None` if a worker has taken the task already.
+    /// Takes out a task that waits for its own thread. Returns `None` if a worker has taken the task
+    /// already.
     pub(super) fn take_first_task(&mut self, id: TaskId) -> Option<Task> {
         let index = self.first_tasks.iter().position(|task| task.id() == id)?;
         self.first_tasks.remove(index)
     }
 }
 
-/// Calls the queue, which may be a user's own. `None` if the queue panics. Then the caller must release the
-/// lock and call `PoolShared::report_kept`, which reports the panic.
+/// Calls the queue, which may be a user's own. Returns `None` if the queue panics. The caller must then
+/// release the lock and call `PoolShared::report_kept`, which reports the panic.
 pub(super) fn ask<R>(call: impl FnOnce() -> R) -> Option<R> {
     contain(call).map_err(panics::keep).ok()
 }

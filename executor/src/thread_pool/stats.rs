@@ -8,7 +8,7 @@
 //! 2. Freeze the batch: no task is claimed, so no task begins. Wait until the workers have noted their
 //!    earlier claims.
 //! 3. Add up the numbers, and resume the batch. Meanwhile tasks may end. The count of each worker slot
-//!    changes in one step, so the sum was true at some moment in between.
+//!    changes in one step, so the sum was correct at some moment in between.
 //!
 //! A snapshot reclaims the batch first, so that it shows the tasks in the order of the queue.
 
@@ -21,7 +21,7 @@ use super::state::{PoolData, ask};
 use crate::executor::PoolState;
 use crate::task::{Task, TaskLabel};
 
-/// The numbers of a pool, all of the same moment.
+/// The numbers of a pool, all taken at the same moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -30,26 +30,26 @@ pub struct PoolStats {
     pub state: PoolState,
     /// The core size: up to this number of threads, the pool starts a thread even if the queue has room.
     pub core_threads: usize,
-    /// The maximum size: the most threads that the pool may have.
+    /// The maximum size: the largest number of threads that the pool may have.
     pub maximum_threads: usize,
-    /// The number of threads, the starting ones included.
+    /// The number of threads, including threads that are starting.
     pub threads: usize,
     /// The largest number of threads so far.
     pub peak_threads: usize,
-    /// Tasks that run now, or for which a thread is starting.
+    /// The number of tasks that run now, or for which a thread is starting.
     pub active: usize,
-    /// Tasks that wait for a thread.
+    /// The number of tasks that wait for a thread.
     pub queued: usize,
-    /// Tasks that a thread has taken and that have ended, by a return, a panic or a cancel. A task that was
-    /// cancelled while it waited does not count. A task counts if it was cancelled after a thread had taken
-    /// it, even before its body began.
+    /// The number of tasks that a thread has taken and that have ended, by a return, a panic or a cancel. A
+    /// task that was cancelled while it waited does not count. A task counts if it was cancelled after a
+    /// thread had taken it, even before its body began.
     pub completed: u64,
-    /// Completed tasks that panicked.
+    /// The number of completed tasks that panicked.
     pub panicked: u64,
     /// The number of waits of the pool's threads that failed because they could never have ended:
     /// see [`OnStarvation`](crate::OnStarvation).
     pub starved: u64,
-    /// Completed tasks that a thread ran on top of a task that waited.
+    /// The number of completed tasks that a thread ran on top of a waiting task.
     pub helped: u64,
     /// The number of threads that the pool may have now beyond the maximum, so that tasks that wait for each
     /// other can go on.
@@ -74,7 +74,7 @@ impl PoolStats {
         self.queued as u64 + self.active as u64 + self.completed
     }
 
-    /// Returns how many more tasks wait than there are idle threads.
+    /// Returns the number of waiting tasks minus the number of idle threads.
     ///
     /// Even in a pool of idle threads, a new task waits for a moment, until a thread has woken up. So
     /// `queued` above zero does not mean that threads are missing; a backlog above zero does. A server that
@@ -119,13 +119,13 @@ impl fmt::Display for PoolStats {
 }
 
 /// The tasks of a pool: which of them run and which wait. `Display` shows a list, in which a task without a
-/// name appears by its id. A [`SerialExecutor`](crate::SerialExecutor) or a stripe appears as the one of its
-/// tasks that it runs, or will run first.
+/// name appears by its id. A [`SerialExecutor`](crate::SerialExecutor) or a stripe appears as one of its
+/// tasks: the task that it runs, or will run first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolSnapshot {
-    /// The numbers of the pool, of the same moment.
+    /// The numbers of the pool at the same moment.
     pub stats: PoolStats,
     /// The running tasks, and the tasks for which a thread is starting.
     pub running: Vec<String>,
@@ -147,7 +147,7 @@ impl fmt::Display for PoolSnapshot {
 }
 
 impl ThreadPoolExecutor {
-    /// Returns the numbers of the pool, all of one moment.
+    /// Returns the numbers of the pool, all taken at one moment.
     pub fn stats(&self) -> PoolStats {
         let state = self.shared.state.lock();
         let held = self.shared.inbox.hold();
@@ -187,7 +187,8 @@ impl ThreadPoolExecutor {
         PoolSnapshot { stats: now, running, queued }
     }
 
-    /// Returns how many tasks wait for a thread. Tasks that were cancelled while they waited do not count.
+    /// Returns the number of tasks that wait for a thread. Tasks that were cancelled while they waited do
+    /// not count.
     #[doc(alias = "getQueue")]
     pub fn queued(&self) -> usize {
         self.stats().queued // `stats` reads both numbers, waiting and cancelled tasks, at one moment

@@ -10,8 +10,8 @@
 //! # Invariants
 //!
 //! 1. Neither a stopper nor the callback of the token owns the pool.
-//! 2. The callback is unregistered when the pool is terminated. So a token that exists longer does not keep
-//!    the pool's memory.
+//! 2. The callback is unregistered when the pool is terminated. So a token that exists for longer than the
+//!    pool does not keep the pool's memory allocated.
 
 use std::fmt;
 
@@ -25,7 +25,8 @@ use crate::task::Task;
 
 /// Stops a [`ThreadPoolExecutor`] without owning it: for hooks, signal handlers and the pool's own tasks.
 ///
-/// A pool that was dropped and whose threads have left counts as terminated. Clones stop the same pool.
+/// A pool that was dropped and whose threads have left counts as terminated. All clones of a stopper
+/// stop the same pool.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, prelude::*};

@@ -1,4 +1,4 @@
-//! Hooks that measure how long the tasks of a pool take.
+//! Hooks that measure the duration of a pool's tasks.
 //!
 //! [`Timing`] is an example of [`Hooks`]. It must keep the start time of each task from `before_execute`
 //! until `after_execute`. Both run on the same thread, so a thread-local keeps the time, without a lock. But
@@ -88,17 +88,17 @@ impl Timing {
         Self { log: Some(Box::new(log)), ..Self::default() }
     }
 
-    /// Returns how many tasks have ended.
+    /// Returns the number of tasks that have ended.
     pub fn tasks(&self) -> u64 {
         self.sums.lock().0
     }
 
-    /// Returns how long the ended tasks took together.
+    /// Returns the total duration of the ended tasks.
     pub fn total(&self) -> Duration {
         self.sums.lock().1
     }
 
-    /// Returns how long a task took on average; `None` before the first task has ended.
+    /// Returns the average duration of a task, or `None` before the first task has ended.
     pub fn mean(&self) -> Option<Duration> {
         let (tasks, total) = *self.sums.lock();
         (tasks > 0).then(|| total.div_f64(tasks as f64))

@@ -14,7 +14,7 @@ use crate::task::Task;
 pub struct UnconfigurablePool(ThreadPoolExecutor);
 
 impl UnconfigurablePool {
-    /// Wraps a pool, and so hides its setters for good.
+    /// Wraps a pool, which hides its setters permanently.
     pub fn new(pool: ThreadPoolExecutor) -> Self {
         Self(pool)
     }
@@ -29,7 +29,7 @@ impl UnconfigurablePool {
         self.0.snapshot()
     }
 
-    /// Returns how many tasks wait: see [`ThreadPoolExecutor::queued`].
+    /// Returns the number of waiting tasks: see [`ThreadPoolExecutor::queued`].
     pub fn queued(&self) -> usize {
         self.0.queued()
     }

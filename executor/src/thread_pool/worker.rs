@@ -9,8 +9,8 @@
 //!                     gives way ──▶ sleeps ──keep-alive over, or too many, or the end──▶ leaves
 //! ```
 //!
-//! While there are tasks in the batch, a worker claims one after the other without a lock. Otherwise it takes
-//! the lock of the state and looks for a first task, a new batch or a task in the queue.
+//! While there are tasks in the batch, a worker claims one task after the other without a lock. Otherwise it
+//! takes the lock of the state and looks for a first task, a new batch or a task in the queue.
 //!
 //! # How workers are woken
 //!
@@ -33,9 +33,9 @@
 //! # Invariants
 //!
 //! 1. A worker holds only the task that it runs.
-//! 2. An idle or new worker looks for a task before it leaves. Perhaps a submitter counts on it: it has
-//!    ordered the worker for a task, or has put a task into the inbox or a hand-off queue because the worker
-//!    sleeps or searches.
+//! 2. An idle or new worker looks for a task before it leaves. A submitter may count on that worker: it may
+//!    have ordered the worker for a task, or have put a task into the inbox or a hand-off queue because the
+//!    worker sleeps or searches.
 //! 3. A worker decides to leave and stops counting as live in one step, under the lock of the state.
 //! 4. Before a worker sleeps, it closes the inbox and finds no task. It holds the lock of the state from then
 //!    until it sleeps.
@@ -54,7 +54,8 @@ use crate::task::outcome::Outcome;
 use crate::wait_graph::work_for;
 use crate::waiting::worker_context::PoolWorker;
 
-/// The number of tasks for which memory is kept, so that a pool in its steady state allocates none.
+/// The number of tasks for which memory is kept, so that a pool in its steady state allocates no
+/// memory.
 const KEPT: usize = 4096;
 
 // ANCHOR: worker
@@ -145,7 +146,7 @@ impl<'a> LiveWorker<'a> {
     // ANCHOR_END: run_task
 
     // ANCHOR: next_task
-    /// Waits for the next task. `None` if the worker has left.
+    /// Waits for the next task. Returns `None` if the worker has left.
     #[inline]
     fn next_task(&mut self) -> Option<Task> {
         if let Some(batch) = &self.batch {
@@ -273,8 +274,9 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Whether the worker should yield and look again before it sleeps. False if another worker is searching
-    /// already. Also false without a `FifoQueue`: a hand-off queue accepts a task only while a worker sleeps.
+    /// Whether the worker should yield and look again before it sleeps. Returns false if another worker is
+    /// searching already. Also returns false without a `FifoQueue`, because a hand-off queue accepts a
+    /// task only while a worker sleeps.
     fn may_linger(&self, state: &PoolData) -> bool {
         !state.searching && self.shared.inbox.in_use()
     }
@@ -295,8 +297,8 @@ impl<'a> LiveWorker<'a> {
     }
 
     // ANCHOR: sleep
-    /// Sleeps until a thread wakes this worker, or until the worker has been idle for too long. The flag is
-    /// true if it was idle for too long.
+    /// Sleeps until a thread wakes this worker, or until the worker has been idle for too long. The
+    /// returned flag is true if the worker was idle for too long.
     fn sleep(
         &self,
         mut state: MutexGuard<'a, PoolData>,
@@ -341,7 +343,8 @@ impl<'a> LiveWorker<'a> {
         None
     }
 
-    /// Subtracts this worker from the live workers. True if the caller must tell the waiting threads.
+    /// Subtracts this worker from the live workers. Returns true if the caller must tell the waiting
+    /// threads.
     fn count_out(&mut self, state: &mut MutexGuard<'_, PoolData>) -> bool {
         self.left = true;
         self.role = None;
@@ -357,8 +360,8 @@ impl<'a> LiveWorker<'a> {
 }
 
 impl Drop for LiveWorker<'_> {
-    /// Counts the worker out if its thread unwinds, which would be a bug of this crate. If it was the last
-    /// worker and tasks wait, another one is ordered.
+    /// Counts the worker out if its thread unwinds, which would be a bug of this crate. If this was the
+    /// last worker and tasks wait, another worker is ordered.
     fn drop(&mut self) {
         if !self.left {
             let mut state = self.shared.state.lock();
@@ -383,8 +386,9 @@ impl PoolShared {
         }
     }
 
-    /// Returns how many tasks a worker can take, cancelled ones included. A queue other than a
-    /// [`FifoQueue`](crate::FifoQueue) counts as at most one task: it is only asked whether it is empty.
+    /// Returns the number of tasks that a worker can take, including cancelled tasks. A queue other than
+    /// a [`FifoQueue`](crate::FifoQueue) counts as at most one task: it is only asked whether it is
+    /// empty.
     pub(super) fn to_be_taken(&self, state: &PoolData) -> usize {
         let waiting = if self.inbox.in_use() {
             self.inbox.waiting(state)

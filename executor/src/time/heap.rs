@@ -17,9 +17,9 @@
 //!
 //! Most deadlines are removed long before their time, so it must be possible to remove any entry at once. A
 //! heap without slots cannot do that; a sorted map can. But a map moves each new entry to its place among all
-//! others. In the heap, a new entry stays near the end, unless it is earlier than most. On the other hand,
-//! when the first entry is removed, a heap moves another entry through its whole depth. Nanoseconds for one
-//! insertion and one removal:
+//! other entries. In the heap, a new entry stays near the end, unless it is earlier than most. On the other
+//! hand, when the first entry is removed, a heap moves another entry through its whole depth. The time of one
+//! insertion and one removal, in nanoseconds:
 //!
 //! ```sh
 //! cargo test --release -p task-execution --lib heap_and_map -- --ignored --nocapture
@@ -36,9 +36,9 @@
 //!
 //! # Invariants
 //!
-//! 1. No node comes before its parent: the first entry is at 0.
+//! 1. No node comes before its parent, so the first entry is at index 0.
 //! 2. Each node has a slot in use, which stores the place of that node. Each slot in use has a node.
-//! 3. Slots are reused. The caller must check by the entry whether the slot still has the same entry.
+//! 3. Slots are reused. The caller must check whether the slot still contains the same entry.
 
 use crate::sync::Instant;
 
@@ -56,7 +56,8 @@ pub(crate) struct Heap<W> {
 
 #[derive(Clone, Copy)]
 struct HeapNode {
-    /// The time, and how many entries were inserted before this one. So no two keys are equal.
+    /// The time, and the number of entries that were inserted before this entry, so that no two
+    /// keys are equal.
     key: (Instant, u64),
     slot: usize,
 }

@@ -25,17 +25,17 @@
 //! user's code, which can take long or block: the job returns that code as a callback. Before the watcher
 //! runs a callback, it gives up the watch, so that no other job runs late. If there are other deadlines, a
 //! *spare* thread or a new thread takes the watch. After the callback, the thread takes the watch again if it
-//! is wanted, or stays as a spare for a while. No thread is started while another one is starting or coming
-//! back from user's code. So the number of threads is at most one above the largest number of callbacks that
-//! ran at the same time.
+//! is wanted, or remains as a spare thread for a while. No thread is started while another thread is starting
+//! or coming back from user's code. So the number of threads is at most one above the largest number of
+//! callbacks that ran at the same time.
 //!
 //! # Invariants
 //!
 //! 1. Jobs begin in the order of their deadlines; jobs with equal deadlines begin in the order of
 //!    registration.
 //! 2. If there is a deadline, the watch is in one of three states: `Awake`; `Asleep`, until that deadline or
-//!    earlier; or `Wanted`, while a thread is about to take it. There is one exception: if the system gives
-//!    no thread, the next `at` tries again.
+//!    earlier; or `Wanted`, while a thread is about to take it. There is one exception: if the system cannot
+//!    start a thread, the next call of `at` tries again.
 //! 3. No job is run or dropped, and no thread started, under the lock.
 //! 4. When the drop of a [`TimerEntry`] has returned, its job has begun or will never begin.
 
@@ -55,7 +55,7 @@ lazy_static! {
 }
 
 /// Registers a job for `deadline`, or for as soon as possible if the deadline has passed. The job runs on a
-/// thread of the timer. It does not run if the entry is dropped before.
+/// thread of the timer. The job does not run if the entry is dropped before that.
 pub(crate) fn at(deadline: Instant, job: impl FnOnce() -> Option<UserCode> + Send + 'static) -> TimerEntry {
     OF_THE_PROCESS.at(deadline, Box::new(job))
 }
@@ -79,13 +79,13 @@ struct TimerData {
     watch: TimerWatch,
     /// Threads that wait to take the watch.
     spares: usize,
-    /// All threads, the starting ones included.
+    /// All threads, including threads that are starting.
     threads: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TimerWatch {
-    /// There is no deadline, or the system gave no thread.
+    /// There is no deadline, or the system could not start a thread.
     Nobody,
     /// A spare was notified, or a thread is starting.
     Wanted,
@@ -193,8 +193,8 @@ impl Timer {
         }
     }
 
-    /// Takes the watch, or waits as a spare until the watch is wanted. `None` if that takes longer than
-    /// [`LINGER`].
+    /// Takes the watch, or waits as a spare until the watch is wanted. Returns `None` if that takes
+    /// longer than [`LINGER`].
     fn take_the_watch<'a>(
         &'a self,
         mut state: MutexGuard<'a, TimerData>,

@@ -1,4 +1,5 @@
-//! The graph of waits: which threads wait for what, and whether their waits can still end.
+//! The graph of waits: it records what each thread waits for, and finds out whether a wait can
+//! still end.
 //!
 //! Before a thread of an executor sleeps in a wait without a deadline, it enters the wait here. A search then
 //! finds out whether the wait can ever end. The search goes from a wait to the task, queue or thread that
@@ -22,8 +23,8 @@
 //!
 //! A search holds the lock of [`WaitingThreads`]. Meanwhile no waiting thread is entered, and none is taken
 //! out. Other facts can change during the search, but only by an act from outside, and only in one direction:
-//! for example, a task that has not ended now had not ended before, either. So the search looks twice. Every
-//! fact that held in both looks held at the moment between them.
+//! for example, a task that has not ended now had not ended before, either. So the search checks each fact
+//! twice. Every fact that held both times also held at the moment between the two checks.
 //!
 //! # Nothing that is true is missed
 //!
@@ -39,8 +40,9 @@
 //! [wakes]: look_again
 //! [source]: crate::waiting::awaited::Source
 //!
-//! The third way does not slow every submission down. When a pool is found to have only waiting threads, it
-//! closes its inbox. Only submissions that find the inbox closed look for waiting threads.
+//! The check for the third way does not slow down every submission. When a pool is found to have only
+//! waiting threads, it closes its inbox. Only submissions that find the inbox closed look for waiting
+//! threads.
 //!
 //! # Invariants
 //!
@@ -94,7 +96,7 @@ impl Used {
     }
 }
 
-/// Registers the calling thread as a waiting thread. Dropping this ends the registration.
+/// Registers the calling thread as a waiting thread. The drop of this value ends the registration.
 pub(crate) struct Known {
     key: ThreadKey,
     _asleep: OnDrop<fn()>,
@@ -136,7 +138,7 @@ pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> OnDrop<fn()> {
 }
 
 /// Decides whether the calling thread, which waits for `what`, sleeps. If so, the thread must keep the result
-/// until after the sleep. `None`: the thread must look again. Fails if the wait can never end.
+/// until after the sleep. Returns `None` if the thread must look again. Fails if the wait can never end.
 fn about_to_sleep(
     what: Awaited,
     parker: &Arc<Parker>,
@@ -220,7 +222,7 @@ fn count_asleep() -> OnDrop<fn()> {
 }
 
 /// Whether any thread sleeps or is about to sleep. A caller that changes a fact on which such threads rely
-/// must ask after the change.
+/// must call this after the change.
 fn is_anybody_asleep() -> bool {
     fence(Ordering::SeqCst); // pairs with `count_asleep`: the sleeper sees the change, or this load counts it
     ASLEEP.load(Ordering::SeqCst) > 0

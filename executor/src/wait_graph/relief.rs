@@ -58,7 +58,7 @@ thread_local! {
 }
 
 /// Helps after a search. From then on the thread may help without a search, for half as many tasks as it
-/// waits for now. The reason: a search looks at all these tasks. A search for each of a hundred thousand
+/// waits for now, because a search looks at all these tasks. A search for each of a hundred thousand
 /// tasks would take too long.
 fn help_on(wait: &SleepingThread) -> bool {
     if let Some((collector, tasks)) = collected(wait) {

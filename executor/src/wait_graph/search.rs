@@ -11,7 +11,7 @@ use crate::waiting::awaited::{Awaited, ComesFrom};
 use crate::waiting::queue_owner::{PoolOwner, ServedBy};
 use crate::waiting::starvation::OnStarvation;
 
-/// A closed set: only threads of the set could end waits of the set, and all these threads wait. The order is
+/// A closed set: only threads of the set could end waits of the set, and all these threads wait. They are in
 /// the order in which the search has found them.
 pub(super) struct Closed {
     pub(super) threads: Vec<ThreadKey>,
@@ -146,7 +146,7 @@ impl GraphSearch<'_> {
     }
 
     /// Counts the awaited tasks on waiting threads, and in queues where no task can begin. Returns `None` if
-    /// a task is missing: then it is in another place, where it may go on.
+    /// a task is missing, because the task is then in another place, where it may go on.
     fn visit_tasks_of(&mut self, collector: usize, tasks: usize) -> Option<()> {
         let mut found = 0;
         for (key, running) in self.waiting.running_of(collector) {

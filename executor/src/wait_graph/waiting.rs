@@ -104,8 +104,8 @@ impl WaitingThreads {
         self.by_pool.get(&queue.of_all_lanes()).into_iter().flatten().copied()
     }
 
-    /// Returns the queues to ask for tasks of this collector. Only these can have tasks that no thread but a
-    /// waiting thread would run.
+    /// Returns the queues to ask for tasks of this collector. Only these queues can have tasks that no
+    /// thread but a waiting thread would run.
     pub(super) fn queues_to_ask(&self, collector: usize) -> impl Iterator<Item = QueueId> {
         self.by_pool.keys().copied().chain(strands::with_tasks_of(collector))
     }

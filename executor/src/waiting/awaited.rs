@@ -1,11 +1,11 @@
-//! What a thread can wait for, what could end its wait, and the detector that tells whether the wait can
-//! still end.
+//! The things that a thread can wait for, the events that could end its wait, and the detector that
+//! tells whether the wait can still end.
 //!
 //! An [`Awaited`] says what a wait is for. The wait itself cannot find out whether the awaited thing will
-//! ever come: that depends on all threads that wait, and on the queues of all executors. The [`DETECTOR`] knows
-//! these. The detector is in a later module, so this module cannot name it. Instead, the first task with a
-//! handle, or the first worker, sets it. A program that has no such task or worker has no detector: its waits
-//! are not checked.
+//! ever come: that depends on all threads that wait, and on the queues of all executors. The [`DETECTOR`]
+//! knows all of these threads and queues. The detector is in a later module, so this module cannot name it.
+//! Instead, the first task with a handle, or the first worker, sets it. A program that has no such task or
+//! worker has no detector: its waits are not checked.
 
 use super::parker::Parker;
 use super::queue_owner::PoolOwner;
@@ -19,14 +19,14 @@ use crate::task::HandleCell;
 pub(crate) enum Awaited {
     /// The end of this task. The second field is the task's name.
     Task(Arc<dyn HandleCell>, Option<Arc<String>>),
-    /// Something else. The source knows what could end the wait.
+    /// Something else. The source knows which events could end the wait.
     Other(Arc<dyn Source>),
 }
 
 /// Something that a thread waits for, other than the end of one task.
 pub(crate) trait Source: Send + Sync {
-    /// Returns what could end the wait. After this call, a thread that changes the answer must wake the
-    /// waiting threads, so that they look again.
+    /// Returns the events that could end the wait. After this call, a thread that changes the answer
+    /// must wake the waiting threads, so that they look again.
     fn comes_from(&self) -> ComesFrom;
 
     /// Returns the collector to which the awaited tasks report, if the wait is for the end of any one of
@@ -35,7 +35,8 @@ pub(crate) trait Source: Send + Sync {
         None
     }
 
-    /// Returns how a report describes this wait, if the wait depends on [`Places`](ComesFrom::Places).
+    /// Returns the description of this wait in a report, if the wait depends on
+    /// [`Places`](ComesFrom::Places).
     fn waits_for(&self) -> WaitsFor {
         WaitsFor::Permits
     }
@@ -68,7 +69,8 @@ pub(crate) enum ComesFrom {
     Places(Vec<Location>),
 }
 
-/// The spare threads that pools have started so that a wait can end. Dropping this dismisses them.
+/// The spare threads that pools have started so that a wait can end. The drop of this value
+/// dismisses these threads.
 #[derive(Default)]
 pub(crate) struct Relief {
     /// The pool of each spare thread.

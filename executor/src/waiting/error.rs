@@ -19,10 +19,10 @@ pub enum WaitError {
     /// The *waiting* task was cancelled. A wait without a time limit reports this as [`struct@Cancelled`].
     #[doc(alias = "InterruptedException")]
     Interrupted,
-    /// The time was up.
+    /// The time limit has passed.
     TimedOut,
-    /// All threads that could have ended the wait are waiting, too. Reported only if the time limit is beyond
-    /// the range of the clock.
+    /// All threads that could have ended the wait are waiting, too. This is reported only if the time limit
+    /// is beyond the range of the clock.
     Starved(Starvation),
 }
 

@@ -2,7 +2,8 @@
 //!
 //! # Invariants
 //!
-//! 1. One lock guards the count and the wait list, so no thread joins the wait list of an open gate.
+//! 1. One lock guards the count and the wait list, so no thread joins the wait list of an open
+//!    latch.
 //! 2. The last [`count_down`](Latch::count_down) takes the whole wait list out under the lock, and wakes the
 //!    waiters after it has released the lock.
 //! 3. A waiter that gives up takes its waker out of the wait list.
@@ -18,8 +19,8 @@ use crate::sync::{Duration, Mutex};
 
 /// A gate that opens when it has been counted down to zero, and stays open.
 ///
-/// Suits a wait for a number of events, such as the ends of several tasks, or the start of a service. Any
-/// number of threads can wait for one latch.
+/// Use it to wait for a number of events, such as the ends of several tasks, or the start of a service.
+/// Any number of threads can wait for one latch.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -34,15 +35,16 @@ use crate::sync::{Duration, Mutex};
 /// # Ok::<(), executor::Cancelled>(())
 /// ```
 ///
-/// What a thread did before it counted down is visible to every thread whose wait has ended.
+/// Everything that a thread did before it counted down is visible to every thread whose wait has
+/// ended.
 ///
 /// # What is not found
 /// Every thread that has the latch can count it down, so the library does not know which thread will do so. A
 /// wait for a latch is therefore never reported as [starvation](crate::Starvation). A thread that waits here
 /// counts as a thread that can go on, even if other threads wait for that thread. Suppose that all threads of
 /// a pool wait for a latch, and that only a task in the queue of this pool would count it down. Then the
-/// threads wait without end, and no error reports it. To wait for tasks, [join](crate::TaskHandle::join)
-/// their handles: such a deadlock is found.
+/// threads wait for ever, and no error reports this deadlock. To wait for tasks,
+/// [join](crate::TaskHandle::join) their handles, because a deadlock of joins is found.
 #[doc(alias = "CountDownLatch")]
 pub struct Latch {
     state: Mutex<LatchState>,
@@ -74,13 +76,14 @@ impl Latch {
         waiters.for_each(Waker::wake);
     }
 
-    /// Returns how many calls of [`count_down`](Self::count_down) are missing until the latch opens.
+    /// Returns the number of further calls of [`count_down`](Self::count_down) that are needed to
+    /// open the latch.
     #[doc(alias = "getCount")]
     pub fn count(&self) -> usize {
         self.state.lock().count
     }
 
-    /// Returns how many threads wait for the latch now.
+    /// Returns the number of threads that wait for the latch now.
     pub fn waiting(&self) -> usize {
         self.state.lock().waiters.len()
     }

@@ -1,10 +1,12 @@
-//! Waiting: how a thread blocks in this crate, and what is built on that.
+//! Waiting: the way in which a thread blocks in this crate, and the primitives that are built on
+//! it.
 //!
 //! Every blocking call uses the same wait ([`wait`]): a thread sleeps in its parker until a wake-up, a
 //! cancelled token or a deadline ends the wait. A thread of an executor must not sleep in a wait that could
-//! never end. So the library knows three things about a wait: what it waits for ([`awaited`]), the executors
-//! for which the waiting thread works ([`worker_context`]), and the owner of the queue that holds the awaited
-//! task ([`queue_owner`]). From these the module `wait_graph` finds out whether the wait can end.
+//! never end. So the library knows three things about a wait: the thing for which the thread waits
+//! ([`awaited`]), the executors for which the waiting thread works ([`worker_context`]), and the owner of the
+//! queue that holds the awaited task ([`queue_owner`]). From these the module `wait_graph` finds out whether
+//! the wait can end.
 
 pub(crate) mod parker;
 

@@ -1,5 +1,5 @@
-//! The parker of a thread: where the thread sleeps until a wake-up comes, and how long it spins before it
-//! sleeps.
+//! The parker of a thread: the place where the thread sleeps until a wake-up comes, and the time for
+//! which it spins before it sleeps.
 //!
 //! # Invariants
 //!
@@ -14,8 +14,8 @@
 //! waiter first spins: it looks at the parker's signal, again and again, for some hundred pauses of the
 //! processor. The number of pauses depends on the thread's recent waits ([`AdaptiveSpin`]). A spin that ended
 //! without a wake-up makes the next spin shorter, down to almost nothing. A wake-up that came late in a spin
-//! makes the next spin longer. So a long wait costs at most a few microseconds of processor time more than
-//! sleeping at once.
+//! makes the next spin longer. So a long wait costs at most a few microseconds more processor time than
+//! sleeping at once would cost.
 //!
 //! | | |
 //! |---|---|
@@ -120,7 +120,8 @@ impl Wake for Parker {
 }
 
 /// The vtables of the wakers of parkers, by which [`wakes_a_thread`] recognises these wakers. The first is
-/// that of a waker from [`waker_of`], the second that of a clone: the compiler perhaps makes two vtables.
+/// the vtable of a waker from [`waker_of`], the second is the vtable of a clone, because the compiler may
+/// make two vtables.
 static WAKERS: OnceLock<[usize; 2]> = OnceLock::new();
 
 /// Makes the waker of a parker. [`wakes_a_thread`] recognises the wakers that this function makes.
@@ -174,8 +175,8 @@ impl AdaptiveSpin {
         self.pauses = self.pauses.max(2 * used).min(Self::MOST);
     }
 
-    /// Records that no wake-up came during the spin. The budget shrinks more slowly than it grows, because a
-    /// spin in vain costs less than a sleep that a spin would have avoided.
+    /// Records that no wake-up came during the spin. The budget shrinks more slowly than it grows, because
+    /// an unsuccessful spin costs less than a sleep that a spin would have avoided.
     fn was_in_vain(&mut self) {
         self.pauses = (self.pauses - self.pauses / 8).max(Self::LEAST);
     }
@@ -250,7 +251,8 @@ mod tests {
         let parker = Arc::new(Parker::default());
         let mut spin_budget = AdaptiveSpin::new();
         assert!(!parker.spin(Deadline::after(Duration::ZERO), &mut spin_budget));
-        // With one processor the parker does not spin, and counts each attempt as a spin in vain.
+        // With one processor the parker does not spin, and counts each attempt as an unsuccessful
+        // spin.
         let is_unharmed = spin_budget.pauses == AdaptiveSpin::MOST || !spinning_helps();
         assert!(is_unharmed, "it has not spun in vain: there was no time to spin");
         parker.wake_by_ref();

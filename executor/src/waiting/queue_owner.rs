@@ -34,8 +34,8 @@ pub(crate) trait QueueOwner: Send + Sync {
 
     /// Raises the priority of a drain task in the queue to the value that `priority` returns. `priority` is
     /// called under the lock of the queue's owner. So if two threads raise the task at the same time, the
-    /// lower priority cannot win. The default does nothing: it is for queues in which priorities do not
-    /// matter.
+    /// lower priority cannot win. The default does nothing, which is right for queues in which priorities
+    /// do not matter.
     fn raise(&self, _queue: QueueId, _id: TaskId, _priority: &dyn Fn() -> i32) {}
 
     /// Returns the name of the owner in a report.
@@ -44,13 +44,13 @@ pub(crate) trait QueueOwner: Send + Sync {
     /// Returns the threads, or the drain task, that take tasks out of the queue.
     fn served_by(self: Arc<Self>, queue: QueueId) -> ServedBy;
 
-    /// Returns how many tasks in the queue report to this collector.
+    /// Returns the number of tasks in the queue that report to this collector.
     fn queued_of(&self, queue: QueueId, collector: usize) -> usize;
 }
 
 pub(crate) enum ServedBy {
     Threads(Arc<dyn PoolOwner>),
-    /// A drain task. The field says where it is.
+    /// A drain task. The field tells where the drain task is.
     DrainTask(Location),
 }
 
@@ -61,13 +61,14 @@ pub(crate) trait PoolOwner: QueueOwner {
     /// pool's threads that wait. If the answer is yes, the pool tells `wait_graph` when the next task comes.
     fn waits_for_threads(&self, waiting: usize) -> bool;
 
-    /// Returns what the pool does for its threads when they starve.
+    /// Returns the action of the pool for its threads when they starve.
     fn on_starvation(&self) -> OnStarvation;
 
     /// Returns whether the pool has fewer threads than its maximum, and could start one now.
     fn may_grow(&self) -> bool;
 
-    /// Starts a thread if the pool has fewer than its maximum. Returns true if it started one.
+    /// Starts a thread if the pool has fewer threads than its maximum. Returns true if a thread was
+    /// started.
     fn start_another(&self) -> bool;
 
     /// Starts a thread beyond the maximum, if the pool allows that. Returns true if it started one.
@@ -88,8 +89,8 @@ pub(crate) trait PoolOwner: QueueOwner {
     fn panic_handler(&self) -> Option<Arc<dyn PanicHandler>>;
 }
 
-/// All queue owners, by the id of the first queue. Read when a queued task is cancelled, taken out or raised,
-/// and when `wait_graph` looks for the owner of a queue.
+/// All queue owners, by the id of the first queue. This map is read when a queued task is cancelled, taken
+/// out or raised, and when `wait_graph` looks for the owner of a queue.
 static OWNERS: RwLock<BTreeMap<QueueId, Weak<dyn QueueOwner>>> = RwLock::new(BTreeMap::new());
 
 impl QueueId {
@@ -108,7 +109,7 @@ impl QueueId {
     }
 }
 
-/// The entry of a queue owner in `OWNERS`. Dropping it removes the entry.
+/// The entry of a queue owner in `OWNERS`. The drop of this value removes the entry.
 pub(crate) struct QueueRegistration(QueueId);
 
 impl QueueRegistration {

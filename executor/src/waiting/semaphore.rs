@@ -1,4 +1,4 @@
-//! Semaphores: a number of permits limits how much of something is in use at the same time.
+//! Semaphores: a number of permits limits how many threads use a resource at the same time.
 //!
 //! # Invariants
 //!
@@ -13,7 +13,7 @@
 //! 3. Three events can make it possible to serve the first waiter: a release, the service of the waiter
 //!    before it, and a waiter that gives up its place. The thread that causes the event wakes the first
 //!    waiter.
-//! 4. After a release, or after a waiter has given up its place, there are perhaps too few permits for the
+//! 4. After a release, or after a waiter has given up its place, there may still be too few permits for the
 //!    first waiter. Then all waiters are woken to look again, if the search of `wait_graph` has asked where
 //!    permits could come from: its answer is now out of date. If there are enough permits, the first waiter
 //!    is awake, and the other waiters wait for that waiter.
@@ -34,7 +34,7 @@ use crate::sync::{Arc, Duration, Mutex};
 use crate::task::observer::TaskObserver;
 use crate::task::outcome::Outcome;
 
-/// A semaphore: a number of permits that limits how much of something is in use at the same time. A thread
+/// A semaphore: a number of permits that limits how many threads use a resource at the same time. A thread
 /// waits until it gets a permit.
 ///
 /// [`acquire`](Self::acquire) serves waiters in the order in which they came. So a waiter that wants many
@@ -54,7 +54,8 @@ use crate::task::outcome::Outcome;
 /// # Ok::<(), executor::Cancelled>(())
 /// ```
 ///
-/// What a thread did before it gave a permit back is visible to the thread that gets this permit next.
+/// Everything that a thread did before it gave a permit back is visible to the thread that gets this
+/// permit next.
 pub struct Semaphore(Arc<Mutex<SemaphoreState>>);
 
 struct SemaphoreState {
@@ -93,9 +94,9 @@ impl Semaphore {
 
     /// Makes an unfair semaphore: a thread gets free permits at once, even if other threads wait.
     ///
-    /// A fair semaphore leaves a permit idle until the thread that waited for it has woken up. An unfair one
-    /// gives the permit to the next thread that asks, so more work is done. But a waiter can wait without end
-    /// if newcomers never stop coming.
+    /// A fair semaphore leaves a permit idle until the thread that waited for it has woken up. An unfair
+    /// semaphore gives the permit to the next thread that asks, so more work is done. But a waiter can wait
+    /// for ever if newcomers never stop coming.
     ///
     /// ```
     /// use executor::Semaphore;
@@ -138,7 +139,7 @@ impl Semaphore {
         self.acquire_many(1)
     }
 
-    /// Waits until this number of permits is free, and takes them together.
+    /// Waits until this number of permits is free, and takes these permits together.
     ///
     /// # Errors
     /// [`CutShort`] as for [`acquire`](Self::acquire).
@@ -192,7 +193,7 @@ impl Semaphore {
     /// Adds permits: new permits, or the permits of a [`Permit`] that was [forgotten](Permit::forget).
     ///
     /// # Panics
-    /// If the semaphore would then have more than `usize::MAX` permits.
+    /// Panics if the semaphore would then have more than `usize::MAX` permits.
     pub fn release(&self, permits: usize) {
         let mut state = self.0.lock();
         state.loose = state.loose.saturating_sub(permits);
@@ -216,7 +217,7 @@ impl Semaphore {
     /// ```
     ///
     /// # Panics
-    /// If more than `usize::MAX` permits must be removed when they come back.
+    /// Panics if more than `usize::MAX` permits must be removed when they come back.
     #[doc(alias = "reducePermits")]
     pub fn reduce(&self, permits: usize) {
         let mut state = self.0.lock();
@@ -225,7 +226,7 @@ impl Semaphore {
         state.permits -= at_once;
     }
 
-    /// Returns how many permits are free now.
+    /// Returns the number of permits that are free now.
     #[doc(alias = "availablePermits")]
     pub fn available_permits(&self) -> usize {
         self.0.lock().permits
@@ -241,7 +242,7 @@ impl Semaphore {
         drained
     }
 
-    /// Returns how many threads wait for permits now.
+    /// Returns the number of threads that wait for permits now.
     #[doc(alias = "getQueueLength")]
     pub fn waiting(&self) -> usize {
         self.0.lock().queue.len()
@@ -252,8 +253,9 @@ impl Semaphore {
         Ok(permit.expect("`is_in_vain` is false in this call"))
     }
 
-    /// Waits for a permit. Returns `None` if no permit is free and `is_in_vain` returns true: then it is
-    /// useless to wait. A thread that makes `is_in_vain` true must call [`look_again`](Self::look_again).
+    /// Waits for a permit. Returns `None` if no permit is free and `is_in_vain` returns true, that is, if
+    /// waiting is useless. A thread that makes `is_in_vain` true must call
+    /// [`look_again`](Self::look_again).
     pub(crate) fn acquire_unless(
         &self,
         is_in_vain: impl Fn() -> bool,
@@ -268,7 +270,7 @@ impl Semaphore {
         self.0.lock().queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
     }
 
-    /// Returns how many permits belong to tasks.
+    /// Returns the number of permits that belong to tasks.
     pub(crate) fn with_tasks(&self) -> usize {
         self.0.lock().with_tasks.len()
     }
@@ -478,8 +480,8 @@ impl Permit<'_> {
 /// A task that panics, is refused or is dropped drops its permit, too. An `OwnedPermit` keeps the semaphore's
 /// count of permits alive, but not the `Semaphore`.
 ///
-/// The library does not know which task has an `OwnedPermit`. So while one exists, no thread that waits for
-/// permits is reported as [starving](crate::Starvation), whichever task has the permit. A
+/// The library does not know which task has an `OwnedPermit`. So while an `OwnedPermit` exists, no thread
+/// that waits for permits is reported as [starving](crate::Starvation), whichever task has the permit. A
 /// [`BoundedExecutor`](crate::BoundedExecutor) knows where its permits are.
 #[must_use = "dropping it gives the permit back at once"]
 pub struct OwnedPermit {

@@ -22,8 +22,8 @@
 //! ```
 //!
 //! The module `wait_graph` explains how such a wait is found. This module has the report: a [`Starvation`].
-//! It lists the waits in order, and says which task waits for what. The first is the wait that would have
-//! closed the circle.
+//! It lists the waits in order, and says which task waits for what. The first wait in the list is the wait
+//! that would have closed the circle.
 //!
 //! # Invariants
 //!
@@ -60,15 +60,16 @@ pub enum OnStarvation {
     /// that the task needs, and 2 to 5 KiB more. On a stack of 2 MiB, the default size, a few hundred levels
     /// are safe.
     Help {
-        /// How many tasks can lie on top of the first.
+        /// The largest number of tasks that can lie on top of the first task.
         depth: usize,
     },
-    /// The waiting thread does as with [`Help`](Self::Help). If there is no such task, the thread takes the
-    /// next task out of its pool's queue and runs it, whichever task that is. So this also helps in a
-    /// completion service, and in a submission that blocks.
+    /// The waiting thread first does what [`Help`](Self::Help) describes. If there is no such task, the
+    /// thread takes the next task out of its pool's queue and runs it, whichever task that is. So this also
+    /// helps in a completion service, and in a submission that blocks.
     ///
-    /// Suits tasks that hold nothing while they wait. A task that is run in this way may wait for the task
-    /// below it, but the task below cannot go on before the upper task has ended. Then that wait is reported.
+    /// Use this for tasks that hold no lock or other resource while they wait. A task that is run in this way
+    /// may wait for the task below it, but the task below cannot go on before the upper task has ended. Then
+    /// that wait is reported.
     HelpOthers {
         /// How many tasks can lie on top of the first.
         depth: usize,
@@ -144,7 +145,7 @@ pub enum WaitsFor {
     OneOf {
         /// The number of tasks.
         tasks: usize,
-        /// The pools in which some of them are queued.
+        /// The pools in which some of these tasks are queued.
         pools: Vec<String>,
     },
     /// Room in the queue of a pool where no thread is free.
@@ -216,17 +217,19 @@ impl StarvedWait {
     }
 }
 
-/// A report of starvation: it says which task waits for which, and so why a wait could never have ended.
+/// A report of starvation: it says which task waits for which, and this explains why a wait could never
+/// have ended.
 ///
 /// It prints as one line. With `{:#}` it prints as a picture, in which a line at the left joins the waits
-/// that form the circle. Clones are the same report. A report counts as read as soon as code prints it, or
-/// asks for its [`chain`](Self::chain) or its [`others`](Self::others). A report that no code has read goes
-/// to the [panic handler](crate::panics) when its last clone is dropped. (If neither the pool nor the process
-/// has a handler, the report is lost. With the feature `tracing`, each report is also an event of level
-/// `WARN`.)
+/// that form the circle. All clones are the same report. A report counts as read as soon as code prints it,
+/// or asks for its [`chain`](Self::chain) or its [`others`](Self::others). A report that no code has read
+/// goes to the [panic handler](crate::panics) when its last clone is dropped. (If neither the pool nor the
+/// process has a handler, the report is lost. With the feature `tracing`, each report is also an event of
+/// level `WARN`.)
 ///
-/// The report was true at one moment: then none of these waits could end without help from outside. A thread
-/// that runs none of these tasks can still help: it can cancel one of the tasks, or give a pool more threads.
+/// The report was true at one moment: at that moment none of these waits could end without help from outside.
+/// A thread that runs none of these tasks can still help: it can cancel one of the tasks, or give a pool more
+/// threads.
 ///
 /// # Which waits end
 ///
@@ -241,8 +244,8 @@ impl StarvedWait {
 /// neither.
 ///
 /// A thread counts as a thread of its pool whatever it runs there: a task, the drain task of a strand, a
-/// hook, a callback, a destructor, or the body of a scope. A wait with a deadline, or under a token that has
-/// one, ends in time and is never reported.
+/// hook, a callback, a destructor, or the body of a scope. A wait with a deadline, or under a token with a
+/// deadline, ends in time and is never reported.
 #[derive(Clone)]
 #[must_use = "it says which task waits for which"]
 pub struct Starvation(Arc<StarvationChain>);
@@ -274,8 +277,8 @@ impl Starvation {
         &self.0.chain
     }
 
-    /// Returns where in the [`chain`](Self::chain) the circle closes: the index of the wait that holds up the
-    /// last wait.
+    /// Returns the index in the [`chain`](Self::chain) at which the circle closes: the index of the wait that
+    /// holds up the last wait.
     pub fn closes_at(&self) -> usize {
         self.0.closes_at
     }

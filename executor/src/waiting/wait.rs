@@ -21,16 +21,16 @@
 //!
 //! # Invariants
 //!
-//! 1. *Look, register the waker, and only then park.* The first two steps are made under one lock, that of
-//!    the awaited thing. The parker remembers a wake-up that comes before the thread parks. So no wake-up is
-//!    lost.
+//! 1. *Look, register the waker, and only then park.* The first two steps are made under one lock, the lock
+//!    of the awaited thing. The parker remembers a wake-up that comes before the thread parks. So no wake-up
+//!    is lost.
 //! 2. A wake-up is only a hint: the waiter looks again. A stray wake-up (from a waker that an earlier wait on
 //!    the same thread left behind) costs one more look.
 //! 3. Ready beats cancelled, and cancelled beats timed out. If the awaited thing is ready, the wait succeeds,
 //!    even if the token is cancelled or the deadline has passed.
 //! 4. No two waits share a parker at the same time. User code can run inside a wait, for example a deferred
-//!    callback, or the `Drop` of a waker that ours replaces. If this code waits, too, the inner wait uses
-//!    another parker. So the wake-ups of the outer wait are kept.
+//!    callback, or the `Drop` of a waker that our waker replaces. If this code waits, too, the inner wait
+//!    uses another parker. So the wake-ups of the outer wait are kept.
 //! 5. A thread of an executor does not sleep if the detector finds that the wait can never end: see
 //!    `awaited`.
 //! 6. A waiter is identified by a [`Ticket`], because a comparison of two wakers is not reliable.
@@ -82,12 +82,13 @@ impl KeptParker {
 pub(crate) trait Look {
     type Found;
 
-    /// Looks whether the thing has come. If it has not, the implementation must register the waker with the
-    /// thing and return `None`. Both must happen under the lock of the thing. If the wait ends with an error,
-    /// the caller of the wait removes the waker again.
+    /// Checks whether the thing has come. If the thing has not come, the implementation must register the
+    /// waker with the thing and return `None`. Both must happen under the lock of the thing. If the wait ends
+    /// with an error, the caller of the wait removes the waker again.
     fn look(&mut self, waker: &Waker) -> Option<Self::Found>;
 
-    /// Returns what the wait is for, if it is possible that the wait never ends. See the module `awaited`.
+    /// Returns the thing for which the thread waits, if it is possible that the wait never ends. See the
+    /// module `awaited`.
     fn what(&self) -> Option<Awaited> {
         None
     }
@@ -101,7 +102,7 @@ impl<R, F: FnMut(&Waker) -> Option<R>> Look for F {
     }
 }
 
-/// A closure that looks, and a closure that says what the wait is for.
+/// A closure that checks for the thing, and a closure that tells the detector what the wait is for.
 impl<R, L: FnMut(&Waker) -> Option<R>, W: Fn() -> Option<Awaited>> Look for (L, W) {
     type Found = R;
 
@@ -124,7 +125,8 @@ pub(crate) fn wait<R>(deadline: Deadline, look: impl FnMut(&Waker) -> Option<R>)
     wait_as(true, deadline, look)
 }
 
-/// Blocks as [`wait`] does, but does not spin before it sleeps. For waits that are usually long.
+/// Blocks as [`wait`] does, but does not spin before it sleeps. Use this for waits that are usually
+/// long.
 pub(crate) fn wait_long<R>(
     deadline: Deadline,
     look: impl FnMut(&Waker) -> Option<R>,
@@ -178,7 +180,7 @@ fn help(thing: &impl Look, waker: &Waker) -> bool {
 }
 
 /// Sleeps until a wake-up or the deadline comes. Returns true if the deadline came first. Fails if the wait
-/// can never end. A wait with a deadline, or under a token with a deadline, is not checked for that.
+/// can never end. A wait with a deadline, or under a token with a deadline, is not checked in this way.
 fn sleep(
     deadline: Deadline,
     token: Option<&CancelToken>,

@@ -144,8 +144,8 @@ impl HooksShared {
             }
             Departure::begin(stay_here); // the runner goes on with the next hook, unless a frame catches this
         }
-        // The runner checks `ends` after the last hook. If it did so before, this thread must end the
-        // process.
+        // The runner checks `ends` after the last hook. If the runner checked `ends` before, this
+        // thread must end the process.
         if state.phase == HooksPhase::Done && !is_ended_elsewhere {
             drop(state);
             process::exit(code);
@@ -181,8 +181,8 @@ impl HooksShared {
 
     // ----- the two threads -----
 
-    /// Waits until the shutdown begins, and ends the process if the shutdown lasts until the deadline. The
-    /// timekeeper runs this.
+    /// Waits until the shutdown begins, and ends the process if the shutdown lasts until the deadline.
+    /// This is the body of the timekeeper's thread.
     pub(super) fn keep_time(&self, notified: Notify) {
         notified.wait();
         if let Some(number) = self.signals.number() {
@@ -210,7 +210,8 @@ impl HooksShared {
         low_level::exit(status);
     }
 
-    /// Waits until the shutdown begins, and runs the hooks. The runner executes this.
+    /// Waits until the shutdown begins, and runs the hooks. This is the body of the runner's
+    /// thread.
     pub(super) fn run_hooks(&self) {
         let mut state = self.state.lock();
         state.runner = Some(thread::current().id());
@@ -222,8 +223,8 @@ impl HooksShared {
     }
 
     /// Starts another thread for the hooks that have not begun, and does not return. It is called by a runner
-    /// that is inside other code of this crate. Perhaps the runner acts as a worker there, has a current
-    /// token, or is inside a callback. The next hook must run without these.
+    /// that is inside other code of this crate. There the runner may act as a worker, have a current token,
+    /// or be inside a callback. The next hook must run in none of these contexts.
     fn run_those_left_elsewhere(self: &Arc<Self>) {
         let next = Arc::clone(self);
         let thread = thread::Builder::new().name("shutdown hooks".into()).spawn(move || next.run_hooks());
@@ -288,8 +289,8 @@ impl Shutdown<'_> {
         self.cause.expect("the shutdown has begun")
     }
 
-    /// Returns how much time all hooks together still have. After that time the process ends, even in the
-    /// middle of a hook.
+    /// Returns the time that is left for all hooks together. After that time the process ends, even in
+    /// the middle of a hook.
     pub fn left(&self) -> Duration {
         self.deadline.map_or(Duration::MAX, |deadline| {
             let now = Instant::now();
@@ -328,8 +329,8 @@ mod tests {
             tell.send(())
         });
         thread::yield_now();
-        // Most probably the timekeeper waits. It gets the lock only after the deadline, and then checks the
-        // state.
+        // Most probably the timekeeper waits for the lock. It gets the lock only after the deadline, and
+        // then checks the state.
         let mut state = shared.state.lock();
         thread::sleep(Duration::from_millis(50));
         (state.phase, state.guard_is_dropped) = (HooksPhase::Done, true);

@@ -15,11 +15,11 @@ use crate::sync::{Duration, Instant, PATIENCE, thread};
 pub trait SenderExt<T> {
     /// Puts an item, and waits until there is room for it.
     ///
-    /// What the caller did before `put` is visible to the thread that takes the item.
+    /// Everything that the caller did before `put` is visible to the thread that takes the item.
     ///
     /// # Errors
     /// [`PutError::Disconnected`] if all receivers are gone, [`PutError::Interrupted`] if the calling task
-    /// was cancelled, before or during the wait. Both give the item back: no receiver will see it.
+    /// was cancelled, before or during the wait. Both errors give the item back: no receiver will see it.
     #[doc(alias = "send")]
     fn put(&self, item: T) -> Result<(), PutError<T>>;
 
@@ -85,12 +85,12 @@ fn put_until<T>(sender: &Sender<T>, timeout: Option<Duration>, mut item: T) -> R
 /// own: `try_recv`, `try_iter`, `len`.
 #[doc(alias = "BlockingQueue")]
 pub trait ReceiverExt<T> {
-    /// Takes the next item, and waits until there is one.
+    /// Takes the next item, and waits until an item is available.
     ///
     /// # Errors
     /// [`TakeError::Disconnected`] if the channel is empty and all senders are gone.
     /// [`TakeError::Interrupted`] if the calling task was cancelled, before or during the wait. After an
-    /// error the caller has taken nothing: the items are there for the other receivers.
+    /// error the caller has taken no item: the items remain available to the other receivers.
     #[doc(alias = "recv")]
     fn take(&self) -> Result<T, TakeError>;
 
@@ -102,8 +102,8 @@ pub trait ReceiverExt<T> {
     #[doc(alias = "recv_timeout")]
     fn take_timeout(&self, timeout: Duration) -> Result<T, TakeError>;
 
-    /// Returns an iterator that takes items, and waits for each as [`take`](Self::take) does. It ends when
-    /// the channel is empty and all senders are gone, or when the calling task is cancelled.
+    /// Returns an iterator that takes items, and waits for each item as [`take`](Self::take) does. It ends
+    /// when the channel is empty and all senders are gone, or when the calling task is cancelled.
     ///
     /// Afterwards, `CancelToken::current().check()` returns an error if a cancellation has ended the
     /// iterator.
@@ -162,7 +162,7 @@ fn deadline_after(timeout: Option<Duration>) -> Option<Instant> {
 }
 
 /// Yields to other threads and returns true if another look is worth while. Returns false if it is time to
-/// sleep. To sleep and to be woken is far more work than to yield, so a call begins with [`PATIENCE`] yields.
+/// sleep. Sleeping and being woken is far more work than yielding, so a call begins with [`PATIENCE`] yields.
 fn gives_way(yields_left: &mut u32, deadline: Option<Instant>) -> bool {
     let is_out = *yields_left == 0 || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     if !is_out {
@@ -172,7 +172,7 @@ fn gives_way(yields_left: &mut u32, deadline: Option<Instant>) -> bool {
     !is_out
 }
 
-/// The limits of one call: what can end its wait, apart from the channel itself.
+/// The limits of one call: the events that can end its wait, apart from the channel itself.
 struct CallLimits {
     token: Option<CancelToken>,
     stop: Option<CancelChannel>,

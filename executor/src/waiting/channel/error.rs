@@ -1,4 +1,4 @@
-//! Errors of channels: why an item could not be put or taken.
+//! The errors of channels, which tell why an item could not be put or taken.
 
 use std::error::Error;
 use std::fmt;

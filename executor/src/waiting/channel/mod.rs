@@ -23,8 +23,8 @@
 //!
 //! # Beside crossbeam-channel
 //!
-//! The channels are those of `crossbeam-channel`, of any kind, with a few more calls. Crossbeam's calls
-//! ignore a cancellation; the calls of this module are cancellation points:
+//! The channels are the channels of `crossbeam-channel`, of any kind, with a few more calls.
+//! Crossbeam's calls ignore a cancellation; the calls of this module are cancellation points:
 //!
 //! | crossbeam's call | our call, a cancellation point |
 //! |---|---|
@@ -46,21 +46,21 @@
 //! ```
 //!
 //! A thread that blocks here does not sleep in [`wait`](super::wait), because only crossbeam's `select` can
-//! wait for a channel of crossbeam's. But its token can still wake it. The thread registers a waker with the
+//! wait for a crossbeam channel. But its token can still wake it. The thread registers a waker with the
 //! token. The waker disconnects a channel, and the second operation of the `select` waits for that channel.
 //! Without a current token the `select` has only the first operation.
 //!
-//! No thread polls. But before a thread sleeps, it yields to the other threads a few times, because a thread
-//! at the other end is often about to put or take.
+//! No thread polls. Before a thread sleeps, it yields to the other threads a few times, because a thread at
+//! the other end is often about to put or take.
 //!
 //! # Invariants
 //!
 //! 1. `select` carries out one operation or none. So an item is in one place at any time: with its sender, in
 //!    the channel, or with its receiver. A `put` that fails gives its item back, and a `take` that fails has
-//!    taken none.
+//!    taken no item.
 //! 2. Ready beats cancelled, and cancelled beats timed out: the operation is tried once more before a wait
-//!    fails. But a task that was cancelled before it calls `put` or `take` is refused, even if the operation
-//!    need not wait. A [`Latch`](crate::Latch) refuses such a task, too.
+//!    fails. But if a task was cancelled before it calls `put` or `take`, the call fails, even if the
+//!    operation need not wait. A [`Latch`](crate::Latch) refuses such a task, too.
 //! 3. The waker that disconnects the channel is called together with the library's other wakers. So the
 //!    waiting thread is released before any callback runs, and a callback can wait for that thread.
 

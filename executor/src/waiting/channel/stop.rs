@@ -34,9 +34,10 @@ impl CancelToken {
     /// Makes a channel for `select!` that becomes ready when this token is cancelled. If the token has
     /// already been cancelled, the channel is ready at once.
     ///
-    /// Suits a `select!` that waits for several channels: no call of this crate can do that. No item is ever
-    /// sent through the channel: when it is ready, the `select!` receives an `Err`. The channel becomes ready
-    /// inside [`masked`](crate::masked), too, where the blocking calls of this crate ignore the token.
+    /// Use it in a `select!` that waits for several channels, because no call of this crate can wait for
+    /// several channels. No item is ever sent through the channel: when it is ready, the `select!` receives
+    /// an `Err`. The channel becomes ready inside [`masked`](crate::masked), too, where the blocking calls of
+    /// this crate ignore the token.
     ///
     /// The thread that waits is released together with the threads that wait in this crate, before any
     /// callback of [`on_cancel`](Self::on_cancel) runs. Make the channel once, and not for each `select!`: a
