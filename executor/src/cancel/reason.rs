@@ -10,8 +10,8 @@ use std::fmt;
 
 use crate::sync::Arc;
 
-/// Why a [`CancelToken`](crate::CancelToken) was cancelled, and whether the request was made at this token or
-/// at a token above it.
+/// The reason why a [`CancelToken`](crate::CancelToken) was cancelled, and whether the request was made at
+/// this token or at a token above it.
 ///
 /// [`CancelToken::reason`](crate::CancelToken::reason) and [`Cancelled::reason`](crate::Cancelled::reason)
 /// return it. The first request counts: a later request does not change the reason.

@@ -332,7 +332,7 @@ impl<T: Send + 'static, E: Send + 'static> From<Loser<T, E>> for TaskFailure<E> 
 #[must_use = "dropping it drops the tasks that were not run"]
 #[non_exhaustive]
 pub struct InvokeAllError<T> {
-    /// Why the call failed.
+    /// The reason for the failure of the call.
     pub reason: InvokeFailure,
     /// The handles of the accepted tasks, in the order of the tasks. All are finished. If the call reports a
     /// refusal, it has already waited until these tasks ended. After an interruption, or at the deadline, it
@@ -353,15 +353,15 @@ pub struct InvokeAllError<T> {
 pub struct InvokeAnyError<T, E> {
     /// Why the call failed.
     pub reason: InvokeFailure,
-    /// How the accepted tasks ended: first the tasks that failed, in the order in which they failed, then the
-    /// tasks that were cancelled because the call gave up.
+    /// The outcomes of the accepted tasks: first the tasks that failed, in the order in which they failed,
+    /// then the tasks that were cancelled because the call gave up.
     pub failures: Vec<TaskFailure<E>>,
     /// The tasks that were not accepted, unchanged and in their order.
     pub not_submitted: Vec<FutureTask<Result<T, E>>>,
 }
 
-/// Why [`invoke_all`](super::ExecutorExt::invoke_all) or [`invoke_any`](super::ExecutorExt::invoke_any)
-/// failed.
+/// The reason why [`invoke_all`](super::ExecutorExt::invoke_all) or
+/// [`invoke_any`](super::ExecutorExt::invoke_any) failed.
 #[doc(alias = "InvokeAllFailure")]
 #[doc(alias = "InvokeAnyFailure")]
 #[derive(Debug)]

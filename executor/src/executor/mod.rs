@@ -520,7 +520,7 @@ forward_service!(<E: ?Sized> Arc<E> => **self);
 #[derive(Debug)]
 #[must_use = "dropping it drops the task"]
 pub struct RejectedExecution {
-    /// Why the executor refused the task.
+    /// The reason for the executor's refusal.
     pub reason: RejectReason,
     /// The task, to be run elsewhere or later.
     pub task: Task,

@@ -275,7 +275,8 @@ impl WorkerThread {
         let _ = masked(|| wait_for(Deadline::NEVER, (look, what)));
     }
 
-    /// Runs a job that the thread waits for, or a piece of it. Returns false if there is none.
+    /// Runs a job that the thread waits for, or a piece of it. Returns false if there is no such
+    /// job.
     fn help(&self, what: &Awaited, waker: &Waker) -> bool {
         match what {
             Awaited::Task(cell, _) => self.help_with(&**cell, waker),

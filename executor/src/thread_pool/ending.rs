@@ -91,7 +91,8 @@ impl Drop for ThreadPoolExecutor {
 }
 
 impl ThreadPoolExecutor {
-    /// Whether a wait for the pool's end would be a deadlock, because the pool waits for the calling thread.
+    /// Returns true if a wait for the pool's end would be a deadlock, because the pool waits for the calling
+    /// thread.
     pub(crate) fn waits_for_this_thread(&self) -> bool {
         waits_for_this_thread(&self.shared)
     }

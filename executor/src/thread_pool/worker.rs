@@ -274,9 +274,9 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Whether the worker should yield and look again before it sleeps. Returns false if another worker is
-    /// searching already. Also returns false without a `FifoQueue`, because a hand-off queue accepts a
-    /// task only while a worker sleeps.
+    /// Returns whether the worker should yield and look again before it sleeps. Returns false if another
+    /// worker is searching already. Also returns false without a `FifoQueue`, because a hand-off queue
+    /// accepts a task only while a worker sleeps.
     fn may_linger(&self, state: &PoolData) -> bool {
         !state.searching && self.shared.inbox.in_use()
     }

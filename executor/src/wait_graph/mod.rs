@@ -221,8 +221,8 @@ fn count_asleep() -> OnDrop<fn()> {
     OnDrop(|| _ = ASLEEP.fetch_sub(1, Ordering::SeqCst))
 }
 
-/// Whether any thread sleeps or is about to sleep. A caller that changes a fact on which such threads rely
-/// must call this after the change.
+/// Returns whether any thread sleeps or is about to sleep. A caller that changes a fact on which such
+/// threads rely must call this after the change.
 fn is_anybody_asleep() -> bool {
     fence(Ordering::SeqCst); // pairs with `count_asleep`: the sleeper sees the change, or this load counts it
     ASLEEP.load(Ordering::SeqCst) > 0

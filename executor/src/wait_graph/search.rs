@@ -43,7 +43,8 @@ impl WaitingThreads {
         Some(search.closed)
     }
 
-    /// Whether the pool of this thread, or a pool in the closed set, is set to help against starvation.
+    /// Returns whether the pool of this thread, or a pool in the closed set, is set to help against
+    /// starvation.
     pub(super) fn may_be_relieved(&self, key: ThreadKey, closed: &Closed) -> bool {
         let own = self.get(key).and_then(|wait| wait.context.pool()).map(|pool| pool.on_starvation());
         let helps = matches!(own, Some(OnStarvation::Help { .. } | OnStarvation::HelpOthers { .. }));

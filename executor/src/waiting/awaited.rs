@@ -41,8 +41,8 @@ pub(crate) trait Source: Send + Sync {
         WaitsFor::Permits
     }
 
-    /// Whether the waiting thread can go on without what it waits for. If not, this wait never ends with an
-    /// error. The threads that wait for this thread get the error instead.
+    /// Returns whether the waiting thread can go on without the thing that it waits for. If it cannot, this
+    /// wait never ends with an error. The threads that wait for this thread get the error instead.
     fn can_be_given_up(&self) -> bool {
         true
     }

@@ -58,8 +58,8 @@ const WOKEN: u8 = 1;
 const ASLEEP: u8 = 2;
 
 impl Parker {
-    /// Whether a wake-up has come that the waiter has not used up. If so, the waiter looks again before it
-    /// sleeps.
+    /// Returns true if a wake-up has come that the waiter has not used up. In that case, the waiter looks
+    /// again before it sleeps.
     pub(crate) fn is_woken(&self) -> bool {
         self.signal.load(Ordering::Acquire) == WOKEN
     }
@@ -132,8 +132,8 @@ pub(crate) fn waker_of(parker: &Arc<Parker>) -> Waker {
     waker
 }
 
-/// Whether this waker wakes a thread that waits in this crate. Such a waker runs no user code and returns
-/// quickly.
+/// Returns whether this waker wakes a thread that waits in this crate. Such a waker runs no user code and
+/// returns quickly.
 pub(crate) fn wakes_a_thread(waker: &Waker) -> bool {
     WAKERS.get().is_some_and(|known| known.contains(&table_of(waker)))
 }

@@ -57,8 +57,9 @@ pub(crate) enum ServedBy {
 /// A pool that owns a queue, as seen by a thread that waits for a task in that queue. The methods that only
 /// answer are called under the lock of `wait_graph`; the methods that act are called without it.
 pub(crate) trait PoolOwner: QueueOwner {
-    /// Whether no task in the queue can begin before a waiting thread goes on. `waiting` is the number of the
-    /// pool's threads that wait. If the answer is yes, the pool tells `wait_graph` when the next task comes.
+    /// Returns true if no task in the queue can begin before a waiting thread goes on. `waiting` is the
+    /// number of the pool's threads that wait. If the answer is yes, the pool tells `wait_graph` when the
+    /// next task comes.
     fn waits_for_threads(&self, waiting: usize) -> bool;
 
     /// Returns the action of the pool for its threads when they starve.

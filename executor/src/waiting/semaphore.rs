@@ -70,7 +70,8 @@ struct SemaphoreState {
     given: u64,
     /// Permits that other threads hold, and permits without a known owner.
     outside: usize,
-    /// How many permits must be removed when they come back: see [`reduce`](Semaphore::reduce).
+    /// The number of permits that must be removed when they come back: see
+    /// [`reduce`](Semaphore::reduce).
     owed: usize,
     /// The number of permits that were forgotten or drained, and were not given back by
     /// [`release`](Semaphore::release) yet.

@@ -71,7 +71,7 @@ pub enum OnStarvation {
     /// may wait for the task below it, but the task below cannot go on before the upper task has ended. Then
     /// that wait is reported.
     HelpOthers {
-        /// How many tasks can lie on top of the first.
+        /// The largest number of tasks that can lie on top of the first task.
         depth: usize,
     },
     /// The pool starts another thread beyond its maximum. The pool dismisses that thread when the wait is

@@ -99,7 +99,8 @@ pub(crate) fn helper() -> Option<Arc<dyn PoolWorker>> {
     ROLES.try_with(innermost).ok().flatten()
 }
 
-/// Whether other threads can depend on the calling thread, because it is a worker of a pool or runs a task.
+/// Returns whether other threads can depend on the calling thread, because it is a worker of a pool or runs
+/// a task.
 pub(crate) fn concerns_this_thread() -> bool {
     ROLES.try_with(|roles| !roles.borrow().is_empty()).unwrap_or(false) || runs_a_task()
 }

@@ -67,7 +67,7 @@ impl ShutdownHooks {
     /// [`exit`](Self::exit), which ends the hook.
     ///
     /// # Errors
-    /// [`ShutdownBegun`] if the hooks run or have run. The hook is dropped.
+    /// [`ShutdownBegun`] if the hooks are running or have run. The hook is dropped.
     pub fn add(
         &self,
         name: impl Into<String>,
