@@ -351,7 +351,7 @@ pub struct InvokeAllError<T> {
 #[must_use = "dropping it drops the tasks that were not run"]
 #[non_exhaustive]
 pub struct InvokeAnyError<T, E> {
-    /// Why the call failed.
+    /// The reason for the failure of the call.
     pub reason: InvokeFailure,
     /// The outcomes of the accepted tasks: first the tasks that failed, in the order in which they failed,
     /// then the tasks that were cancelled because the call gave up.

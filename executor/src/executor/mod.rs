@@ -551,7 +551,7 @@ impl Error for RejectedExecution {}
 #[doc(alias = "RejectedExecutionException")]
 #[must_use = "dropping it drops the task and its handle"]
 pub struct RejectedSubmission<T> {
-    /// Why the executor refused the task.
+    /// The reason for the executor's refusal.
     pub reason: RejectReason,
     /// The task, to be run elsewhere or later.
     pub task: Task,

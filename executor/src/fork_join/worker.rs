@@ -328,7 +328,7 @@ impl WorkerThread {
     }
 
     /// Runs any job of the pool, even a job that is not part of the present job. Returns false if there is
-    /// none.
+    /// no such job.
     pub(super) fn run_something(&self) -> bool {
         let found = if self.may_help() { self.find() } else { None };
         found.map(|taken| self.run_on_top(taken)).is_some()

@@ -72,7 +72,8 @@ pub(crate) trait PoolOwner: QueueOwner {
     /// started.
     fn start_another(&self) -> bool;
 
-    /// Starts a thread beyond the maximum, if the pool allows that. Returns true if it started one.
+    /// Starts a thread beyond the maximum, if the pool allows that. Returns true if a thread was
+    /// started.
     fn start_spare(&self) -> bool;
 
     /// Tells the pool that one of the threads beyond its maximum is no longer needed.

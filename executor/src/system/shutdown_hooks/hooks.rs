@@ -205,7 +205,7 @@ impl ShutdownHook {
     /// Removes the hook and drops it, so it does not run.
     ///
     /// # Errors
-    /// [`ShutdownBegun`] if the hooks run or have run.
+    /// [`ShutdownBegun`] if the hooks are running or have run.
     #[doc(alias = "Runtime.removeShutdownHook")]
     pub fn remove(self) -> Result<(), ShutdownBegun> {
         if self.hooks.shared.remove(self.key) { Ok(()) } else { Err(ShutdownBegun) }
