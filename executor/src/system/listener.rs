@@ -43,7 +43,7 @@ impl CancellableListener {
     /// and so do the clones of it that were made before.
     ///
     /// # Errors
-    /// Fails if the system has no more file descriptors; a listener needs two.
+    /// Fails if the system has no more file descriptors; this call needs two.
     pub fn new(listener: TcpListener, token: &CancelToken) -> io::Result<Self> {
         listener.set_nonblocking(true)?; // perhaps another thread took the connection that woke this thread
         Ok(Self { listener, token: token.clone(), signal: CancelSignal::new(token)? })

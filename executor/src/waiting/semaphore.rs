@@ -1,4 +1,4 @@
-//! Semaphores: a number of permits limits how many threads use a resource at the same time.
+//! Semaphores: a number of permits limits how much of a resource is in use at the same time.
 //!
 //! # Invariants
 //!
@@ -34,8 +34,8 @@ use crate::sync::{Arc, Duration, Mutex};
 use crate::task::observer::TaskObserver;
 use crate::task::outcome::Outcome;
 
-/// A semaphore: a number of permits that limits how many threads use a resource at the same time. A thread
-/// waits until it gets a permit.
+/// A semaphore: a number of permits that limits how much of a resource is in use at the same time. A
+/// thread waits until it gets a permit.
 ///
 /// [`acquire`](Self::acquire) serves waiters in the order in which they came. So a waiter that wants many
 /// permits is not overtaken again and again by waiters that want few permits.
