@@ -104,7 +104,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// Submits a closure that ends early when it is cancelled: see [`FutureTask::cancellable`].
     ///
     /// # Errors
-    /// As for [`submit`](Self::submit).
+    /// The rules of [`submit`](Self::submit) apply.
     pub fn submit_cancellable(
         &self,
         f: impl FnOnce(&CancelToken) -> Result<T, Cancelled> + Send + 'static,

@@ -83,7 +83,7 @@ pub trait ExecutorExt: Executor {
     /// [`RejectedExecution`] if the executor refuses it.
     ///
     /// # Cancellation
-    /// As for [`submit`](Self::submit).
+    /// The rules of [`submit`](Self::submit) apply.
     fn execute(&self, task: impl Into<Task>) -> Result<(), RejectedExecution> {
         self.execute_task(task.into())
     }
@@ -134,7 +134,7 @@ pub trait ExecutorExt: Executor {
     /// [`RejectedSubmission`] if the executor refuses it.
     ///
     /// # Cancellation
-    /// As for [`submit`](Self::submit).
+    /// The rules of [`submit`](Self::submit) apply.
     fn submit_cancellable<T: Send + 'static>(
         &self,
         f: impl FnOnce(&CancelToken) -> Result<T, Cancelled> + Send + 'static,
@@ -208,7 +208,7 @@ pub trait ExecutorExt: Executor {
     /// As for [`invoke_all`](Self::invoke_all). A time-out is not an error.
     ///
     /// # Panics
-    /// As for [`invoke_all`](Self::invoke_all).
+    /// The rules of [`invoke_all`](Self::invoke_all) apply.
     ///
     /// # Blocking
     /// Waits for `timeout` at most, provided that submitting does not block. For example, an executor that
@@ -218,7 +218,7 @@ pub trait ExecutorExt: Executor {
     /// that unbegun tasks have captured. The call returns after the last callback, so keep callbacks short.
     ///
     /// # Cancellation
-    /// As for [`invoke_all`](Self::invoke_all).
+    /// The rules of [`invoke_all`](Self::invoke_all) apply.
     #[doc(alias = "invokeAll")]
     fn invoke_all_timeout<T: Send + 'static>(
         &self,
@@ -260,7 +260,7 @@ pub trait ExecutorExt: Executor {
     /// last two cases, tasks that have not ended are cancelled.
     ///
     /// # Panics
-    /// As for [`invoke_all`](Self::invoke_all).
+    /// The rules of [`invoke_all`](Self::invoke_all) apply.
     ///
     /// # Blocking
     /// Blocks until a task has succeeded or all have failed. The call does not wait for the bodies of the
@@ -296,18 +296,18 @@ pub trait ExecutorExt: Executor {
     /// ```
     ///
     /// # Errors
-    /// As for [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeFailure::TimedOut). If all tasks fail
-    /// before the deadline, the call returns at once. A body that ignores its token goes on running after a
-    /// time-out, too.
+    /// The errors of [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeFailure::TimedOut). If all
+    /// tasks fail before the deadline, the call returns at once. A body that ignores its token goes on
+    /// running after a time-out, too.
     ///
     /// # Panics
-    /// As for [`invoke_all`](Self::invoke_all).
+    /// The rules of [`invoke_all`](Self::invoke_all) apply.
     ///
     /// # Blocking
-    /// As for [`invoke_all_timeout`](Self::invoke_all_timeout).
+    /// The rules of [`invoke_all_timeout`](Self::invoke_all_timeout) apply.
     ///
     /// # Cancellation
-    /// As for [`invoke_any`](Self::invoke_any).
+    /// The rules of [`invoke_any`](Self::invoke_any) apply.
     #[doc(alias = "invokeAny")]
     fn invoke_any_timeout<T: Send + 'static, E: Send + 'static>(
         &self,

@@ -66,7 +66,8 @@ impl CancellableChild {
     /// An error that has [`struct@crate::Cancelled`] in it if the child was killed because the token is
     /// cancelled. Even then the child was collected. If the child had ended by itself before, the call
     /// returns its status, even if the token is cancelled. Any other error comes from the system. For
-    /// example, the system knows no status if this process ignores SIGCHLD, perhaps because its parent did.
+    /// example, the system knows no status if this process ignores SIGCHLD, for instance because its parent
+    /// ignored SIGCHLD.
     pub fn wait(&self) -> io::Result<ExitStatus> {
         let mut shared = self.shared.lock();
         drop(shared.child.stdin.take());

@@ -74,7 +74,8 @@ impl PoolStats {
         self.queued as u64 + self.active as u64 + self.completed
     }
 
-    /// Returns the number of waiting tasks minus the number of idle threads.
+    /// Returns the number of waiting tasks minus the number of idle threads, or zero if more
+    /// threads are idle.
     ///
     /// Even in a pool of idle threads, a new task waits for a moment, until a thread has woken up. So
     /// `queued` above zero does not mean that threads are missing; a backlog above zero does. A server that

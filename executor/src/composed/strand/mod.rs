@@ -135,7 +135,7 @@ impl<K: StrandOwner> Strand<K> {
     // ----- the way in -----
 
     /// Puts a task into the strand. If the drain task can still be refused, the task stays in `task` and the
-    /// waker joins the wait list. A task for which a scope would wait without end stays in `task`, too.
+    /// waker joins the wait list. A task for which a scope would wait for ever stays in `task`, too.
     pub(crate) fn join(&self, task: &mut Option<Task>, waker: &Waker) -> Result<Joined, Ticket> {
         let me = this_thread();
         let mut state = self.state.lock();
