@@ -92,8 +92,7 @@ impl<K, L> Table<K, L> {
     }
 
     /// Takes an idle strand out of the table. Keeps it as a spare strand if there are fewer than [`SPARE`].
-    /// Returns the user's key, and sometimes the stay, whose drop can end the life. The caller must
-    /// drop both
+    /// Returns the user's key, and sometimes the stay, whose drop can end the life. The caller must drop both
     /// when the lock is free.
     pub(super) fn leave(&mut self, hash: u64, strand: &Arc<L>) -> (Option<K>, Option<InFlight>) {
         let place = self.strands.find_entry(hash, |slot| Arc::ptr_eq(&slot.strand, strand));
