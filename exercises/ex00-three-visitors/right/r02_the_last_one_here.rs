@@ -1,4 +1,5 @@
-//! Right: the thread that called serves the last visitor itself, when all others are being served.
+//! Right: the thread that called serves the last visitor itself, after it has started a thread for each of
+//! the others.
 
 use crate::sync::thread;
 

@@ -9,13 +9,13 @@ use crate::sync::{Arc, Condvar, Mutex, thread};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// What a sleeper is woken with.
+/// The order with which a sleeper is woken.
 enum Order {
     Run(Job),
     GoHome,
 }
 
-/// Where one worker sleeps, once.
+/// A place where one worker sleeps one time.
 struct Bed {
     order: Mutex<Option<Order>>,
     bell: Condvar,
@@ -87,7 +87,8 @@ impl WorkerPool {
         let job: Job = Box::new(job);
         let mut state = self.state.lock().unwrap();
         match state.sleepers.pop() {
-            // Under the lock, so that one who is taken off the stack has its order before anything else happens.
+            // This happens under the lock, so that a sleeper that is taken off the stack has its order before
+            // anything else happens.
             Some(bed) => bed.wake_with(Order::Run(job)),
             None => state.waiting.push_back(job),
         }

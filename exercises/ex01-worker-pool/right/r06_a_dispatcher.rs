@@ -1,5 +1,5 @@
-//! Right: one thread more, a dispatcher, takes the jobs out of the queue and gives each to a worker that is free. It runs
-//! none.
+//! Right: an extra thread, the dispatcher, takes the jobs out of the queue and gives each to a worker that is
+//! free. The dispatcher itself runs no job.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -17,9 +17,9 @@ pub struct WorkerPool {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// The dispatcher may have something to do: a job, a free worker, the end.
+    /// Notified when the dispatcher may have something to do: a job or a free worker has come, or the end.
     to_dispatch: Condvar,
-    /// A worker may have something to do: a job, the end.
+    /// Notified when a worker may have something to do: a job has come, or the end.
     to_run: Condvar,
 }
 
@@ -28,7 +28,7 @@ struct State {
     accepted: VecDeque<Job>,
     /// No more jobs are accepted.
     shutting_down: bool,
-    /// Workers that wait, less the jobs that are on their way to them.
+    /// The number of workers that wait, minus the number of jobs that are on their way to them.
     free: usize,
     given_out: VecDeque<Job>,
     /// No more jobs are given out.

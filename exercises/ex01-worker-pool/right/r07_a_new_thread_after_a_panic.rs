@@ -16,9 +16,9 @@ pub struct WorkerPool {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// There is a job, or the end has come.
+    /// Notified when there is a job, or when the end has come.
     changed: Condvar,
-    /// A thread that takes another's place is in here before the other one has ended.
+    /// A thread that replaces another one is added here before the other one has ended.
     workers: Mutex<Vec<thread::JoinHandle<()>>>,
 }
 

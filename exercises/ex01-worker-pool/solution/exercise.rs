@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::sync::{Arc, Condvar, Mutex, thread};
 
-/// A job: something to be run once, by some thread.
+/// A job: a closure that some thread runs once.
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Runs jobs on a fixed number of threads of its own.
@@ -18,11 +18,12 @@ pub struct WorkerPool {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// There is a job, or the end has come.
+    /// Notified when there is a job, or when the end has come.
     changed: Condvar,
 }
 
-/// The two facts a worker decides on stand behind one lock, so it never sees one without the other.
+/// A worker decides by the queue and by the flag. Both are behind one lock, so it never sees one without the
+/// other.
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
@@ -47,7 +48,8 @@ impl WorkerPool {
         self.shared.changed.notify_one(); // one job, one worker
     }
 
-    /// Ends the pool: every job accepted so far is still run, then every thread ends. Returns when they are gone.
+    /// Ends the pool: every job accepted so far is still run, then every thread ends. Returns when all
+    /// threads have ended.
     pub fn shutdown(self) {
         self.shared.state.lock().unwrap().shutting_down = true;
         self.shared.changed.notify_all(); // the end concerns all of them

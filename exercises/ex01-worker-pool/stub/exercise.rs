@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::sync::{Arc, Condvar, Mutex, thread};
 
-/// A job: something to be run once, by some thread.
+/// A job: a closure that some thread runs once.
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Runs jobs on a fixed number of threads of its own.
@@ -27,8 +27,8 @@ impl WorkerPool {
         todo!("put the job into the queue and wake up a worker")
     }
 
-    /// Ends the pool: every job accepted so far is still run, then every thread ends. Sleeps until they are
-    /// gone, and then returns.
+    /// Ends the pool: every job accepted so far is still run, then every thread ends. Sleeps until the
+    /// threads have ended, and then returns.
     ///
     /// It takes the pool by value, so no thread can call `execute` afterwards.
     pub fn shutdown(self) {

@@ -24,11 +24,11 @@ pub struct Promise<T> {
 
 pub struct Future<T> {
     shared: Arc<Shared<T>>,
-    /// To be looked at only under the lock: the look keeps the token alive for a moment.
+    /// Must be upgraded only under the lock, because that keeps the token alive for a moment.
     pulse: Weak<()>,
 }
 
-/// The promise was dropped, and no value will ever come.
+/// The error of a future whose promise was dropped: no value will ever come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abandoned;
 

@@ -51,7 +51,7 @@ pub struct Future<T> {
     receiver: Arc<Channel<T>>,
 }
 
-/// The promise was dropped, and no value will ever come.
+/// The error of a future whose promise was dropped: no value will ever come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abandoned;
 

@@ -1,10 +1,10 @@
-//! Right: the side that comes first leaves something at a meeting place: the promise its result, or join() an empty
-//! letter box of its own, into which the result is put.
+//! Right: the side that comes first leaves something at a meeting place. The promise leaves its result there;
+//! join() leaves an empty letter box, into which the promise then puts the result.
 #![allow(unused)]
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Belongs to one waiting join().
+/// A letter box, which belongs to one waiting join().
 struct LetterBox<T> {
     letter: Mutex<Option<Result<T, Abandoned>>>,
     bell: Condvar,
@@ -27,7 +27,7 @@ impl<T> LetterBox<T> {
     }
 }
 
-/// What lies at the meeting place.
+/// The thing that lies at the meeting place.
 enum Meeting<T> {
     Nothing,
     Result(Result<T, Abandoned>),
@@ -48,7 +48,7 @@ pub struct Future<T> {
     meeting: Arc<Mutex<Meeting<T>>>,
 }
 
-/// The promise was dropped, and no value will ever come.
+/// The error of a future whose promise was dropped: no value will ever come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abandoned;
 
@@ -61,7 +61,7 @@ impl<T> Promise<T> {
                 drop(there);
                 letter_box.deliver(result);
             }
-            // A promise comes here once, so it finds nothing.
+            // The promise comes here only once, so it never finds a result here.
             Meeting::Nothing | Meeting::Result(_) => *there = Meeting::Result(result),
         }
     }

@@ -1,4 +1,4 @@
-//! A one-shot future: a place for one value that one thread will put there and another one waits for.
+//! A one-shot future: a place for one value, which one thread provides and another thread waits for.
 #![allow(unused)]
 
 use crate::sync::{Arc, Condvar, Mutex};
@@ -31,7 +31,7 @@ pub struct Future<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The promise was dropped, and no value will ever come.
+/// The error of a future whose promise was dropped: no value will ever come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abandoned;
 
@@ -55,7 +55,7 @@ impl<T> Drop for Promise<T> {
 }
 
 impl<T> Future<T> {
-    /// Waits until the value is there and returns it; or until it is clear that it will never be.
+    /// Waits until the value is there, and returns it; or until it is certain that no value will come.
     pub fn join(self) -> Result<T, Abandoned> {
         let mut state = self.shared.state.lock().unwrap();
         while matches!(*state, State::Pending) {
@@ -67,7 +67,7 @@ impl<T> Future<T> {
         }
     }
 
-    /// Whether `join` would return at once. Never waits for the value, and does not touch it.
+    /// Returns true if `join` would return at once. It never waits for the value, and does not take it out.
     pub fn is_done(&self) -> bool {
         !matches!(*self.shared.state.lock().unwrap(), State::Pending)
     }

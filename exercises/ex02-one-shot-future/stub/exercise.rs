@@ -1,4 +1,4 @@
-//! A one-shot future: a place for one value that one thread will put there and another one waits for.
+//! A one-shot future: a place for one value, which one thread provides and another thread waits for.
 //!
 //! This is the only file to edit. `cargo test -p ex02-one-shot-future` checks it.
 #![allow(unused)]
@@ -21,13 +21,13 @@ pub struct Future<T> {
     place: std::marker::PhantomData<T>,
 }
 
-/// The promise was dropped, and no value will ever come.
+/// The error of a future whose promise was dropped: no value will ever come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abandoned;
 
 impl<T> Promise<T> {
-    /// Provides the value and wakes up the thread that waits for it. Never waits, and works when the future
-    /// is gone, too.
+    /// Provides the value and wakes up the thread that waits for it. It never waits, and it also works if the
+    /// future has been dropped.
     ///
     /// It takes the promise by value, so a promise can be kept only once.
     pub fn complete(self, value: T) {
@@ -43,7 +43,7 @@ impl<T> Future<T> {
         todo!("wait until there is something to return")
     }
 
-    /// Whether `join` would return at once. Never waits for the value, and does not touch it.
+    /// Returns true if `join` would return at once. It never waits for the value, and does not take it out.
     pub fn is_done(&self) -> bool {
         todo!("look, and leave everything as it is")
     }

@@ -1,5 +1,5 @@
-//! Right: callers stand in a line, each with a Condvar of its own. A caller that leaves hands its place to the first of
-//! them, so no caller overtakes another.
+//! Right: callers stand in a line, each with a Condvar of its own. A job that leaves hands its place to the
+//! first caller in the line, so no caller overtakes another.
 #![allow(unused)]
 
 use executor::prelude::*;
@@ -52,7 +52,7 @@ impl Door {
     }
 }
 
-/// The right to leave through a door, which is used up by its first use.
+/// The right to leave through a door; it can be used only once.
 #[derive(Clone)]
 struct Pass(Arc<Mutex<Option<Arc<Door>>>>);
 

@@ -7,7 +7,7 @@ use executor::{Executor, RejectReason, RejectedExecution, Semaphore, Task};
 
 use crate::sync::{Arc, Mutex};
 
-/// One permit, to be moved around. Its drop gives it back.
+/// One permit, which can be moved. Its drop gives the permit back.
 struct OwnedPermit(Arc<Semaphore>);
 
 impl Drop for OwnedPermit {
@@ -16,7 +16,7 @@ impl Drop for OwnedPermit {
     }
 }
 
-/// Holds a permit, or held one.
+/// An envelope, which holds a permit until the permit is taken out.
 struct Envelope(Mutex<Option<OwnedPermit>>);
 
 impl Envelope {

@@ -1,4 +1,4 @@
-//! A bounded executor: over any executor, it lets in only so many jobs at a time.
+//! A bounded executor: over any executor, it lets in only a limited number of jobs at a time.
 #![allow(unused)]
 
 use executor::prelude::*;
@@ -6,7 +6,7 @@ use executor::{Executor, RejectReason, RejectedExecution, Semaphore, Task};
 
 use crate::sync::Arc;
 
-/// Hands jobs to another executor, and never more than `bound` that are not done, running or queued there.
+/// Hands jobs to another executor, which never has more than `bound` jobs at a time, running or queued.
 pub struct BoundedExecutor<E> {
     inner: E,
     room: Arc<Semaphore>,
@@ -23,7 +23,7 @@ impl Drop for Place {
 }
 
 impl<E: Executor> BoundedExecutor<E> {
-    /// Lets in `bound` jobs at a time.
+    /// Makes an executor that lets in `bound` jobs at a time.
     pub fn new(inner: E, bound: usize) -> Self {
         Self { inner, room: Arc::new(Semaphore::new(bound)) }
     }

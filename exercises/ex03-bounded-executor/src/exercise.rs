@@ -1,4 +1,4 @@
-//! A bounded executor: over any executor, it lets in only so many jobs at a time.
+//! A bounded executor: over any executor, it lets in only a limited number of jobs at a time.
 //!
 //! This is the only file to edit. `cargo test -p ex03-bounded-executor` checks it.
 #![allow(unused)]
@@ -8,7 +8,7 @@ use executor::{Executor, RejectReason, RejectedExecution, Semaphore, Task};
 
 use crate::sync::Arc;
 
-/// Hands jobs to another executor, and never more than `bound` that are not done, running or queued there.
+/// Hands jobs to another executor, which never has more than `bound` jobs at a time, running or queued.
 pub struct BoundedExecutor<E> {
     inner: E,
     // A semaphore has permits: `acquire()` waits for one and returns a `Permit`, whose drop gives it back. A
@@ -24,8 +24,8 @@ impl<E: Executor> BoundedExecutor<E> {
 
     /// Waits until there is room, then hands the job to the inner executor.
     ///
-    /// If the inner executor refuses the job, so does this one: the same error, with the job in it. A caller
-    /// whose task was cancelled gets an error from `acquire()` and no permit. Refuse its job
+    /// If the inner executor refuses the job, so does this one: it returns the same error, with the job in
+    /// it. A caller whose task was cancelled gets an error from `acquire()` and no permit. Refuse its job
     /// ([`RejectReason::Interrupted`]), or let it wait on.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
         todo!("take a permit, hand the job over, and see to it that the permit comes back in every case")

@@ -26,5 +26,5 @@ pub mod sync {
 
 pub mod exercise;
 
-// Does not compile if the answer goes past `crate::sync`.
+// Does not compile if the answer bypasses `crate::sync`.
 exercises_macros::door!(exercise);

@@ -1,10 +1,11 @@
 //! A prime generator that looks at a flag, and a prime producer whose wait hears of a cancel. The exercise is in
 //! `src/exercise.rs`; `README.md` says what to do.
 
-// Locks and threads: on real threads here, and in the tests under a model that decides their schedule, too.
+// The locks and threads of the exercise. Here they are real; the tests also use those of a model that decides
+// the schedule.
 pub use exercises_sync as sync;
 
 pub mod exercise;
 
-// Does not compile if the answer goes past `crate::sync`.
+// Does not compile if the answer bypasses `crate::sync`.
 exercises_macros::door!(exercise);

@@ -1,4 +1,5 @@
-//! The properties of a server for all visitors at once, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of a server that serves all visitors at once, each a function. `exercise.toml` lists them
+//! and says what each promises.
 
 use exercises_harness::{expect, fail};
 
@@ -13,13 +14,13 @@ const NOBODY_ELSE: &str = "a visitor who is being served waits here for all othe
 const FORGOTTEN: &str = "a visit has gone nowhere: it has been dropped, and not run. Does your loop come to the first and to the last \
                          visitor?";
 
-/// What has been seen of some visits.
+/// A record of some visits: which have begun, and which have ended.
 struct Seen {
     begun: Counter,
     over: Counter,
 }
 
-/// As many visits, each of which ends when all of them have begun.
+/// Makes visits, each of which ends when all of them have begun.
 fn visits(count: usize) -> (Arc<Seen>, Vec<Visit>) {
     let seen = Arc::new(Seen {
         begun: Counter::new("all visits to begin"),
@@ -49,7 +50,7 @@ pub fn each_visitor_is_served() {
             Box::new(move || _ = served.add()) as Visit
         };
         serve((0..count).map(visit).collect());
-        // Not whether serve_all() has waited, only whether each visit is run.
+        // This property checks only that each visit is run, and not that serve_all() has waited.
         expect("waiting for each visit to be run", FORGOTTEN, || served.wait_for(count));
     }
 }

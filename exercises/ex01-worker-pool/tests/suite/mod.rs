@@ -15,7 +15,8 @@ fn shut_down(pool: WorkerPool) {
     expect("shutdown()", STUCK_SHUTDOWN, || pool.shutdown());
 }
 
-/// Executes jobs that all wait until `jobs` of them have begun: they end only if so many run at once.
+/// Executes jobs, each of which waits until `jobs` of them have begun: they end only if that many run at
+/// once.
 fn run_at_once(pool: &WorkerPool, jobs: usize, cause: &str) {
     let begun = Arc::new(Counter::new("the other job to begin"));
     let ended = Arc::new(Counter::new("jobs that must run at the same time"));
@@ -241,7 +242,8 @@ pub fn shutdown_runs_what_was_accepted() {
         });
     }
     shut_down(pool);
-    // A job that a worker has taken may still be running if shutdown() does not wait. That is another property.
+    // If shutdown() does not wait, a job that a worker has taken may still be running here. Another property
+    // checks that shutdown() waits.
     expect("waiting for the jobs that run", "", || {
         while live_threads() > 0 {
             thread::yield_now();
@@ -291,7 +293,7 @@ pub fn no_thread_is_left_after_a_panic_either() {
     );
 }
 
-/// Sees that no thread is left, after shutdown().
+/// Checks that no thread is left after shutdown().
 fn none_left(cause: &str) {
     let left = live_threads();
     if left > 0 {

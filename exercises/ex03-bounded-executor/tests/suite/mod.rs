@@ -20,7 +20,7 @@ struct Inner(Arc<InnerState>);
 struct InnerState {
     tasks: Shared<VecDeque<Task>>,
     refuses: Shared<bool>,
-    /// How many were accepted so far.
+    /// The number of tasks that were accepted so far.
     accepted: Counter,
 }
 
@@ -37,7 +37,7 @@ impl Inner {
         self.0.refuses.with(|now| *now = refuses);
     }
 
-    /// The task that came first of those that are here.
+    /// Takes out the oldest of the tasks that are here.
     fn take(&self) -> Task {
         Self::taken(self.0.tasks.with(VecDeque::pop_front))
     }
@@ -97,7 +97,7 @@ fn let_in(bounded: &BoundedExecutor<Inner>, cause: &str, job: impl FnOnce() + Se
     }
 }
 
-/// Sees that there is room for one job and for no other, now that nothing is under way.
+/// Checks that there is room for exactly one job, now that no job is under way.
 fn check_room_for_one(inner: &Inner, bounded: Arc<BoundedExecutor<Inner>>, cause: &'static str, twice: &str) {
     let before = inner.accepted();
     let_in(&bounded, cause, || {});
@@ -106,7 +106,8 @@ fn check_room_for_one(inner: &Inner, bounded: Arc<BoundedExecutor<Inner>>, cause
         let submit = move || let_in(&bounded, cause, job);
         thread::Builder::new().name("second".into()).spawn(submit).expect("a thread")
     };
-    // The first job is let in and not run: the second must still be waiting when we say so.
+    // The first job is let in and is not run: the second one must still be waiting until the property runs
+    // the first.
     for _ in 0..10 {
         thread::yield_now();
     }
