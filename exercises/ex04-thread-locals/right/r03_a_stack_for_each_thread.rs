@@ -1,4 +1,5 @@
-//! Right: what the jobs have found is on a stack of each thread. The guard has nothing but the depth at which it is.
+//! Right: each thread has a stack of the sessions that its jobs have found. The guard stores only its depth
+//! in the stack.
 #![allow(unused)]
 
 use std::cell::{Cell, RefCell};
@@ -9,19 +10,19 @@ use executor::{Executor, RejectedExecution};
 use crate::sync::thread_local;
 
 thread_local! {
-    /// The session of the user that is signed in on this thread. `SESSION.with(|slot| …)` lends you the slot.
+    /// The session of the user who is signed in on this thread. `SESSION.with(|slot| …)` lends you the slot.
     static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };
 }
 
-/// A user is signed in, until this is dropped.
+/// A user's session: the user is signed in until the session is dropped.
 pub struct Session {
     user: &'static str,
     at_end: Option<Box<dyn FnOnce()>>, // not Send: a session ends on the thread on which it began
 }
 
 impl Session {
-    /// A session that calls `at_end` when it ends. `at_end` may ask who is signed in. It signs no user in and does not
-    /// panic.
+    /// Makes a session that calls `at_end` when it ends. `at_end` may ask who is signed in. It must not sign
+    /// a user in, and must not panic.
     pub fn new(user: &'static str, at_end: impl FnOnce() + 'static) -> Self {
         Self { user, at_end: Some(Box::new(at_end)) }
     }
@@ -40,7 +41,7 @@ pub fn signed_in() -> Option<&'static str> {
     SESSION.with(|slot| slot.borrow().as_ref().map(|session| session.user))
 }
 
-/// Begins a session on this thread, and ends the one that was there.
+/// Begins a session on this thread, and ends the session that was there.
 pub fn sign_in(session: Session) {
     drop(SESSION.with(|slot| slot.replace(Some(session))));
 }
@@ -50,14 +51,14 @@ pub fn sign_out() {
     drop(SESSION.with(|slot| slot.take()));
 }
 
-/// Hands jobs to another executor, and shields them and their thread from each other: a job finds no user signed in, and
-/// the user that it signs in is signed out when it ends.
+/// Hands jobs to another executor, and isolates each job from its thread: a job finds no user signed in, and
+/// a user whom the job signs in is signed out when the job ends.
 pub struct IsolatingExecutor<E> {
     inner: E,
 }
 
 thread_local! {
-    /// What the jobs that this thread is in the middle of have found, the innermost last.
+    /// The sessions found by the jobs that run on this thread, with that of the innermost job last.
     static FOUND: RefCell<Vec<Option<Session>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -87,12 +88,13 @@ impl Drop for Level {
 }
 
 impl<E: Executor> IsolatingExecutor<E> {
-    /// Puts itself in front of `inner`.
+    /// Makes an executor that wraps `inner`.
     pub fn new(inner: E) -> Self {
         Self { inner }
     }
 
-    /// Hands the job to the inner executor, which may run it on any thread: one of a pool's, or this one.
+    /// Hands the job to the inner executor, which may run it on any thread: a thread of a pool, or the
+    /// calling thread.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
         self.inner.execute(move || {
             let _level = Level::begin();

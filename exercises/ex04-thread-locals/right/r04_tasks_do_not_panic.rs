@@ -1,5 +1,5 @@
-//! Right: the job is run as a `Task` of its own. `Task::run` never panics but says what came of the task, so no guard
-//! is needed.
+//! Right: the job is run as a `Task` of its own. `Task::run` never panics; it returns how the task ended, so
+//! no guard is needed.
 #![allow(unused)]
 
 use std::cell::{Cell, RefCell};
@@ -10,19 +10,19 @@ use executor::{Executor, Outcome, RejectedExecution, Task};
 use crate::sync::thread_local;
 
 thread_local! {
-    /// The session of the user that is signed in on this thread. `SESSION.with(|slot| …)` lends you the slot.
+    /// The session of the user who is signed in on this thread. `SESSION.with(|slot| …)` lends you the slot.
     static SESSION: RefCell<Option<Session>> = const { RefCell::new(None) };
 }
 
-/// A user is signed in, until this is dropped.
+/// A user's session: the user is signed in until the session is dropped.
 pub struct Session {
     user: &'static str,
     at_end: Option<Box<dyn FnOnce()>>, // not Send: a session ends on the thread on which it began
 }
 
 impl Session {
-    /// A session that calls `at_end` when it ends. `at_end` may ask who is signed in. It signs no user in and does not
-    /// panic.
+    /// Makes a session that calls `at_end` when it ends. `at_end` may ask who is signed in. It must not sign
+    /// a user in, and must not panic.
     pub fn new(user: &'static str, at_end: impl FnOnce() + 'static) -> Self {
         Self { user, at_end: Some(Box::new(at_end)) }
     }
@@ -41,7 +41,7 @@ pub fn signed_in() -> Option<&'static str> {
     SESSION.with(|slot| slot.borrow().as_ref().map(|session| session.user))
 }
 
-/// Begins a session on this thread, and ends the one that was there.
+/// Begins a session on this thread, and ends the session that was there.
 pub fn sign_in(session: Session) {
     drop(SESSION.with(|slot| slot.replace(Some(session))));
 }
@@ -51,19 +51,20 @@ pub fn sign_out() {
     drop(SESSION.with(|slot| slot.take()));
 }
 
-/// Hands jobs to another executor, and shields them and their thread from each other: a job finds no user signed in, and
-/// the user that it signs in is signed out when it ends.
+/// Hands jobs to another executor, and isolates each job from its thread: a job finds no user signed in, and
+/// a user whom the job signs in is signed out when the job ends.
 pub struct IsolatingExecutor<E> {
     inner: E,
 }
 
 impl<E: Executor> IsolatingExecutor<E> {
-    /// Puts itself in front of `inner`.
+    /// Makes an executor that wraps `inner`.
     pub fn new(inner: E) -> Self {
         Self { inner }
     }
 
-    /// Hands the job to the inner executor, which may run it on any thread: one of a pool's, or this one.
+    /// Hands the job to the inner executor, which may run it on any thread: a thread of a pool, or the
+    /// calling thread.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
         let job = Task::new(job);
         self.inner.execute(move || {

@@ -1,5 +1,5 @@
-//! An isolating executor: over any executor, it makes sure that a job finds nothing that another has left on
-//! its thread.
+//! An isolating executor: over any executor, it makes sure that a job finds no session that another job has
+//! left on its thread.
 //!
 //! This is the only file to edit; your part is at its end. `cargo test -p ex04-thread-locals` checks it.
 #![allow(unused)]
@@ -23,8 +23,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session that calls `at_end` when it ends. `at_end` may ask who is signed in. It signs no user in and
-    /// does not panic.
+    /// Makes a session that calls `at_end` when it ends. `at_end` may ask who is signed in. It must not sign
+    /// a user in, and must not panic.
     pub fn new(user: &'static str, at_end: impl FnOnce() + 'static) -> Self {
         Self { user, at_end: Some(Box::new(at_end)) }
     }
@@ -43,7 +43,7 @@ pub fn signed_in() -> Option<&'static str> {
     SESSION.with(|slot| slot.borrow().as_ref().map(|session| session.user))
 }
 
-/// Begins a session on this thread, and ends the one that was there.
+/// Begins a session on this thread, and ends the session that was there.
 pub fn sign_in(session: Session) {
     drop(SESSION.with(|slot| slot.replace(Some(session))));
 }
@@ -53,19 +53,20 @@ pub fn sign_out() {
     drop(SESSION.with(|slot| slot.take()));
 }
 
-/// Hands jobs to another executor, and shields them and their thread from each other: a job finds no user
-/// signed in, and a user whom it signs in is signed out when it ends.
+/// Hands jobs to another executor, and isolates each job from its thread: a job finds no user signed in, and
+/// a user whom the job signs in is signed out when the job ends.
 pub struct IsolatingExecutor<E> {
     inner: E,
 }
 
 impl<E: Executor> IsolatingExecutor<E> {
-    /// Makes an executor that stands in front of `inner`.
+    /// Makes an executor that wraps `inner`.
     pub fn new(inner: E) -> Self {
         Self { inner }
     }
 
-    /// Hands the job to the inner executor, which may run it on any thread: one of a pool's, or this one.
+    /// Hands the job to the inner executor, which may run it on any thread: a thread of a pool, or the
+    /// calling thread.
     ///
     /// The user who is signed in on that thread is signed out until the job and the session that it leaves
     /// have ended, and is then signed in again. If the inner executor refuses the job, so does this one: the

@@ -1,6 +1,6 @@
-//! Right: three atomics. A writer counts its entry, adds the time and counts its exit. A reader that reads the exits
-//! first and the entries last, and finds them equal, has read between two writers; otherwise it shuts the gate that
-//! writers pass.
+//! Right: three atomics. A writer counts its entry, adds the time and counts its exit. A reader reads the
+//! exits first and the entries last. If both are equal, no writer was active in between; otherwise the reader
+//! shuts the gate that writers must pass.
 #![allow(unused)]
 
 use std::cell::Cell;
@@ -11,20 +11,20 @@ use executor::{Hooks, Outcome, TaskId, TaskInfo};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, thread_local};
 
-/// Milliseconds: a moment on the clock, or the time from one to another.
+/// Milliseconds: a time on the clock, or the difference of two times.
 pub type Millis = u64;
 
-/// What is known of the tasks that have ended.
+/// The number and the times of the tasks that have ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// The number of these tasks.
+    /// The number of tasks that have ended.
     pub tasks: u64,
-    /// How long they took together.
+    /// The time that all these tasks took together.
     pub total: Millis,
 }
 
 impl Summary {
-    /// How many milliseconds a task took on average; none if there was no task.
+    /// The average number of milliseconds that a task took; `None` if there was no task.
     pub fn mean(&self) -> Option<f64> {
         (self.tasks > 0).then(|| self.total as f64 / self.tasks as f64)
     }
@@ -46,9 +46,10 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// `clock` says what time it is, and never goes back. `log` must be called once, when the pool has run its last task.
+    /// `clock` tells the time, and never goes back. `log` must be called once, when the pool has run its last
+    /// task.
     ///
-    /// Both are the caller's code: they may ask for the summary. They do not panic.
+    /// Both closures are the caller's code: they may ask for the summary. They must not panic.
     pub fn new(
         clock: impl Fn() -> Millis + Send + Sync + 'static,
         log: impl Fn(Summary) + Send + Sync + 'static,
@@ -65,8 +66,8 @@ impl Timing {
 
     /// The tasks that have ended so far. Any thread may ask at any time.
     pub fn summary(&self) -> Summary {
-        // A time that is in `total` has its entry counted. So if the entries, read last, are as many as the exits, read first,
-        // then the total is theirs.
+        // If the time of a task is in `total`, its entry has been counted. So if the entries, read last,
+        // equal the exits, read first, then `total` has the times of exactly these tasks.
         let exits = self.exits.load(Ordering::SeqCst);
         let total = self.total.load(Ordering::SeqCst);
         if self.entries.load(Ordering::SeqCst) == exits {
@@ -82,7 +83,7 @@ impl Hooks for Timing {
         BEGAN.with(|began| began.set((self.clock)()));
     }
 
-    /// A thread that waits for the task goes on only after this.
+    /// The pool wakes the threads that wait for the task only after this method has returned.
     fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
         let took = (self.clock)() - BEGAN.with(|began| began.get());
         let _nobody_else_writes = self.gate.lock().unwrap();

@@ -1,5 +1,6 @@
-//! Right: the book is handed on like a baton. A thread that wants to read or write takes it out of its place, works without a
-//! lock, and lays it back; the others wait at a Condvar until it is there.
+//! Right: the book is handed on like a baton. A thread that wants to read or write takes the book out of its
+//! place, works without a lock, and puts the book back; the other threads wait on a Condvar until the book is
+//! back.
 #![allow(unused)]
 
 use std::cell::Cell;
@@ -10,40 +11,40 @@ use executor::{Hooks, Outcome, TaskId, TaskInfo};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex, thread_local};
 
-/// Milliseconds: a moment on the clock, or the time from one to another.
+/// Milliseconds: a time on the clock, or the difference of two times.
 pub type Millis = u64;
 
-/// What is known of the tasks that have ended.
+/// The number and the times of the tasks that have ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// The number of these tasks.
+    /// The number of tasks that have ended.
     pub tasks: u64,
-    /// How long they took together.
+    /// The time that all these tasks took together.
     pub total: Millis,
 }
 
 impl Summary {
-    /// How many milliseconds a task took on average; none if there was no task.
+    /// The average number of milliseconds that a task took; `None` if there was no task.
     pub fn mean(&self) -> Option<f64> {
         (self.tasks > 0).then(|| self.total as f64 / self.tasks as f64)
     }
 }
 
-/// The tasks that run, each with its beginning, and a summary of those that have ended.
+/// The tasks that run, each with the time at which it began, and a summary of the tasks that have ended.
 #[derive(Default)]
 struct Book {
     began: HashMap<TaskId, Millis>,
     ended: Summary,
 }
 
-/// Where the book lies when no thread has it.
+/// The place of the book while no thread has it.
 struct Baton {
     place: Mutex<Option<Book>>,
     laid_back: Condvar,
 }
 
 impl Baton {
-    /// Has the book for itself while `f` runs.
+    /// Takes the book, runs `f` with it, and puts it back.
     fn with<R>(&self, f: impl FnOnce(&mut Book) -> R) -> R {
         let mut place = self.place.lock().unwrap();
         let mut book = loop {
@@ -68,9 +69,10 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// `clock` says what time it is, and never goes back. `log` must be called once, when the pool has run its last task.
+    /// `clock` tells the time, and never goes back. `log` must be called once, when the pool has run its last
+    /// task.
     ///
-    /// Both are the caller's code: they may ask for the summary. They do not panic.
+    /// Both closures are the caller's code: they may ask for the summary. They must not panic.
     pub fn new(
         clock: impl Fn() -> Millis + Send + Sync + 'static,
         log: impl Fn(Summary) + Send + Sync + 'static,
@@ -91,7 +93,7 @@ impl Hooks for Timing {
         self.baton.with(|book| book.began.insert(task.id, now));
     }
 
-    /// A thread that waits for the task goes on only after this.
+    /// The pool wakes the threads that wait for the task only after this method has returned.
     fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
         let now = (self.clock)();
         self.baton.with(|book| {

@@ -9,20 +9,20 @@ use executor::{Hooks, Outcome, TaskId, TaskInfo};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, thread_local};
 
-/// Milliseconds: a moment on the clock, or the time from one to another.
+/// Milliseconds: a time on the clock, or the difference of two times.
 pub type Millis = u64;
 
-/// What is known of the tasks that have ended.
+/// The number and the times of the tasks that have ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// The number of these tasks.
+    /// The number of tasks that have ended.
     pub tasks: u64,
-    /// How long they took together.
+    /// The time that all these tasks took together.
     pub total: Millis,
 }
 
 impl Summary {
-    /// How many milliseconds a task took on average; none if there was no task.
+    /// The average number of milliseconds that a task took; `None` if there was no task.
     pub fn mean(&self) -> Option<f64> {
         (self.tasks > 0).then(|| self.total as f64 / self.tasks as f64)
     }
@@ -41,9 +41,10 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// `clock` says what time it is, and never goes back. `log` must be called once, when the pool has run its last task.
+    /// `clock` tells the time, and never goes back. `log` must be called once, when the pool has run its last
+    /// task.
     ///
-    /// Both are the caller's code: they may ask for the summary. They do not panic.
+    /// Both closures are the caller's code: they may ask for the summary. They must not panic.
     pub fn new(
         clock: impl Fn() -> Millis + Send + Sync + 'static,
         log: impl Fn(Summary) + Send + Sync + 'static,
@@ -62,7 +63,7 @@ impl Hooks for Timing {
         BEGAN.with(|began| began.set((self.clock)()));
     }
 
-    /// A thread that waits for the task goes on only after this.
+    /// The pool wakes the threads that wait for the task only after this method has returned.
     fn after_execute(&self, task: &TaskInfo<'_>, outcome: &Outcome) {
         let took = (self.clock)() - BEGAN.with(|began| began.get());
         let mut summary = self.summary.lock().unwrap();

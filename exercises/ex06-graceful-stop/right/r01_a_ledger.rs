@@ -1,5 +1,6 @@
-//! Right: the server counts for itself. A ledger under one lock says how many clients are inside, whether a deadline is
-//! up and what was decided; all shutdown() wait at one Condvar, and the first to see enough decides for all.
+//! Right: the server counts its own clients. A ledger under one lock has the number of clients inside,
+//! whether a deadline is over, and the outcome once it is decided. All calls of shutdown() wait on one
+//! Condvar, and the first call that can decide the outcome decides it for all.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -10,11 +11,11 @@ use executor::{CancelToken, ThreadPoolExecutor};
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Where clients connect. The tests bring their own, without a network.
+/// The place where clients connect. The tests have a listener of their own, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
-    /// Waits for the next client. `None` once the listener is closed.
+    /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
     /// Lets no client connect any more, and ends each wait in `accept`. Closing it twice is harmless.
@@ -23,31 +24,32 @@ pub trait Listener: Send + Sync + 'static {
 
 /// A client that has connected and wants an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. That takes its time; if the token is cancelled, it gives up.
-    /// Like any code, it may panic. That is no refusal.
+    /// Reads the request and answers it. That may take long; if the token is cancelled, it gives up. Like any
+    /// code, it may panic. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up without a word.
+    /// Answers at once that there is no place. It does not panic. A connection that is only dropped is closed
+    /// without an answer.
     fn refuse(self);
 }
 
-/// How a server has come to its end.
+/// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Everybody who was being served, or waited to be, was served.
+    /// Every client that was being served, or waited for its turn, was served.
     InOrder,
-    /// The time was up before that.
+    /// The time was up before every client was served.
     CutOff,
 }
 
-/// Accepts clients and has a pool serve them, until it is told to stop.
+/// Accepts clients and lets a pool serve them, until it is told to stop.
 pub struct Server<L: Listener> {
     listener: L,
     pool: ThreadPoolExecutor,
     desk: Arc<Desk>,
 }
 
-/// What all threads know of each other.
+/// The state that all threads share.
 #[derive(Default)]
 struct Ledger {
     /// Clients who were accepted and have no answer yet.
@@ -94,12 +96,12 @@ impl<C: Connection> Drop for Guest<C> {
 }
 
 impl<L: Listener> Server<L> {
-    /// A server that runs as soon as a thread calls `run`.
+    /// Makes a server, which runs as soon as a thread calls `run`.
     pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
         Self { listener, pool, desk: Arc::default() }
     }
 
-    /// The accept loop, on the calling thread. Returns when the server is told to stop.
+    /// Runs the accept loop on the calling thread, until the server is told to stop.
     pub fn run(&self) {
         while let Some(connection) = self.listener.accept() {
             let guest = Guest::new(connection, &self.desk);
@@ -131,7 +133,7 @@ impl<L: Listener> Server<L> {
         stopped
     }
 
-    /// How many connections were refused so far.
+    /// Returns the number of connections that were refused so far.
     pub fn refused(&self) -> usize {
         self.desk.ledger.lock().unwrap().refused
     }

@@ -1,6 +1,6 @@
-//! Right: no number and no Condvar. Each client holds an Arc, and the server one that the first shutdown() drops. The
-//! drop of the last one decides InOrder, a deadline decides CutOff; the first of them cancels a token under which
-//! shutdown() sleeps.
+//! Right: no number and no Condvar. Each client holds an Arc, and so does the server until the first
+//! shutdown() drops it. The drop of the last Arc decides InOrder, and a deadline decides CutOff. Whichever
+//! comes first cancels a token, and that wakes the calls of shutdown() that sleep under it.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -11,11 +11,11 @@ use executor::{CancelToken, ThreadPoolExecutor, masked};
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Where clients connect. The tests bring their own, without a network.
+/// The place where clients connect. The tests have a listener of their own, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
-    /// Waits for the next client. `None` once the listener is closed.
+    /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
     /// Lets no client connect any more, and ends each wait in `accept`. Closing it twice is harmless.
@@ -24,24 +24,25 @@ pub trait Listener: Send + Sync + 'static {
 
 /// A client that has connected and wants an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. That takes its time; if the token is cancelled, it gives up.
-    /// Like any code, it may panic. That is no refusal.
+    /// Reads the request and answers it. That may take long; if the token is cancelled, it gives up. Like any
+    /// code, it may panic. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up without a word.
+    /// Answers at once that there is no place. It does not panic. A connection that is only dropped is closed
+    /// without an answer.
     fn refuse(self);
 }
 
-/// How a server has come to its end.
+/// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Everybody who was being served, or waited to be, was served.
+    /// Every client that was being served, or waited for its turn, was served.
     InOrder,
-    /// The time was up before that.
+    /// The time was up before every client was served.
     CutOff,
 }
 
-/// Accepts clients and has a pool serve them, until it is told to stop.
+/// Accepts clients and lets a pool serve them, until it is told to stop.
 pub struct Server<L: Listener> {
     listener: L,
     pool: ThreadPoolExecutor,
@@ -50,7 +51,7 @@ pub struct Server<L: Listener> {
     open: Mutex<Option<Arc<Open>>>,
 }
 
-/// How it ends, decided once.
+/// The outcome, which is decided once.
 struct Fate {
     outcome: Mutex<Option<Stopped>>,
     decided: CancelToken,
@@ -67,7 +68,7 @@ impl Fate {
     }
 }
 
-/// Held by the server until it has to stop, and by each client until it has its answer.
+/// Held by the server until it must stop, and by each client until the client has its answer.
 struct Open(Arc<Fate>);
 
 impl Drop for Open {
@@ -76,7 +77,7 @@ impl Drop for Open {
     }
 }
 
-/// A connection that is refused when this is dropped, if no thread has taken it.
+/// A connection that is refused when this value is dropped, unless a thread has taken it out.
 struct Unanswered<C: Connection> {
     connection: Option<C>,
     refused: Arc<AtomicUsize>,
@@ -91,7 +92,8 @@ impl<C: Connection> Drop for Unanswered<C> {
     }
 }
 
-/// A client on its way through the pool. The fields are dropped in their order: first comes the answer.
+/// A client on its way through the pool. The fields are dropped in their order, so the client is answered
+/// first.
 struct Guest<C: Connection> {
     unanswered: Unanswered<C>,
     open: Arc<Open>,
@@ -106,14 +108,14 @@ impl<C: Connection> Guest<C> {
 }
 
 impl<L: Listener> Server<L> {
-    /// A server that runs as soon as a thread calls `run`.
+    /// Makes a server, which runs as soon as a thread calls `run`.
     pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
         let fate = Arc::new(Fate { outcome: Mutex::new(None), decided: CancelToken::new() });
         let open = Mutex::new(Some(Arc::new(Open(Arc::clone(&fate)))));
         Self { listener, pool, refused: Arc::default(), fate, open }
     }
 
-    /// The accept loop, on the calling thread. Returns when the server is told to stop.
+    /// Runs the accept loop on the calling thread, until the server is told to stop.
     pub fn run(&self) {
         while let Some(connection) = self.listener.accept() {
             let unanswered = Unanswered { connection: Some(connection), refused: Arc::clone(&self.refused) };
@@ -135,7 +137,8 @@ impl<L: Listener> Server<L> {
         let stopped = loop {
             match self.fate.outcome() {
                 Some(stopped) => break stopped,
-                // Masked, since the deadline ends this wait, and not the token of the task that may have called us.
+                // Masked, because only the deadline must end this wait, and not the token of a task that may
+                // have called us.
                 None => drop(masked(|| self.fate.decided.sleep(Duration::MAX))),
             }
         };
@@ -146,7 +149,7 @@ impl<L: Listener> Server<L> {
         stopped
     }
 
-    /// How many connections were refused so far.
+    /// Returns the number of connections that were refused so far.
     pub fn refused(&self) -> usize {
         self.refused.load(Ordering::Relaxed)
     }

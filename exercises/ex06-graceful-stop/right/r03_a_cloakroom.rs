@@ -1,6 +1,6 @@
 //! Right: connections do not travel through the pool. They hang in a cloakroom, a map under a lock, and the pool gets
-//! numbered tickets. A ticket that runs takes its client out to serve it, and one that is dropped takes it out to
-//! refuse it.
+//! numbered tickets. A ticket that runs takes its client out and serves the client; a ticket that is dropped
+//! takes its client out and refuses the client.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -12,11 +12,11 @@ use executor::{CancelToken, ThreadPoolExecutor};
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Where clients connect. The tests bring their own, without a network.
+/// The place where clients connect. The tests have a listener of their own, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
-    /// Waits for the next client. `None` once the listener is closed.
+    /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
     /// Lets no client connect any more, and ends each wait in `accept`. Closing it twice is harmless.
@@ -25,24 +25,25 @@ pub trait Listener: Send + Sync + 'static {
 
 /// A client that has connected and wants an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. That takes its time; if the token is cancelled, it gives up.
-    /// Like any code, it may panic. That is no refusal.
+    /// Reads the request and answers it. That may take long; if the token is cancelled, it gives up. Like any
+    /// code, it may panic. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up without a word.
+    /// Answers at once that there is no place. It does not panic. A connection that is only dropped is closed
+    /// without an answer.
     fn refuse(self);
 }
 
-/// How a server has come to its end.
+/// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Everybody who was being served, or waited to be, was served.
+    /// Every client that was being served, or waited for its turn, was served.
     InOrder,
-    /// The time was up before that.
+    /// The time was up before every client was served.
     CutOff,
 }
 
-/// Accepts clients and has a pool serve them, until it is told to stop.
+/// Accepts clients and lets a pool serve them, until it is told to stop.
 pub struct Server<L: Listener> {
     listener: L,
     pool: ThreadPoolExecutor,
@@ -79,7 +80,7 @@ impl<C> Cloakroom<C> {
         number
     }
 
-    /// The client, and a guard that is dropped when it has its answer.
+    /// Takes out the client, with a guard that is dropped when the client has its answer.
     fn take(&self, number: usize, refused: bool) -> Option<(C, Leaving<'_, C>)> {
         let mut room = self.room.lock().unwrap();
         let connection = room.waiting.remove(&number)?;
@@ -113,7 +114,7 @@ impl<C: Connection> Ticket<C> {
 
 impl<C: Connection> Drop for Ticket<C> {
     fn drop(&mut self) {
-        // The client does not hang there any more if it was served.
+        // If the client was served, it is no longer in the cloakroom.
         if let Some((connection, _leaving)) = self.cloakroom.take(self.number, true) {
             connection.refuse();
         }
@@ -121,7 +122,7 @@ impl<C: Connection> Drop for Ticket<C> {
 }
 
 impl<L: Listener> Server<L> {
-    /// A server that runs as soon as a thread calls `run`.
+    /// Makes a server, which runs as soon as a thread calls `run`.
     pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
         let room =
             Room { waiting: HashMap::new(), next: 0, leaving: 0, refused: 0, time_up: false, outcome: None };
@@ -129,7 +130,7 @@ impl<L: Listener> Server<L> {
         Self { listener, pool, cloakroom: Arc::new(cloakroom) }
     }
 
-    /// The accept loop, on the calling thread. Returns when the server is told to stop.
+    /// Runs the accept loop on the calling thread, until the server is told to stop.
     pub fn run(&self) {
         while let Some(connection) = self.listener.accept() {
             let number = self.cloakroom.hang(connection);
@@ -162,7 +163,7 @@ impl<L: Listener> Server<L> {
         stopped
     }
 
-    /// How many connections were refused so far.
+    /// Returns the number of connections that were refused so far.
     pub fn refused(&self) -> usize {
         self.cloakroom.room.lock().unwrap().refused
     }

@@ -1,6 +1,6 @@
-//! Right: atomics. One word has the number of clients inside and, in its lowest bit, whether the server stops; the
-//! thread that brings it to "stops, and no client inside" knows. A second word is the outcome, set once, and a Latch lets
-//! those go who wait.
+//! Right: atomics. One word has the number of clients inside and, in its lowest bit, whether the server
+//! stops. The thread whose change leads to "stops, and no client inside" knows that the end has come. A
+//! second word is the outcome, which is set once, and a Latch releases the waiting threads.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -11,11 +11,11 @@ use executor::{CancelToken, Latch, ThreadPoolExecutor, masked};
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Where clients connect. The tests bring their own, without a network.
+/// The place where clients connect. The tests have a listener of their own, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
-    /// Waits for the next client. `None` once the listener is closed.
+    /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
     /// Lets no client connect any more, and ends each wait in `accept`. Closing it twice is harmless.
@@ -24,24 +24,25 @@ pub trait Listener: Send + Sync + 'static {
 
 /// A client that has connected and wants an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. That takes its time; if the token is cancelled, it gives up.
-    /// Like any code, it may panic. That is no refusal.
+    /// Reads the request and answers it. That may take long; if the token is cancelled, it gives up. Like any
+    /// code, it may panic. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up without a word.
+    /// Answers at once that there is no place. It does not panic. A connection that is only dropped is closed
+    /// without an answer.
     fn refuse(self);
 }
 
-/// How a server has come to its end.
+/// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Everybody who was being served, or waited to be, was served.
+    /// Every client that was being served, or waited for its turn, was served.
     InOrder,
-    /// The time was up before that.
+    /// The time was up before every client was served.
     CutOff,
 }
 
-/// Accepts clients and has a pool serve them, until it is told to stop.
+/// Accepts clients and lets a pool serve them, until it is told to stop.
 pub struct Server<L: Listener> {
     listener: L,
     pool: ThreadPoolExecutor,
@@ -56,7 +57,7 @@ const IN_ORDER: usize = 1;
 const CUT_OFF: usize = 2;
 
 struct Gate {
-    /// CLIENT for each client inside, and STOPPING.
+    /// The sum of CLIENT for each client inside, and of STOPPING once the server stops.
     inside: AtomicUsize,
     outcome: AtomicUsize,
     decided: Latch,
@@ -122,7 +123,7 @@ impl<C: Connection> Drop for Guest<C> {
 }
 
 impl<L: Listener> Server<L> {
-    /// A server that runs as soon as a thread calls `run`.
+    /// Makes a server, which runs as soon as a thread calls `run`.
     pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
         let gate = Gate {
             inside: AtomicUsize::new(0),
@@ -133,7 +134,7 @@ impl<L: Listener> Server<L> {
         Self { listener, pool, gate: Arc::new(gate) }
     }
 
-    /// The accept loop, on the calling thread. Returns when the server is told to stop.
+    /// Runs the accept loop on the calling thread, until the server is told to stop.
     pub fn run(&self) {
         while let Some(connection) = self.listener.accept() {
             let guest = Guest::new(connection, &self.gate);
@@ -151,7 +152,8 @@ impl<L: Listener> Server<L> {
         let stopped = loop {
             match self.gate.outcome() {
                 Some(stopped) => break stopped,
-                // Masked, since the deadline ends this wait, and not the token of the task that may have called us.
+                // Masked, because only the deadline must end this wait, and not the token of a task that may
+                // have called us.
                 None => drop(masked(|| self.gate.decided.wait())),
             }
         };
@@ -162,7 +164,7 @@ impl<L: Listener> Server<L> {
         stopped
     }
 
-    /// How many connections were refused so far.
+    /// Returns the number of connections that were refused so far.
     pub fn refused(&self) -> usize {
         self.gate.refused.load(Ordering::SeqCst)
     }

@@ -1,4 +1,5 @@
-//! A server that stops in order: no new clients, those accepted are answered, and a deadline for all of it.
+//! A server that stops in order: it accepts no new clients, answers those that it has accepted, and has a
+//! deadline for all of this.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -9,11 +10,11 @@ use executor::{CancelToken, ThreadPoolExecutor};
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Where clients connect. The tests bring their own, without a network.
+/// The place where clients connect. The tests have a listener of their own, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
-    /// Waits for the next client. `None` once the listener is closed.
+    /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
     /// Lets no client connect any more, and ends each wait in `accept`. Closing it twice is harmless.
@@ -22,24 +23,25 @@ pub trait Listener: Send + Sync + 'static {
 
 /// A client that has connected and wants an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. That takes its time; if the token is cancelled, it gives up.
-    /// Like any code, it may panic. That is no refusal.
+    /// Reads the request and answers it. That may take long; if the token is cancelled, it gives up. Like any
+    /// code, it may panic. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up without a word.
+    /// Answers at once that there is no place. It does not panic. A connection that is only dropped is closed
+    /// without an answer.
     fn refuse(self);
 }
 
-/// How a server has come to its end.
+/// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Everybody who was being served, or waited to be, was served.
+    /// Every client that was being served, or waited for its turn, was served.
     InOrder,
-    /// The time was up before that.
+    /// The time was up before every client was served.
     CutOff,
 }
 
-/// Accepts clients and has a pool serve them, until it is told to stop.
+/// Accepts clients and lets a pool serve them, until it is told to stop.
 pub struct Server<L: Listener> {
     listener: L,
     pool: ThreadPoolExecutor,
@@ -71,12 +73,12 @@ impl<C: Connection> Drop for Guest<C> {
 }
 
 impl<L: Listener> Server<L> {
-    /// A server that runs as soon as a thread calls `run`.
+    /// Makes a server, which runs as soon as a thread calls `run`.
     pub fn new(listener: L, pool: ThreadPoolExecutor) -> Self {
         Self { listener, pool, refused: Arc::default(), cut_off: AtomicBool::new(false) }
     }
 
-    /// The accept loop, on the calling thread. Returns when the server is told to stop.
+    /// Runs the accept loop on the calling thread, until the server is told to stop.
     pub fn run(&self) {
         while let Some(connection) = self.listener.accept() {
             let guest = Guest { connection: Some(connection), refused: Arc::clone(&self.refused) };
@@ -100,7 +102,7 @@ impl<L: Listener> Server<L> {
         if self.cut_off.load(Ordering::Relaxed) { Stopped::CutOff } else { Stopped::InOrder }
     }
 
-    /// How many connections were refused so far.
+    /// Returns the number of connections that were refused so far.
     pub fn refused(&self) -> usize {
         self.refused.load(Ordering::Relaxed)
     }

@@ -1,4 +1,5 @@
-//! A server that stops in order: no new clients, those accepted are answered, and a deadline for all of it.
+//! A server that stops in order: it accepts no new clients, answers those that it has accepted, and has a
+//! deadline for all of this.
 //!
 //! This is the only file to edit. `cargo test -p ex06-graceful-stop` checks it.
 #![allow(unused)]
@@ -11,30 +12,29 @@ use executor::{CancelToken, ThreadPoolExecutor};
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Where clients connect. The tests bring their own, without a network.
+/// The place where clients connect. The tests have a listener of their own, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
-    /// Waits for the next client. `None` once the listener is closed.
+    /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and brings back every thread that waits in `accept`. Closing twice is
-    /// harmless.
+    /// Lets no client connect any more, and ends every wait in `accept`. Closing twice is harmless.
     fn close(&self);
 }
 
 /// A client that has connected and wants an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. That takes its time; if the token is cancelled, it gives up.
-    /// Like any code, it may panic. That is no refusal.
+    /// Reads the request and answers it. That may take long; if the token is cancelled, it gives up. Like any
+    /// code, it may panic. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that there is no place. Does not panic. A connection that is only dropped hangs up
-    /// without a word.
+    /// Answers at once that there is no place. It does not panic. A connection that is only dropped is closed
+    /// without an answer.
     fn refuse(self);
 }
 
-/// How a server has come to its end.
+/// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
     /// Every client that was being served or waited for its turn was served.
@@ -43,12 +43,11 @@ pub enum Stopped {
     CutOff,
 }
 
-/// Accepts clients and has a pool serve them, until it is told to stop.
+/// Accepts clients and lets a pool serve them, until it is told to stop.
 pub struct Server<L: Listener> {
     listener: L,
     pool: ThreadPoolExecutor,
-    // What must several threads that call shutdown() know of each other? Where are the refused clients
-    // counted?
+    // What must a thread that calls shutdown() know of other calls? Where are the refused clients counted?
 }
 
 // What becomes of a connection that a closure has captured, if the closure is dropped and not called?
@@ -59,7 +58,7 @@ impl<L: Listener> Server<L> {
         todo!("keep the listener and the pool")
     }
 
-    /// The accept loop, on the calling thread. Returns when the server is told to stop.
+    /// Runs the accept loop on the calling thread, until the server is told to stop.
     ///
     /// A task of the pool serves a connection with the token of its own, `CancelToken::current()`.
     pub fn run(&self) {
@@ -69,15 +68,15 @@ impl<L: Listener> Server<L> {
     /// Stops the server and waits until every client is served. Once `deadline` is cancelled, it waits for no
     /// client.
     ///
-    /// Any thread may call it, several may at the same time, and again when all is over. A request must not
-    /// call it: it would wait for itself.
+    /// Any thread may call it, also while another thread does, and again after the server has ended. A
+    /// request must not call it: it would wait for itself.
     pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
         todo!(
             "let no client in, wait for the accepted ones, cut off what is left when the time is up, and say which it was"
         )
     }
 
-    /// How many connections were refused so far.
+    /// Returns the number of connections that were refused so far.
     pub fn refused(&self) -> usize {
         todo!("say how many connections were refused")
     }

@@ -66,7 +66,7 @@ fn execute<E: Executor>(isolating: &IsolatingExecutor<E>, job: impl FnOnce() + S
     }
 }
 
-/// A session whose end is counted.
+/// Begins a session whose end is counted.
 fn session(user: &'static str, ended: &Arc<Counter>) -> Session {
     let ended = Arc::clone(ended);
     Session::new(user, move || {
@@ -79,7 +79,7 @@ fn counter() -> Arc<Counter> {
     Arc::new(Counter::new("jobs to have run"))
 }
 
-/// The user who is signed in, for a message.
+/// The name of the user who is signed in, as a text for a message.
 fn who() -> &'static str {
     signed_in().unwrap_or("nobody")
 }
@@ -326,7 +326,8 @@ pub fn jobs_within_jobs_each_have_their_own_session() {
     sign_out();
 }
 
-/// A job that signs in the first of these, has the others do the same within it, and finds the first signed in again.
+/// Makes a job that signs in the first of these users, runs a nested job with the other users, and then finds
+/// the first user signed in again.
 fn nest(isolating: &Arc<IsolatingExecutor<DirectExecutor>>, users: &'static [&str], ended: &Arc<Counter>) {
     let Some((user, within)) = users.split_first() else { return };
     let (again, ended) = (Arc::clone(isolating), Arc::clone(ended));

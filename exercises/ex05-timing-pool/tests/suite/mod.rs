@@ -11,7 +11,7 @@ use crate::sync::{Arc, thread};
 const AT_SIZE: &str = "every task counts, the three-hundredth as the first, and every task that runs has a beginning of its own, however many run: \
                        where beginnings are kept, no two of those tasks may share a place";
 
-/// A pool with a timing, a clock that goes on only when it is told to, and what was logged.
+/// A pool with a timing, a clock that advances only when it is told to, and the summaries that were logged.
 struct Timed {
     pool: ThreadPoolExecutor,
     timing: Arc<Timing>,
@@ -38,7 +38,7 @@ impl Timed {
         Self::at(1_000, threads) // the clock is older than the pool
     }
 
-    /// Makes a pool with so many threads, at some time on the clock.
+    /// Makes a pool with the given number of threads; the clock shows the given time.
     fn at(now: Millis, threads: usize) -> Self {
         let clock = Arc::new(Clock::default());
         clock.advance(now);
@@ -54,13 +54,13 @@ impl Timed {
         Self { pool: pool(threads, &timing), timing, clock, log }
     }
 
-    /// Submits a task that takes so long.
+    /// Submits a task that takes the given time.
     fn task_of(&self, millis: Millis) -> TaskHandle<()> {
         let clock = Arc::clone(&self.clock);
         self.submit(move || clock.advance(millis))
     }
 
-    /// Submits a task that takes so long and panics.
+    /// Submits a task that takes the given time and then panics.
     fn panicking_task_of(&self, millis: Millis) -> TaskHandle<()> {
         let clock = Arc::clone(&self.clock);
         self.submit(move || {
@@ -69,7 +69,7 @@ impl Timed {
         })
     }
 
-    /// Submits a task that says that it has begun and waits until it may end.
+    /// Submits a task that signals that it has begun, and then waits until it may end.
     fn task_until(&self, begun: &Arc<Counter>, gate: &Arc<Counter>) -> TaskHandle<()> {
         let (begun, gate) = (Arc::clone(begun), Arc::clone(gate));
         self.submit(move || {
@@ -105,7 +105,7 @@ fn pool(threads: usize, timing: &Arc<Timing>) -> ThreadPoolExecutor {
     ThreadPoolExecutor::builder().threads(threads).hooks(Arc::clone(timing)).build().expect("a valid pool")
 }
 
-/// Submits a task, in a box: the pool compiles much of itself anew for each type of task.
+/// Submits a task in a box, because much of the pool is compiled anew for each type of task.
 fn submit(pool: &ThreadPoolExecutor, task: Box<dyn FnOnce() + Send>) -> TaskHandle<()> {
     pool.submit(task).unwrap_or_else(|_| fail("the pool refused a task", "it was shut down early"))
 }
@@ -114,7 +114,7 @@ fn close(pool: &ThreadPoolExecutor) {
     expect("the pool's close()", "a hook does not come back", || pool.close());
 }
 
-/// Waits for the task. False if it panicked.
+/// Waits for the task. Returns false if the task panicked.
 fn join(task: TaskHandle<()>) -> bool {
     expect("join() of a task", "a hook does not come back", || task.join().is_ok())
 }

@@ -16,7 +16,7 @@ use world::{
 const AT_SIZE: &str = "the accept loop comes back after the hundredth client as after the first, whether that was handed over or refused; and \
                        at the end each of them has an answer";
 
-/// A number of clients that counts as many here.
+/// The number of clients in the properties about many clients.
 const MANY: usize = 300;
 
 pub fn clients_are_served_side_by_side() {
@@ -182,7 +182,7 @@ pub fn nobody_who_was_accepted_is_hung_up_on() {
     check_answers(&server, &clients);
 }
 
-/// When all is over: each client has had an answer, and `refused()` is right.
+/// Checks, when all is over, that each client has had an answer and that `refused()` is right.
 fn check_answers(server: &Server<Arc<Door>>, clients: &[Arc<Client>]) {
     for client in clients {
         match client.fate() {

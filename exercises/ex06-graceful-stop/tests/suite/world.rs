@@ -1,4 +1,4 @@
-//! Clients, a listener without a network, and a running server: what the properties of the server use.
+//! Clients, a listener without a network, and a running server, for the properties of the server.
 
 use std::collections::VecDeque;
 
@@ -9,28 +9,28 @@ use super::super::exercise::{Connection, Listener, Server, Stopped};
 use crate::probe::{Counter, Shared};
 use crate::sync::{Arc, thread};
 
-/// What has become of a client.
+/// The state of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
     /// Nothing yet.
     #[default]
     Waits,
     Served,
-    /// Its request was begun, and cancelled.
+    /// Its request was begun, and was cancelled.
     GivenUp,
     /// Its request was begun, and panicked.
     Panicked,
     Refused,
     /// Its connection was dropped without an answer.
     HungUpOn,
-    /// Had not been accepted when the listener was closed, or came later.
+    /// It had not been accepted when the listener was closed, or it came later.
     StayedOutside,
 }
 
 pub struct Client {
     pub name: String,
     fate: Shared<Fate>,
-    /// Whether the client gives up when it is cancelled.
+    /// True if the client gives up when it is cancelled.
     obeys: bool,
     panics: bool,
     may_finish: Shared<bool>,
@@ -44,7 +44,7 @@ impl Client {
         Arc::new(Self::with(name, obeys, false))
     }
 
-    /// One whose request panics.
+    /// Makes a client whose request panics.
     pub fn panicking(name: &str) -> Arc<Self> {
         Arc::new(Self::with(name, true, true))
     }
@@ -62,7 +62,7 @@ impl Client {
         }
     }
 
-    /// One whose request is finished at once.
+    /// Makes a client whose request is finished at once.
     pub fn quick(name: &str) -> Arc<Self> {
         let client = Self::new(name, true);
         client.let_finish();
@@ -111,7 +111,8 @@ impl Connection for Link {
             let client = Arc::clone(client);
             let registration = token.on_cancel(move || {
                 client.wake_up.add();
-                // To cancel a request may take its time: long enough for it to end, and for the pool to be over.
+                // Cancelling a request may take so long that meanwhile the request ends, and the pool with
+                // it.
                 (0..A_WHILE).for_each(|_| thread::yield_now());
             });
             registration.keep(); // its drop would wait for the callback
@@ -137,7 +138,7 @@ impl Drop for Link {
 pub struct Door {
     outside: Shared<VecDeque<Arc<Client>>>,
     is_closed: Shared<bool>,
-    /// Clients that came, and the close.
+    /// The number of clients that came, plus one when the listener is closed.
     events: Counter,
     closed: Counter,
     pub accepts: Counter,
@@ -204,7 +205,7 @@ pub struct Running {
     loop_thread: thread::JoinHandle<()>,
 }
 
-/// So often a thread lets others go first.
+/// The number of times that a thread lets other threads go first.
 pub const A_WHILE: usize = 10;
 
 pub const NO_END: &str = "shutdown() waits for something that does not come";
@@ -226,7 +227,7 @@ impl Running {
         Self { server, door, loop_thread }
     }
 
-    /// One client that is being served.
+    /// Starts a server with one client that is being served.
     pub fn with_request_in_progress(threads: usize, client: &Arc<Client>) -> Self {
         let running = Self::start(threads);
         running.door.connect(client);
@@ -234,7 +235,7 @@ impl Running {
         running
     }
 
-    /// Waits until the pool has been given so many clients.
+    /// Waits until the pool has been given the given number of clients.
     pub fn wait_for_hand_over(&self, clients: usize) {
         let cause = "the accept loop has to hand a client to the pool and come back for the next one, however long the \
                      first one takes";
@@ -260,7 +261,7 @@ impl Running {
         expect("waiting for the listener to be closed", cause, || self.door.closed.wait_for(1));
     }
 
-    /// After a shutdown, when no request is held up any more.
+    /// Checks the server after a shutdown, when no request is held up any more.
     pub fn end(self) {
         let cause = "the accept loop is still waiting for clients: a flag is seen only by a thread that looks at it. Only \
                      close() brings a thread back from accept()";
@@ -297,7 +298,7 @@ pub fn no_deadline() -> CancelToken {
     CancelToken::new()
 }
 
-/// A deadline that is over.
+/// A deadline that has passed.
 pub fn time_is_up() -> CancelToken {
     let deadline = CancelToken::new();
     step("the time is up");
