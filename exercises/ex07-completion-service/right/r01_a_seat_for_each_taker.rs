@@ -9,7 +9,7 @@ use executor::{Canceller, Executor, RejectedSubmission, TaskError};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Where one waiting take() finds its answer.
+/// The place where one waiting take() finds its answer.
 struct Seat<T> {
     answer: Mutex<Option<Option<Result<T, TaskError>>>>,
     served: Condvar,
@@ -32,16 +32,16 @@ impl<T> Seat<T> {
     }
 }
 
-/// There are results or seats, never both.
+/// There are never both results and seats.
 struct State<T> {
     results: VecDeque<Result<T, TaskError>>,
     seats: VecDeque<Arc<Seat<T>>>,
-    /// Submitted, and neither refused nor ended.
+    /// The number of tasks that were submitted, and have neither been refused nor ended.
     pending: usize,
 }
 
 impl<T> State<T> {
-    /// The seats for which nothing will come.
+    /// Takes out the seats for which no result will come.
     fn in_vain(&mut self) -> VecDeque<Arc<Seat<T>>> {
         if self.pending == 0 { std::mem::take(&mut self.seats) } else { VecDeque::new() }
     }
@@ -54,13 +54,13 @@ pub struct CompletionService<E, T> {
 }
 
 impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
-    /// A service that has its tasks run by this executor.
+    /// Makes a service whose tasks run on this executor.
     pub fn new(executor: E) -> Self {
         let state = State { results: VecDeque::new(), seats: VecDeque::new(), pending: 0 };
         Self { executor, state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Submits a task. Its result comes out of `take` or `try_take`; the canceller can call it off.
+    /// Submits a task. The result comes out of `take` or `try_take`; the canceller can cancel the task.
     pub fn submit(
         &self,
         task: impl FnOnce() -> T + Send + 'static,
@@ -103,8 +103,8 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         if let Some(result) = state.results.pop_front() {
             return Some(result);
         }
-        // Each seat before this one takes one of those that are pending; but a seat beyond them is not turned away before
-        // it is certain: more may be submitted while any is pending.
+        // Each seat before this one gets the result of one of the pending tasks. A seat beyond their number
+        // still waits while any task is pending, because more tasks may be submitted meanwhile.
         if state.pending == 0 {
             return None;
         }
@@ -114,7 +114,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         seat.wait()
     }
 
-    /// The next result if it is there already. Never waits.
+    /// Takes the next result if it is there already. Never waits.
     pub fn try_take(&self) -> Option<Result<T, TaskError>> {
         self.state.lock().unwrap().results.pop_front()
     }

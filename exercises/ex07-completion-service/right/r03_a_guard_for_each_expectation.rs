@@ -1,5 +1,5 @@
-//! Right: a guard for each expected result moves into the callback. Delivering turns it into a result; dropping it in any
-//! other way, as a refusal does, withdraws it.
+//! Right: a guard for each expected result moves into the callback. The callback turns its guard into a
+//! result; if the guard is dropped in any other way, as by a refusal, the expected result is withdrawn.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 struct State<T> {
     ended: VecDeque<Result<T, TaskError>>,
-    /// Guards that have neither delivered nor been withdrawn.
+    /// The number of guards that have neither delivered a result nor been withdrawn.
     expected: usize,
 }
 
@@ -20,7 +20,7 @@ struct Place<T> {
     changed: Condvar,
 }
 
-/// One result that can still come.
+/// A guard for one result that can still come.
 struct Expected<T>(Option<Arc<Place<T>>>);
 
 impl<T> Expected<T> {
@@ -34,7 +34,7 @@ impl<T> Expected<T> {
         let mut state = place.state.lock().unwrap();
         state.ended.push_back(result);
         state.expected -= 1;
-        // With the last one, those who will not get it have to know as well.
+        // If this was the last expected result, the takers that do not get it must be woken as well.
         place.changed.notify_all();
     }
 }
@@ -55,13 +55,13 @@ pub struct CompletionService<E, T> {
 }
 
 impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
-    /// A service that has its tasks run by this executor.
+    /// Makes a service whose tasks run on this executor.
     pub fn new(executor: E) -> Self {
         let state = Mutex::new(State { ended: VecDeque::new(), expected: 0 });
         Self { executor, place: Arc::new(Place { state, changed: Condvar::new() }) }
     }
 
-    /// Submits a task. Its result comes out of `take` or `try_take`; the canceller can call it off.
+    /// Submits a task. The result comes out of `take` or `try_take`; the canceller can cancel the task.
     pub fn submit(
         &self,
         task: impl FnOnce() -> T + Send + 'static,
@@ -84,7 +84,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         state.ended.pop_front()
     }
 
-    /// The next result if it is there already. Never waits.
+    /// Takes the next result if it is there already. Never waits.
     pub fn try_take(&self) -> Option<Result<T, TaskError>> {
         self.place.state.lock().unwrap().ended.pop_front()
     }

@@ -1,5 +1,5 @@
-//! Right: only notify_one. A thread that leaves take() or try_take() wakes the next one if there is a reason left, so that the
-//! news goes from waiter to waiter.
+//! Right: only notify_one. A thread that leaves take() or try_take() wakes the next waiter if that still has
+//! a reason to wake, so that the news goes from waiter to waiter.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ struct Place<T> {
 }
 
 impl<T> Place<T> {
-    /// Changes the state, and wakes one if there is a reason.
+    /// Changes the state, and wakes one waiter if it has a reason to wake.
     fn change<R>(&self, change: impl FnOnce(&mut State<T>) -> R) -> R {
         let mut state = self.state.lock().unwrap();
         let answer = change(&mut state);
@@ -48,13 +48,13 @@ pub struct CompletionService<E, T> {
 }
 
 impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
-    /// A service that has its tasks run by this executor.
+    /// Makes a service whose tasks run on this executor.
     pub fn new(executor: E) -> Self {
         let state = Mutex::new(State { results: VecDeque::new(), outstanding: 0 });
         Self { executor, place: Arc::new(Place { state, next: Condvar::new() }) }
     }
 
-    /// Submits a task. Its result comes out of `take` or `try_take`; the canceller can call it off.
+    /// Submits a task. The result comes out of `take` or `try_take`; the canceller can cancel the task.
     pub fn submit(
         &self,
         task: impl FnOnce() -> T + Send + 'static,
@@ -83,7 +83,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         result
     }
 
-    /// The next result if it is there already. Never waits.
+    /// Takes the next result if it is there already. Never waits.
     pub fn try_take(&self) -> Option<Result<T, TaskError>> {
         self.place.change(|state| {
             let result = state.results.pop_front()?;

@@ -1,4 +1,4 @@
-//! A completion service: tasks go in, their results come out in the order in which the tasks end.
+//! A completion service: it takes tasks, and hands out their results in the order in which the tasks end.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ pub struct CompletionService<E, T> {
 
 struct Shared<T> {
     state: Mutex<State<T>>,
-    /// A result has come, or none will.
+    /// Notified when a result has come, or when no result will come.
     changed: Condvar,
 }
 
@@ -27,7 +27,8 @@ struct State<T> {
 }
 
 impl<T> State<T> {
-    /// The next result, if it is there. The thread that takes the last one must tell those who wait for more.
+    /// Takes the next result, if it is there. The thread that takes the last result must wake the threads
+    /// that wait for more.
     fn next(&mut self) -> Option<Result<T, TaskError>> {
         let result = self.finished.pop_front()?;
         self.outstanding -= 1;
@@ -36,13 +37,13 @@ impl<T> State<T> {
 }
 
 impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
-    /// A service that has its tasks run by this executor.
+    /// Makes a service whose tasks run on this executor.
     pub fn new(executor: E) -> Self {
         let state = Mutex::new(State { finished: VecDeque::new(), outstanding: 0 });
         Self { executor, shared: Arc::new(Shared { state, changed: Condvar::new() }) }
     }
 
-    /// Submits a task. Its result comes out of `take` or `try_take`; the canceller can call it off.
+    /// Submits a task. The result comes out of `take` or `try_take`; the canceller can cancel the task.
     pub fn submit(
         &self,
         task: impl FnOnce() -> T + Send + 'static,
@@ -69,7 +70,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         next
     }
 
-    /// The next result if it is there already. Never waits.
+    /// Takes the next result if it is there already. Never waits.
     pub fn try_take(&self) -> Option<Result<T, TaskError>> {
         let mut state = self.shared.state.lock().unwrap();
         let next = state.next();

@@ -1,4 +1,4 @@
-//! A completion service: tasks go in, their results come out in the order in which the tasks end.
+//! A completion service: it takes tasks, and hands out their results in the order in which the tasks end.
 //!
 //! This is the only file to edit. `cargo test -p ex07-completion-service` checks it.
 #![allow(unused)]
@@ -13,18 +13,18 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// Submits tasks to an executor and collects their results.
 pub struct CompletionService<E, T> {
     executor: E,
-    // Which code puts results where, and which has to know how many will still come? `T` has to stand
-    // somewhere:
+    // Where are the results put, and by which code? Which code must know how many results will still come?
+    // `T` has to stand somewhere:
     results: std::marker::PhantomData<T>,
 }
 
 impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
-    /// Makes a service that has its tasks run by this executor.
+    /// Makes a service whose tasks run on this executor.
     pub fn new(executor: E) -> Self {
         todo!("keep the executor and make the place for the results")
     }
 
-    /// Submits a task. Its result comes out of `take` or `try_take`; the canceller can call it off.
+    /// Submits a task. The result comes out of `take` or `try_take`; the canceller can cancel the task.
     ///
     /// If the executor refuses the task, so does the service: it returns the same error with the task in it,
     /// and no result of the task comes out.
@@ -32,15 +32,16 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         &self,
         task: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Canceller, RejectedSubmission<T>> {
-        // A handle's `on_done(callback)` has the callback called with the result, however the task ends.
+        // After `on_done(callback)` on a handle, the callback is called with the result, however the task
+        // ends.
         todo!("submit the task, and see to it that its result will be found")
     }
 
     /// Waits for the next task to end and returns its result; `None` once the results of all accepted tasks
     /// have been taken.
     ///
-    /// Any number of threads may call it at the same time. A thread that waits sleeps on a `Condvar` of
-    /// `crate::sync`: the tests see no other sleep.
+    /// Any number of threads may call it at the same time. A thread that waits must sleep on a `Condvar` of
+    /// `crate::sync`: the tests recognise no other kind of sleep.
     pub fn take(&self) -> Option<Result<T, TaskError>> {
         todo!("wait for as long as a result can come")
     }

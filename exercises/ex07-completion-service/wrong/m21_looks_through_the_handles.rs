@@ -14,12 +14,12 @@ pub struct CompletionService<E, T> {
 }
 
 impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
-    /// A service that has its tasks run by this executor.
+    /// Makes a service whose tasks run on this executor.
     pub fn new(executor: E) -> Self {
         Self { executor, handles: Mutex::new(VecDeque::new()) }
     }
 
-    /// Submits a task. Its result comes out of `take` or `try_take`; the canceller can call it off.
+    /// Submits a task. The result comes out of `take` or `try_take`; the canceller can cancel the task.
     pub fn submit(
         &self,
         task: impl FnOnce() -> T + Send + 'static,
@@ -38,7 +38,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         })
     }
 
-    /// The next result if it is there already. Never waits.
+    /// Takes the next result if it is there already. Never waits.
     pub fn try_take(&self) -> Option<Result<T, TaskError>> {
         let mut handles = self.handles.lock().unwrap();
         let ended = handles.iter().position(TaskHandle::is_finished)?;

@@ -16,27 +16,27 @@ pub struct CompletionService<E, T> {
 
 struct Shared<T> {
     finished: Mutex<VecDeque<Result<T, TaskError>>>,
-    /// Tasks whose results no thread has taken yet.
+    /// The number of tasks whose results no thread has taken yet.
     outstanding: AtomicUsize,
-    /// A result has come, or none will.
+    /// Notified when a result has come, or when no result will come.
     changed: Condvar,
 }
 
 impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
-    /// A service that has its tasks run by this executor.
+    /// Makes a service whose tasks run on this executor.
     pub fn new(executor: E) -> Self {
         let (finished, outstanding) = (Mutex::new(VecDeque::new()), AtomicUsize::new(0));
         Self { executor, shared: Arc::new(Shared { finished, outstanding, changed: Condvar::new() }) }
     }
 
-    /// Submits a task. Its result comes out of `take` or `try_take`; the canceller can call it off.
+    /// Submits a task. The result comes out of `take` or `try_take`; the canceller can cancel the task.
     pub fn submit(
         &self,
         task: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Canceller, RejectedSubmission<T>> {
         let handle = self.executor.submit(task)?;
         let canceller = handle.canceller();
-        // Counted before a thread can see its result: the task may have ended already.
+        // The task is counted before any thread can see its result, because it may have ended already.
         self.shared.outstanding.fetch_add(1, SeqCst);
         let shared = Arc::clone(&self.shared);
         handle.on_done(move |result| {
@@ -57,7 +57,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         self.count_off(next)
     }
 
-    /// The next result if it is there already. Never waits.
+    /// Takes the next result if it is there already. Never waits.
     pub fn try_take(&self) -> Option<Result<T, TaskError>> {
         let next = self.shared.finished.lock().unwrap().pop_front();
         self.count_off(next)

@@ -9,14 +9,14 @@ use executor::{Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHa
 /// Milliseconds: a moment on the clock, or the time from one to another.
 pub type Millis = u64;
 
-/// What time it is, and waiting until it is later. The tests bring their own clock: its time goes on only while a thread
-/// waits on it.
+/// Tells the time, and waits until a later time. The tests have their own clock: its time advances only while
+/// a thread waits on it.
 pub trait Clock {
-    /// The time now.
+    /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// `TaskHandle::join_timeout` on this clock: waits for the task, for `at_most` at most. A result that is there
-    /// already is returned even if `at_most` is 0.
+    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and for `at_most` at most. A
+    /// result that is there already is returned even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
         handle: TaskHandle<T>,
@@ -24,10 +24,10 @@ pub trait Clock {
     ) -> Result<T, JoinTimeoutError<T>>;
 }
 
-/// What one task does.
+/// The closure that one task runs.
 pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// Tasks in the order of their jobs; `None` for one that was not submitted.
+/// The tasks in the order of their jobs; `None` stands for a job that was not submitted.
 struct Batch<T: Send + 'static>(VecDeque<Option<TaskHandle<T>>>);
 
 impl<T: Send + 'static> Drop for Batch<T> {
@@ -39,7 +39,7 @@ impl<T: Send + 'static> Drop for Batch<T> {
 }
 
 impl<T: Send + 'static> Batch<T> {
-    /// What came of the first one.
+    /// Removes the first task, and returns its outcome.
     fn next(&mut self, clock: &impl Clock, deadline: Millis) -> Option<Result<T, TaskError>> {
         let Some(handle) = self.0.pop_front()? else {
             return Some(Err(TaskError::Cancelled));
@@ -56,11 +56,13 @@ impl<T: Send + 'static> Batch<T> {
     }
 }
 
-/// Has all jobs run and returns what came of each, in the order of the jobs, `timeout` after the call at the latest.
+/// Runs all jobs on the executor and returns the outcome of each, in the order of the jobs. It returns at the
+/// latest `timeout` after the call.
 ///
 /// What has not ended by then is cancelled, and what was not submitted by then never is: `Err(TaskError::Cancelled)`. If
 /// the executor refuses a job, those submitted before it are cancelled, and the refusal is returned as it is. If the caller
-/// is told to give up while it waits (`JoinTimeoutError::Interrupted`), that ends the wait as the deadline does.
+/// is told to give up while it waits (`JoinTimeoutError::Interrupted`), the wait ends as it does at the
+/// deadline.
 pub fn invoke_all<T: Send + 'static>(
     executor: &impl Executor,
     clock: &impl Clock,

@@ -1,5 +1,5 @@
-//! Right: no handle is joined. Callbacks put the outcomes into their places, and the last one keeps a promise, which alone
-//! is waited for.
+//! Right: no handle is joined. Callbacks put the outcomes into their places, and the last callback keeps a
+//! promise; the caller waits only for this promise.
 #![allow(unused)]
 
 use executor::prelude::*;
@@ -12,14 +12,14 @@ use crate::sync::{Arc, Mutex};
 /// Milliseconds: a moment on the clock, or the time from one to another.
 pub type Millis = u64;
 
-/// What time it is, and waiting until it is later. The tests bring their own clock: its time goes on only while a thread
-/// waits on it.
+/// Tells the time, and waits until a later time. The tests have their own clock: its time advances only while
+/// a thread waits on it.
 pub trait Clock {
-    /// The time now.
+    /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// `TaskHandle::join_timeout` on this clock: waits for the task, for `at_most` at most. A result that is there
-    /// already is returned even if `at_most` is 0.
+    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and for `at_most` at most. A
+    /// result that is there already is returned even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
         handle: TaskHandle<T>,
@@ -27,19 +27,19 @@ pub trait Clock {
     ) -> Result<T, JoinTimeoutError<T>>;
 }
 
-/// What one task does.
+/// The closure that one task runs.
 pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// Where the outcomes come together.
+/// The place where the outcomes are collected.
 struct Board<T> {
     slots: Vec<Option<Result<T, TaskError>>>,
-    /// Callbacks that are still to come, and one for the caller, who is still submitting.
+    /// The number of callbacks that are still to come, plus one while the caller is still submitting.
     open: usize,
     complete: Option<Promise<()>>,
 }
 
 impl<T> Board<T> {
-    /// One less; the last one gets the promise, to keep it when the lock is released.
+    /// Subtracts one. The caller that reaches zero gets the promise, and keeps it when the lock is released.
     fn close_one(&mut self) -> Option<Promise<()>> {
         self.open -= 1;
         if self.open == 0 { self.complete.take() } else { None }
@@ -52,11 +52,13 @@ fn keep(promise: Option<Promise<()>>) {
     }
 }
 
-/// Has all jobs run and returns what came of each, in the order of the jobs, `timeout` after the call at the latest.
+/// Runs all jobs on the executor and returns the outcome of each, in the order of the jobs. It returns at the
+/// latest `timeout` after the call.
 ///
 /// What has not ended by then is cancelled, and what was not submitted by then never is: `Err(TaskError::Cancelled)`. If
 /// the executor refuses a job, those submitted before it are cancelled, and the refusal is returned as it is. If the caller
-/// is told to give up while it waits (`JoinTimeoutError::Interrupted`), that ends the wait as the deadline does.
+/// is told to give up while it waits (`JoinTimeoutError::Interrupted`), the wait ends as it does at the
+/// deadline.
 pub fn invoke_all<T: Send + 'static>(
     executor: &impl Executor,
     clock: &impl Clock,
@@ -65,7 +67,7 @@ pub fn invoke_all<T: Send + 'static>(
 ) -> Result<Vec<Result<T, TaskError>>, RejectedSubmission<T>> {
     let deadline = clock.now().saturating_add(timeout);
     let (promise, complete) = Promise::new();
-    // What is never submitted keeps the outcome that is in its slot from the beginning.
+    // A job that is never submitted keeps the outcome that is in its slot from the beginning.
     let slots = jobs.iter().map(|_| Some(Err(TaskError::Cancelled))).collect();
     let board = Arc::new(Mutex::new(Board { slots, open: 1, complete: Some(promise) }));
     let mut cancellers: Vec<Canceller> = Vec::with_capacity(jobs.len());
@@ -102,7 +104,8 @@ pub fn invoke_all<T: Send + 'static>(
     match clock.join(complete, deadline.saturating_sub(clock.now())) {
         Err(JoinTimeoutError::TimedOut(complete) | JoinTimeoutError::Interrupted(complete)) => {
             cancel_all(&cancellers);
-            // Now every outcome is decided, but one that ended at this moment may have its callback yet to come.
+            // Now every outcome is decided, but the callback of a job that has just ended may not have run
+            // yet.
             let mut complete = complete;
             while let Err(JoinError::Interrupted(again)) = executor::masked(|| complete.join()) {
                 complete = again;

@@ -1,4 +1,5 @@
-//! All tasks, and one deadline: submit many, wait for all of them, leave nothing behind when the time is up.
+//! All tasks, and one deadline: the function submits many tasks, waits for all of them, and leaves no task
+//! behind when the time is up.
 #![allow(unused)]
 
 use executor::prelude::*;
@@ -7,14 +8,14 @@ use executor::{Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHa
 /// Milliseconds: a moment on the clock, or the time from one to another.
 pub type Millis = u64;
 
-/// What time it is, and waiting until it is later. The tests bring their own clock: its time goes on only while a thread
-/// waits on it.
+/// Tells the time, and waits until a later time. The tests have their own clock: its time advances only while
+/// a thread waits on it.
 pub trait Clock {
-    /// The time now.
+    /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// `TaskHandle::join_timeout` on this clock: waits for the task, for `at_most` at most. A result that is there
-    /// already is returned even if `at_most` is 0.
+    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and for `at_most` at most. A
+    /// result that is there already is returned even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
         handle: TaskHandle<T>,
@@ -22,14 +23,16 @@ pub trait Clock {
     ) -> Result<T, JoinTimeoutError<T>>;
 }
 
-/// What one task does.
+/// The closure that one task runs.
 pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// Has all jobs run and returns what came of each, in the order of the jobs, `timeout` after the call at the latest.
+/// Runs all jobs on the executor and returns the outcome of each, in the order of the jobs. It returns at the
+/// latest `timeout` after the call.
 ///
 /// What has not ended by then is cancelled, and what was not submitted by then never is: `Err(TaskError::Cancelled)`. If
 /// the executor refuses a job, those submitted before it are cancelled, and the refusal is returned as it is. If the caller
-/// is told to give up while it waits (`JoinTimeoutError::Interrupted`), that ends the wait as the deadline does.
+/// is told to give up while it waits (`JoinTimeoutError::Interrupted`), the wait ends as it does at the
+/// deadline.
 pub fn invoke_all<T: Send + 'static>(
     executor: &impl Executor,
     clock: &impl Clock,

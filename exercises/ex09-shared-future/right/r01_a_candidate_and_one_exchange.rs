@@ -1,5 +1,5 @@
-//! Right: the outcome is an atomic number that one compare_exchange decides. complete() puts its value in its place before
-//! it tries, as a candidate. The lock guards only those who wait.
+//! Right: the outcome is an atomic number that one compare_exchange decides. Before complete() tries that
+//! exchange, it puts its value in its place, as a candidate. The lock guards only the list of waiters.
 #![allow(unused)]
 
 use std::future::Future;
@@ -21,11 +21,11 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     (Promise { place: Arc::clone(&place) }, SharedFuture { place, name: 0 })
 }
 
-/// There will be no value: a caller called it off, or the promise was dropped.
+/// There will be no value: a caller cancelled the future, or the promise was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// What each waiter gets.
+/// The outcome, which each waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
 const OPEN: u8 = 0;
@@ -34,9 +34,10 @@ const CANCELLED: u8 = 2;
 
 struct Place<T> {
     verdict: AtomicU8,
-    /// There before the verdict can be `VALUE`, and for good after it.
+    /// The value is here before the verdict can be `VALUE`, and it stays here afterwards.
     candidate: Mutex<Option<Arc<T>>>,
-    /// By the future's name. The deciding thread takes out every waiter that came before the verdict.
+    /// The wakers, each with the name of its future. The deciding thread takes out every waiter that came
+    /// before the verdict.
     waiting: Mutex<Vec<(u64, Waker)>>,
     decided: Condvar,
     names: AtomicU64,
@@ -57,7 +58,8 @@ impl<T> Place<T> {
         if self.verdict.compare_exchange(OPEN, verdict, Ordering::SeqCst, Ordering::SeqCst).is_err() {
             return false;
         }
-        // A thread that looked at the verdict under this lock before is in the list or asleep by now; the rest find it.
+        // A waiter that looked at the verdict under this lock before is now in the list or asleep; all later
+        // waiters find the verdict.
         let waiting = {
             let mut waiting = self.waiting.lock().unwrap();
             self.decided.notify_all();
@@ -73,7 +75,7 @@ pub struct Promise<T> {
     place: Arc<Place<T>>,
 }
 
-/// The end that waits for it. There may be many, on one value.
+/// The end that waits for it. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     place: Arc<Place<T>>,
     name: u64,
@@ -127,12 +129,12 @@ impl<T> SharedFuture<T> {
         self.place.outcome().expect("it is not open any more")
     }
 
-    /// Calls it off, for all waiters. True if that decided the outcome.
+    /// Cancels the future, for all waiters. Returns true if this call decided the outcome.
     pub fn cancel(&self) -> bool {
         self.place.decide(CANCELLED)
     }
 
-    /// Whether the outcome is decided.
+    /// Returns true if the outcome is decided.
     pub fn is_done(&self) -> bool {
         self.place.verdict.load(Ordering::SeqCst) != OPEN
     }

@@ -1,5 +1,5 @@
-//! Right: one list of all who wait. A thread is there with a condition variable of its own, a task with its waker; the thread that
-//! decides goes through the list.
+//! Right: one list of all waiters. The entry of a thread has a condition variable of its own, and that of a
+//! task has its waker; the thread that decides goes through the list.
 #![allow(unused)]
 
 use std::future::Future;
@@ -14,14 +14,14 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     (Promise(Arc::clone(&place)), SharedFuture { place, number: 0 })
 }
 
-/// There will be no value: a caller called it off, or the promise was dropped.
+/// There will be no value: a caller cancelled the future, or the promise was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// What each waiter gets.
+/// The outcome, which each waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
-/// What a thread sleeps by.
+/// The condition variable and the flag with which one thread sleeps.
 struct Bell {
     rung: Mutex<bool>,
     ring: Condvar,
@@ -75,7 +75,7 @@ impl<T> Place<T> {
         state.outcome = Some(outcome);
         let line = std::mem::take(&mut state.line);
         drop(state);
-        // Threads first: they run none of the users' code here, and so cannot be kept from waking by it.
+        // Threads are woken first: that runs no code of the user, so no such code can keep them from waking.
         let (threads, tasks): (Vec<_>, Vec<_>) =
             line.into_iter().partition(|waiting| matches!(waiting, Waiting::Thread(_)));
         threads.into_iter().chain(tasks).for_each(Waiting::call);
@@ -90,7 +90,7 @@ impl<T> Place<T> {
 /// The end that provides the value. There is one.
 pub struct Promise<T>(Arc<Place<T>>);
 
-/// The end that waits for it. There may be many, on one value.
+/// The end that waits for it. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     place: Arc<Place<T>>,
     number: u64,
@@ -132,12 +132,12 @@ impl<T> SharedFuture<T> {
         self.place.outcome().expect("the bell is rung when there is one")
     }
 
-    /// Calls it off, for all waiters. True if that decided the outcome.
+    /// Cancels the future, for all waiters. Returns true if this call decided the outcome.
     pub fn cancel(&self) -> bool {
         self.place.decide(Err(Cancelled))
     }
 
-    /// Whether the outcome is decided.
+    /// Returns true if the outcome is decided.
     pub fn is_done(&self) -> bool {
         self.place.0.lock().unwrap().outcome.is_some()
     }

@@ -1,5 +1,6 @@
-//! Right: each future owns a place for one waker, and the shared state has a Weak of it. poll() leaves its waker first and
-//! looks then; the thread that decides does that first and goes round then: one of the two sees the other.
+//! Right: each future owns a place for one waker, and the shared state has a Weak of it. poll() first leaves
+//! its waker and then looks at the outcome. The thread that decides first sets the outcome and then collects
+//! the wakers. So at least one of the two sees what the other has done.
 #![allow(unused)]
 
 use std::future::Future;
@@ -16,20 +17,20 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     (Promise { place }, future)
 }
 
-/// There will be no value: a caller called it off, or the promise was dropped.
+/// There will be no value: a caller cancelled the future, or the promise was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// What each waiter gets.
+/// The outcome, which each waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
 type Mailbox = Mutex<Option<Waker>>;
 
 struct State<T> {
     outcome: Option<Outcome<T>>,
-    /// Of all futures that there are (and of some that are gone), until it is decided.
+    /// The mailboxes of all futures that exist (and of some that are gone), until the outcome is decided.
     mailboxes: Vec<Weak<Mailbox>>,
-    /// When there are so many, those of futures that are gone are thrown out.
+    /// The number of mailboxes at which those of futures that are gone are thrown out.
     sweep_at: usize,
 }
 
@@ -68,7 +69,7 @@ pub struct Promise<T> {
     place: Arc<Place<T>>,
 }
 
-/// The end that waits for it. There may be many, on one value.
+/// The end that waits for it. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     place: Arc<Place<T>>,
     mailbox: Arc<Mailbox>,
@@ -115,12 +116,12 @@ impl<T> SharedFuture<T> {
         state.outcome.clone().expect("waited for")
     }
 
-    /// Calls it off, for all waiters. True if that decided the outcome.
+    /// Cancels the future, for all waiters. Returns true if this call decided the outcome.
     pub fn cancel(&self) -> bool {
         self.place.decide(Err(Cancelled))
     }
 
-    /// Whether the outcome is decided.
+    /// Returns true if the outcome is decided.
     pub fn is_done(&self) -> bool {
         self.place.state.lock().unwrap().outcome.is_some()
     }
@@ -137,7 +138,8 @@ impl<T> Future for SharedFuture<T> {
         let waker = context.waker().clone();
         let before = self.mailbox.lock().unwrap().replace(waker);
         drop(before);
-        // Again, now that the waker is there: it may have been decided, and the mailbox found empty, in between.
+        // Looks again, now that the waker is there: in between, the outcome may have been decided, and the
+        // mailbox found empty.
         match self.place.outcome() {
             Some(outcome) => {
                 let unused = self.mailbox.lock().unwrap().take();

@@ -14,11 +14,11 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     (Promise { shared: Arc::clone(&shared) }, SharedFuture { shared })
 }
 
-/// There will be no value: a caller called it off, or the promise was dropped.
+/// There will be no value: a caller cancelled the future, or the promise was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// What each waiter gets.
+/// The outcome, which each waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
 /// The end that provides the value. There is one.
@@ -26,7 +26,7 @@ pub struct Promise<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The end that waits for it. There may be many, on one value.
+/// The end that waits for it. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     shared: Arc<Shared<T>>,
 }
@@ -89,12 +89,12 @@ impl<T> SharedFuture<T> {
         }
     }
 
-    /// Calls it off, for all waiters. True if that decided the outcome.
+    /// Cancels the future, for all waiters. Returns true if this call decided the outcome.
     pub fn cancel(&self) -> bool {
         self.shared.decide(Err(Cancelled))
     }
 
-    /// Whether the outcome is decided.
+    /// Returns true if the outcome is decided.
     pub fn is_done(&self) -> bool {
         self.shared.state.lock().unwrap().outcome.is_some()
     }

@@ -18,7 +18,7 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// What every waiter gets.
+/// The outcome, which every waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
 /// The end that provides the value. There is one.
@@ -27,13 +27,13 @@ pub struct Promise<T> {
     place: std::marker::PhantomData<T>,
 }
 
-/// The end that waits for the value. There may be many, on one value.
+/// The end that waits for the value. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     place: std::marker::PhantomData<T>,
 }
 
 impl<T> Promise<T> {
-    /// Provides the value, whether a thread or task waits for it or not. False if it comes too late.
+    /// Provides the value, even if no thread or task waits for it. False if it comes too late.
     pub fn complete(self, value: T) -> bool {
         todo!("decide the outcome, if it is open, and tell all who wait")
     }
@@ -58,7 +58,7 @@ impl<T> SharedFuture<T> {
         todo!("decide the outcome, if it is open, and tell all who wait")
     }
 
-    /// Whether the outcome is decided, with a value or without.
+    /// Returns true if the outcome is decided, with a value or without.
     pub fn is_done(&self) -> bool {
         todo!("look, and leave everything as it is")
     }
@@ -67,8 +67,8 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// The outcome if it is decided. Else the waker is kept, and woken when it is: the one of the last poll,
-    /// at least.
+    /// Returns the outcome if it is decided. Otherwise the waker is kept, and is woken when the outcome is
+    /// decided. It is enough to wake the waker of the last poll.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         todo!("look, and leave `context.waker()` if there is nothing yet")
     }

@@ -23,7 +23,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// Takes the task that has waited for as many others.
+    /// Takes out the task at the given place in the queue.
     fn remove(&self, place: usize) -> Task {
         self.tasks.with(|tasks| tasks.remove(place)).unwrap_or_else(|| {
             fail("the executor has no task", "submit() returned Ok, and has not given it to the executor")
@@ -74,7 +74,7 @@ impl Threads {
     }
 }
 
-/// A service whose tasks are at the property's disposal.
+/// Makes a service whose tasks stay on a desk until the property runs them.
 fn at_a_desk() -> (Arc<Desk>, Arc<Service<Arc<Desk>>>) {
     let desk = Arc::<Desk>::default();
     (Arc::clone(&desk), Arc::new(CompletionService::new(desk)))
@@ -82,7 +82,7 @@ fn at_a_desk() -> (Arc<Desk>, Arc<Service<Arc<Desk>>>) {
 
 /// Submits a task that must be accepted.
 fn submit<E: Executor>(service: &Service<E>, task: impl FnOnce() -> u32 + Send + 'static) -> Canceller {
-    // In a box: an executor compiles much of itself anew for each type of task.
+    // The task is in a box, because much of an executor is compiled anew for each type of task.
     let task: Box<dyn FnOnce() -> u32 + Send> = Box::new(task);
     service.submit(task).unwrap_or_else(|_| {
         fail("submit() refused a task", "the executor has not: a completion service has no bound of its own")
@@ -107,7 +107,7 @@ fn take<E: Executor>(service: &Service<E>, cause: &str) -> Taken {
     expect("take()", cause, || service.take())
 }
 
-/// Takes on another thread.
+/// Calls take() on another thread.
 fn taker<E: Executor + 'static>(name: &str, service: &Arc<Service<E>>) -> thread::JoinHandle<Taken> {
     let service = Arc::clone(service);
     let take = move || {
@@ -128,7 +128,7 @@ fn join_after(what: &str, cause: &str, taker: thread::JoinHandle<Taken>) -> Take
     })
 }
 
-/// A result as a text that can be compared.
+/// Returns a result as a text that can be compared.
 fn text(taken: &Taken) -> String {
     match taken {
         None => "None".into(),
@@ -151,7 +151,7 @@ const ASLEEP: &str =
 const HAS_ENDED: &str = "a task has ended, and its result is nowhere to be found";
 const NOTHING_LEFT: &str = "no task is left whose result could come, and take() waits for one";
 
-/// Takes once more, when every result has been taken.
+/// Calls take() once more, when every result has been taken.
 fn check_end<E: Executor>(service: &Service<E>) {
     let taken = take(service, NOTHING_LEFT);
     check(&taken, "None", "a take() after the last result", "a result comes once");

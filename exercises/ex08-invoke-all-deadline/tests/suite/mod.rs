@@ -17,10 +17,10 @@ mod simulation;
 
 use simulation::{NEVER, START, Simulation};
 
-/// Which jobs have run.
+/// The numbers of the jobs that have run.
 type Ran = Arc<Shared<Vec<u32>>>;
 
-/// Jobs with the results 1, 2, 3 …
+/// Makes jobs with the results 1, 2, 3 …
 fn jobs(ran: &Ran, number: u32) -> Vec<Job<u32>> {
     (1..=number)
         .map(|n| {
@@ -42,7 +42,7 @@ fn invoke(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Outc
     expect("invoke_all()", cause, || invoke_all(simulation, simulation, jobs, timeout))
 }
 
-/// The outcomes of jobs that must all be accepted, as texts that can be compared.
+/// Returns the outcomes of jobs that must all be accepted, as texts that can be compared.
 fn outcomes(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Vec<String> {
     let Ok(outcomes) = invoke(simulation, jobs, timeout) else {
         fail("invoke_all() returned a refusal", "the executor has refused none")
@@ -192,7 +192,7 @@ fn first_runs_and_told() -> (Arc<Counter>, Arc<Counter>) {
     (Arc::new(Counter::new("job 1 to run")), Arc::new(Counter::new("its token to be cancelled")))
 }
 
-/// A job that ends when its token is cancelled.
+/// Makes a job that ends when its token is cancelled.
 fn runs_until_told(first_runs: &Arc<Counter>, told: &Arc<Counter>) -> Job<u32> {
     let (first_runs, told) = (Arc::clone(first_runs), Arc::clone(told));
     Box::new(move || {
@@ -335,7 +335,7 @@ pub fn a_refusal_leaves_nothing_behind() {
     }
 }
 
-/// Has a thread for one job, and refuses the next one while that runs.
+/// An executor with a thread for one job, which refuses other jobs while that job runs.
 struct OneThread {
     first_runs: Arc<Counter>,
     thread: Shared<Option<thread::JoinHandle<()>>>,

@@ -1,4 +1,4 @@
-//! Jobs that take as long as a property says, and a clock that goes on only while a thread waits on it.
+//! Jobs that take as long as a property says, and a clock that advances only while a thread waits on it.
 
 use std::time::Duration;
 
@@ -10,25 +10,25 @@ use crate::probe::Shared;
 
 pub const NEVER: Millis = Millis::MAX;
 
-/// When the property begins. No clock begins at zero.
+/// The time at which a property begins. It is not zero, because real clocks do not begin at zero either.
 pub const START: Millis = 1_000;
 
-/// After so many questions an answer is asking and not waiting.
+/// The number of questions after which we say that the answer polls and does not wait.
 const PATIENCE: usize = 1_000;
 
-/// An executor and a clock in one: each job takes as long as the property says, all of them run side by side, and the
-/// time goes on while a thread waits, from the end of one job to the end of the next.
+/// An executor and a clock in one: each job takes as long as the property says, and all jobs run side by
+/// side. While a thread waits, the time jumps from the end of one job to the end of the next.
 #[derive(Default)]
 pub struct Simulation {
-    /// How long the jobs take, in the order in which they are submitted.
+    /// The time that each job takes, in the order in which they are submitted.
     pub takes: Vec<Millis>,
     /// Runs each job at once, before `submit` returns.
     pub inline: bool,
-    /// How long each submission takes.
+    /// The time that each submission takes.
     pub submission: Millis,
-    /// How many jobs it accepts.
+    /// The number of jobs that it accepts.
     pub room: Option<usize>,
-    /// A caller that waits is told to give up at once, as a task is that was cancelled.
+    /// True if a caller that waits is told to give up at once, as a cancelled task would be.
     pub interrupts: bool,
     pub state: Shared<State>,
 }
@@ -37,9 +37,9 @@ pub struct Simulation {
 pub struct State {
     passed: Millis,
     accepted: usize,
-    /// How often a thread has asked for the time, or to wait, since something happened.
+    /// The number of times that a thread has asked for the time, or has asked to wait, since the last event.
     asked: usize,
-    /// When each job ends, its number, and the job.
+    /// For each running job: the time at which it ends, its number, and the job itself.
     running: Vec<(Millis, usize, Task)>,
 }
 
@@ -48,7 +48,7 @@ impl Simulation {
         Self { takes: takes.to_vec(), ..Self::default() }
     }
 
-    /// How much time has passed.
+    /// Returns the time that has passed.
     pub fn passed(&self) -> Millis {
         self.state.with(|state| state.passed)
     }
@@ -60,7 +60,7 @@ impl Simulation {
         });
     }
 
-    /// A thread asks, and nothing goes on by that.
+    /// Counts a question of a thread that does not advance the time.
     fn asks(&self, what: &str, cause: &str) {
         let asked = self.state.with(|state| {
             state.asked += 1;
@@ -71,7 +71,7 @@ impl Simulation {
         }
     }
 
-    /// The running job that ends first, if that is not later than this.
+    /// Removes the running job that ends first, if it ends no later than `until`.
     fn next_to_end(&self, until: Millis) -> Option<(Millis, usize, Task)> {
         self.state.with(|state| {
             let running = state.running.iter().enumerate();
@@ -80,7 +80,7 @@ impl Simulation {
         })
     }
 
-    /// Runs what is still there, as an executor does that was not told to leave it.
+    /// Runs the jobs that are left, as an executor does whose jobs were not cancelled.
     pub fn go_on(&self) {
         step("and the executor goes on with what it has");
         while let Some((.., task)) = self.next_to_end(NEVER) {

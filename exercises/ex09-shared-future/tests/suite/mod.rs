@@ -14,16 +14,16 @@ use crate::sync::{Arc, thread};
 const NOT_RELEASED: &str = "the outcome is decided, and a waiter is not told: all of them have to be. A waiter that looks and finds nothing waits, \
      or leaves a waker, before the outcome can be decided: both under one lock";
 
-/// An asynchronous task that waits: it polls, and again when it is woken.
+/// An asynchronous task that waits: it polls, and polls again when it is woken.
 struct Awaiting {
     future: SharedFuture<u32>,
     woken: Arc<Woken>,
 }
 
-/// What a runtime's waker does: it tells that the task should be polled again.
+/// A waker like that of a runtime: it records that the task must be polled again.
 struct Woken {
     times: Counter,
-    /// Done on the thread that wakes, as a runtime may.
+    /// A closure that runs on the thread that wakes the task, as a runtime may do.
     also: Shared<Option<Box<dyn FnOnce() + Send>>>,
 }
 
@@ -44,7 +44,7 @@ impl Awaiting {
         Self { future: future.clone(), woken: Arc::new(Woken { times, also: Shared::default() }) }
     }
 
-    /// Goes on to another waker, as a task does that has moved to another runtime.
+    /// Replaces the waker, as happens when a task moves to another runtime.
     fn moves(&mut self) {
         self.woken = Self::new(&self.future).woken;
     }
@@ -63,7 +63,7 @@ impl Awaiting {
         }
     }
 
-    /// Waits, after a poll in vain, until it is woken, and then as `.await` does.
+    /// Waits until the task is woken after an unsuccessful poll, and then waits as `.await` does.
     fn wait_to_be_woken(self, cause: &str) -> Outcome<u32> {
         expect("waiting for an asynchronous task to be woken", cause, || self.woken.times.wait_for(1));
         self.wait(cause)
@@ -244,7 +244,8 @@ pub fn a_dropped_future_changes_nothing_for_the_others() {
     one_of_two_futures_of_a_task_is_dropped();
 }
 
-/// A task polls two futures with one waker, as one does that waits for either, and drops one of them.
+/// Checks a task that polls two futures with one waker, as a task does that waits for either, and then drops
+/// one of them.
 fn one_of_two_futures_of_a_task_is_dropped() {
     let (promise, future) = promise();
     let mut first = Awaiting::new(&future);
