@@ -1,5 +1,5 @@
-//! Right: the count is an atomic beside the lock. The worker counts itself while it holds the lock, so a job that
-//! it did not see comes after that.
+//! Right: the count is an atomic beside the lock. A worker counts itself as a sleeper while it holds the
+//! lock, so a job that it did not see is put after that.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -7,16 +7,16 @@ use std::collections::VecDeque;
 use crate::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use crate::sync::{Condvar, Mutex};
 
-/// Where submitters leave jobs and workers fetch them.
+/// The inbox, in which submitters leave jobs and from which workers fetch them.
 pub struct Inbox<T> {
     jobs: Mutex<VecDeque<T>>,
     sleepers: AtomicUsize,
-    /// There is a job.
+    /// Notified when there is a job.
     arrived: Condvar,
 }
 
 impl<T> Inbox<T> {
-    /// Makes an empty one.
+    /// Makes an empty inbox.
     pub fn new() -> Self {
         Self { jobs: Mutex::default(), sleepers: AtomicUsize::new(0), arrived: Condvar::new() }
     }
@@ -29,7 +29,7 @@ impl<T> Inbox<T> {
         }
     }
 
-    /// Takes the oldest job. Sleeps while there is none.
+    /// Takes the oldest job. It sleeps while there is no job.
     pub fn take(&self) -> T {
         let mut jobs = self.jobs.lock().unwrap();
         loop {

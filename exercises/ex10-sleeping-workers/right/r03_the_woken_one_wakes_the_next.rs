@@ -1,15 +1,15 @@
-//! Right: one worker at a time is on its way, and wakes the next if it leaves jobs behind. That is what the
-//! library's pool does.
+//! Right: at most one woken worker at a time is on its way, and it wakes the next worker if it leaves jobs
+//! behind. That is what the library's pool does.
 #![allow(unused)]
 
 use std::collections::VecDeque;
 
 use crate::sync::{Condvar, Mutex};
 
-/// Where submitters leave jobs and workers fetch them.
+/// The inbox, in which submitters leave jobs and from which workers fetch them.
 pub struct Inbox<T> {
     state: Mutex<State<T>>,
-    /// There is a job.
+    /// Notified when there is a job.
     arrived: Condvar,
 }
 
@@ -17,12 +17,12 @@ struct State<T> {
     jobs: VecDeque<T>,
     /// How many workers wait on `arrived`, or have been woken and have not taken the lock yet.
     sleepers: usize,
-    /// A sleeper has been notified and has not looked yet.
+    /// True if a sleeper has been notified and has not looked for a job yet.
     on_its_way: bool,
 }
 
 impl<T> State<T> {
-    /// Whether a worker has to be notified now. If so, it is on its way.
+    /// Returns true if a worker must be notified now, and notes that it is on its way.
     fn must_wake(&mut self) -> bool {
         let wake = !self.jobs.is_empty() && self.sleepers > 0 && !self.on_its_way;
         self.on_its_way |= wake;
@@ -31,7 +31,7 @@ impl<T> State<T> {
 }
 
 impl<T> Inbox<T> {
-    /// Makes an empty one.
+    /// Makes an empty inbox.
     pub fn new() -> Self {
         let state = State { jobs: VecDeque::new(), sleepers: 0, on_its_way: false };
         Self { state: Mutex::new(state), arrived: Condvar::new() }
@@ -46,7 +46,7 @@ impl<T> Inbox<T> {
         }
     }
 
-    /// Takes the oldest job. Sleeps while there is none.
+    /// Takes the oldest job. It sleeps while there is no job.
     pub fn take(&self) -> T {
         let mut state = self.state.lock().unwrap();
         loop {

@@ -5,25 +5,25 @@ use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Where submitters leave jobs and workers fetch them.
+/// The inbox, in which submitters leave jobs and from which workers fetch them.
 pub struct Inbox<T> {
     state: Mutex<State<T>>,
 }
 
 struct State<T> {
     jobs: VecDeque<T>,
-    /// The workers that sleep. While there is one, there are no jobs.
+    /// The workers that sleep. While this list has a worker, there are no jobs.
     beds: VecDeque<Arc<Bed<T>>>,
 }
 
-/// Where one worker sleeps.
+/// The place where one worker sleeps.
 struct Bed<T> {
     job: Mutex<Option<T>>,
     brought: Condvar,
 }
 
 impl<T> Inbox<T> {
-    /// Makes an empty one.
+    /// Makes an empty inbox.
     pub fn new() -> Self {
         Self { state: Mutex::new(State { jobs: VecDeque::new(), beds: VecDeque::new() }) }
     }
@@ -37,7 +37,7 @@ impl<T> Inbox<T> {
         bed.brought.notify_one();
     }
 
-    /// Takes the oldest job. Sleeps while there is none.
+    /// Takes the oldest job. It sleeps while there is no job.
     pub fn take(&self) -> T {
         let mut state = self.state.lock().unwrap();
         if let Some(job) = state.jobs.pop_front() {

@@ -1,14 +1,15 @@
-//! A pool's inbox: submitters leave jobs in it, workers fetch them, and a worker is notified only if one sleeps.
+//! A pool's inbox: submitters leave jobs in it, workers fetch them, and a submitter notifies a worker only if
+//! a worker sleeps.
 #![allow(unused)]
 
 use std::collections::VecDeque;
 
 use crate::sync::{Condvar, Mutex};
 
-/// Where submitters leave jobs and workers fetch them.
+/// The inbox, in which submitters leave jobs and from which workers fetch them.
 pub struct Inbox<T> {
     state: Mutex<State<T>>,
-    /// There is a job.
+    /// Notified when there is a job.
     arrived: Condvar,
 }
 
@@ -19,7 +20,7 @@ struct State<T> {
 }
 
 impl<T> Inbox<T> {
-    /// Makes an empty one.
+    /// Makes an empty inbox.
     pub fn new() -> Self {
         Self { state: Mutex::new(State { jobs: VecDeque::new(), sleepers: 0 }), arrived: Condvar::new() }
     }
@@ -35,7 +36,7 @@ impl<T> Inbox<T> {
         }
     }
 
-    /// Takes the oldest job. Sleeps while there is none.
+    /// Takes the oldest job. It sleeps while there is no job.
     pub fn take(&self) -> T {
         let mut state = self.state.lock().unwrap();
         loop {

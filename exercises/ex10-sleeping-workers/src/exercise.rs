@@ -1,5 +1,5 @@
-//! A pool's inbox: submitters leave jobs in it, workers fetch them, and a worker is notified only if one
-//! sleeps.
+//! A pool's inbox: submitters leave jobs in it, workers fetch them, and a submitter notifies a worker only if
+//! a worker sleeps.
 //!
 //! This is the only file to edit. `cargo test -p ex10-sleeping-workers` checks it.
 #![allow(unused)]
@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use crate::sync::{Condvar, Mutex};
 
-/// Where submitters leave jobs and workers fetch them.
+/// The inbox, in which submitters leave jobs and from which workers fetch them.
 pub struct Inbox<T> {
-    // Besides the jobs: what must put() know of the workers? `T` has to stand somewhere:
+    // What must put() know of the workers? `T` has to stand somewhere:
     jobs: std::marker::PhantomData<T>,
 }
 
@@ -25,7 +25,7 @@ impl<T> Inbox<T> {
         todo!("leave the job, and notify if a worker sleeps")
     }
 
-    /// Takes the oldest job. Sleeps while there is none.
+    /// Takes the oldest job. It sleeps while there is no job.
     pub fn take(&self) -> T {
         todo!("take the oldest job, or note that you sleep, and sleep")
     }

@@ -1,25 +1,26 @@
-//! Right: the plain memory has a lock, made of one atomic that a thread swaps until it was free. And the flags are
-//! two bits of one atomic: all its changes have one order anyway.
+//! Right: the plain memory has a lock, made of one atomic; a thread swaps that until it finds that the lock
+//! was free. The flags are two bits of one atomic: all changes of one atomic have a single order with any
+//! ordering.
 #![allow(unused)]
 
 use crate::sync::Plain;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
-/// A place for one value. Any thread may put one in, and any thread may take it out.
+/// A place for one value. Any thread may put a value in, and any thread may take it out.
 pub struct Slot<T> {
-    /// Two threads must not be in here at the same time.
+    /// Two threads must never use this at the same time.
     value: Plain<Option<T>>,
     locked: AtomicBool,
 }
 
 impl<T> Slot<T> {
-    /// Makes an empty one.
+    /// Makes an empty slot.
     pub fn new() -> Self {
         Self { value: Plain::new(None), locked: AtomicBool::new(false) }
     }
 
-    /// Does something with the place, alone.
+    /// Calls the function with the place, while no other thread uses it.
     fn locked<R>(&self, f: impl FnOnce(&mut Option<T>) -> R) -> R {
         while self.locked.swap(true, Acquire) {
             crate::sync::hint::spin_loop();
@@ -46,18 +47,18 @@ impl<T> Slot<T> {
     }
 }
 
-/// A flag for each of two threads.
+/// Two flags, one for each of two threads.
 pub struct TwoFlags {
     flags: AtomicU8,
 }
 
 impl TwoFlags {
-    /// Makes two that are down.
+    /// Makes two flags that are down.
     pub fn new() -> Self {
         Self { flags: AtomicU8::new(0) }
     }
 
-    /// Raises the flag of thread `me`, which is 0 or 1, and says then whether the other one is up.
+    /// Raises the flag of thread `me`, which is 0 or 1, and then returns whether the other flag is up.
     pub fn raise_and_look(&self, me: usize) -> bool {
         let before = self.flags.fetch_or(1 << me, Relaxed);
         before & (1 << (1 - me)) != 0

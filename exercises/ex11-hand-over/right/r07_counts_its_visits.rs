@@ -1,32 +1,33 @@
-//! Right: a number counts the steps of the slot, four for each value; what it is divided by four leaves is the
-//! state.
+//! Right: a number counts the steps of the slot, four for each value; its remainder after division by four is
+//! the state.
 #![allow(unused)]
 
 use crate::sync::Plain;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
-/// A place for one value. Any thread may put one in, and any thread may take it out.
+/// A place for one value. Any thread may put a value in, and any thread may take it out.
 pub struct Slot<T> {
-    /// Two threads must not be in here at the same time.
+    /// Two threads must never use this at the same time.
     value: Plain<Option<T>>,
     steps: crate::sync::atomic::AtomicUsize,
 }
 
 impl<T> Slot<T> {
-    /// Makes an empty one.
+    /// Makes an empty slot.
     pub fn new() -> Self {
         Self { value: Plain::new(None), steps: Default::default() }
     }
 
-    /// One step further, if the slot is `here` in its round of four. Returns the number before.
+    /// Adds one step if the slot is at step `here` of its four. Returns the number from before.
     fn goes_in(&self, here: usize) -> Option<usize> {
         let steps = self.steps.load(Relaxed);
         let may = steps % 4 == here && self.steps.compare_exchange(steps, steps + 1, Acquire, Relaxed).is_ok();
         may.then_some(steps)
     }
 
-    /// Puts a value in. If there is one, or another thread is busy with the slot, gives it back.
+    /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, the given
+    /// value comes back.
     pub fn put(&self, value: T) -> Result<(), T> {
         let Some(steps) = self.goes_in(0) else { return Err(value) };
         self.value.with(|place| *place = Some(value));
@@ -43,18 +44,18 @@ impl<T> Slot<T> {
     }
 }
 
-/// A flag for each of two threads.
+/// Two flags, one for each of two threads.
 pub struct TwoFlags {
     flags: [AtomicBool; 2],
 }
 
 impl TwoFlags {
-    /// Makes two that are down.
+    /// Makes two flags that are down.
     pub fn new() -> Self {
         Self { flags: [AtomicBool::new(false), AtomicBool::new(false)] }
     }
 
-    /// Raises the flag of thread `me`, which is 0 or 1, and says then whether the other one is up.
+    /// Raises the flag of thread `me`, which is 0 or 1, and then returns whether the other flag is up.
     pub fn raise_and_look(&self, me: usize) -> bool {
         // SeqCst: the store comes before the load in an order that both threads share. Nothing less says that.
         self.flags[me].store(true, SeqCst);

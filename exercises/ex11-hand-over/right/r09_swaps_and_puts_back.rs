@@ -1,30 +1,31 @@
-//! Right: each call makes the slot busy whatever it was, and puts back what it cannot use. For that moment others are
-//! told that the slot is busy, which they may be.
+//! Right: each call makes the slot busy, whatever its state was, and puts the old state back if it cannot use
+//! that. Meanwhile other calls are told that the slot is busy, as the exercise allows.
 #![allow(unused)]
 
 use crate::sync::Plain;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
-/// A place for one value. Any thread may put one in, and any thread may take it out.
+/// A place for one value. Any thread may put a value in, and any thread may take it out.
 pub struct Slot<T> {
-    /// Two threads must not be in here at the same time.
+    /// Two threads must never use this at the same time.
     value: Plain<Option<T>>,
     state: AtomicU8,
 }
 
 const EMPTY: u8 = 0;
-/// A thread is in the plain memory.
+/// A thread is using the plain memory.
 const BUSY: u8 = 1;
 const FULL: u8 = 2;
 
 impl<T> Slot<T> {
-    /// Makes an empty one.
+    /// Makes an empty slot.
     pub fn new() -> Self {
         Self { value: Plain::new(None), state: AtomicU8::new(EMPTY) }
     }
 
-    /// Puts a value in. If there is one, or another thread is busy with the slot, gives it back.
+    /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, the given
+    /// value comes back.
     pub fn put(&self, value: T) -> Result<(), T> {
         match self.state.swap(BUSY, Acquire) {
             EMPTY => {}
@@ -55,18 +56,18 @@ impl<T> Slot<T> {
     }
 }
 
-/// A flag for each of two threads.
+/// Two flags, one for each of two threads.
 pub struct TwoFlags {
     flags: [AtomicBool; 2],
 }
 
 impl TwoFlags {
-    /// Makes two that are down.
+    /// Makes two flags that are down.
     pub fn new() -> Self {
         Self { flags: [AtomicBool::new(false), AtomicBool::new(false)] }
     }
 
-    /// Raises the flag of thread `me`, which is 0 or 1, and says then whether the other one is up.
+    /// Raises the flag of thread `me`, which is 0 or 1, and then returns whether the other flag is up.
     pub fn raise_and_look(&self, me: usize) -> bool {
         // SeqCst: the store comes before the load in an order that both threads share. Nothing less says that.
         self.flags[me].store(true, SeqCst);

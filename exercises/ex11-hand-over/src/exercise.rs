@@ -1,4 +1,4 @@
-//! Two things without a lock: a value that one thread hands to another, and two flags of which one at least
+//! Two things without a lock: a value that one thread hands to another, and two flags of which at least one
 //! is seen.
 //!
 //! This is the only file to edit. `cargo test -p ex11-hand-over` checks it.
@@ -7,12 +7,12 @@
 use crate::sync::Plain;
 use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
-/// A place for one value. Any thread may put one in, and any thread may take it out.
+/// A place for one value. Any thread may put a value in, and any thread may take it out.
 pub struct Slot<T> {
-    /// Two threads must not be in here at the same time. `self.value.with(|place| …)` goes in without a
-    /// question.
+    /// Two threads must never use this at the same time. `self.value.with(|place| …)` gives access without
+    /// any check.
     value: Plain<Option<T>>,
-    // What tells a thread that it may go in, and that no other thread will?
+    // What tells a thread that it may use the value, and that no other thread will use it meanwhile?
 }
 
 impl<T> Slot<T> {
@@ -21,7 +21,8 @@ impl<T> Slot<T> {
         todo!("make an empty slot")
     }
 
-    /// Puts a value in. If there is one, or another thread is busy with the slot, gives it back.
+    /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, the given
+    /// value comes back.
     pub fn put(&self, value: T) -> Result<(), T> {
         todo!("get in, alone; leave the value; say that it is there")
     }
@@ -32,7 +33,7 @@ impl<T> Slot<T> {
     }
 }
 
-/// A flag for each of two threads.
+/// Two flags, one for each of two threads.
 pub struct TwoFlags {
     flags: [AtomicBool; 2],
 }
@@ -43,7 +44,7 @@ impl TwoFlags {
         Self { flags: [AtomicBool::new(false), AtomicBool::new(false)] }
     }
 
-    /// Raises the flag of thread `me`, which is 0 or 1, and says then whether the other one is up.
+    /// Raises the flag of thread `me`, which is 0 or 1, and then returns whether the other flag is up.
     pub fn raise_and_look(&self, me: usize) -> bool {
         todo!("raise your flag, look at the other one: with which orderings?")
     }

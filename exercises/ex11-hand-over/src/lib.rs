@@ -1,11 +1,12 @@
 //! A value handed over without a lock. The exercise is in `src/exercise.rs`; `README.md` says what to do.
 
-/// Atomics and plain memory. The tests put others in their place, which see what each thread may see.
+/// Atomics and plain memory. The tests replace them by those of the model, which tracks the values that each
+/// thread may see.
 pub mod sync {
     pub use std::hint;
     pub use std::sync::{Arc, atomic};
 
-    /// Memory of the plain kind: nothing keeps two threads out of it, and they must not be in it at the same time.
+    /// Plain memory: nothing keeps two threads from using it at the same time, and they must not.
     pub struct Plain<T>(std::sync::Mutex<T>); // the lock is only to make this safe Rust; `with` never waits
 
     impl<T> Plain<T> {
@@ -13,7 +14,7 @@ pub mod sync {
             Self(std::sync::Mutex::new(value))
         }
 
-        /// Does something with the value.
+        /// Calls the function with the value.
         pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
             f(&mut self.0.try_lock().expect("no other thread is in there"))
         }

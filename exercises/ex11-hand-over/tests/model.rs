@@ -1,4 +1,5 @@
-//! The properties under a model of memory: `src/exercise.rs`, compiled against atomics that show a thread whatever it may see.
+//! Tests the properties under a model of memory, with `src/exercise.rs` compiled against atomics that show a
+//! thread any value that it may see.
 
 use exercises_harness::memory::{check, sync};
 

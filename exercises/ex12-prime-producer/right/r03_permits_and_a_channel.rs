@@ -1,4 +1,6 @@
-//! Right: Permits for the room, and a channel without a bound for the items. cancel() drops the only sender, so the receiver gives what is left, and then the end. The generator has its list behind an RwLock.
+//! Right: Permits stand for the room, and an unbounded channel holds the items. cancel() drops the only
+//! sender, so the receiver returns the items that are left, and then reports the end. The generator has its
+//! list behind an RwLock.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -18,8 +20,8 @@ impl PrimeGenerator {
         Self { found: RwLock::new(Vec::new()), cancelled: AtomicBool::new(false) }
     }
 
-    /// Keeps one prime after the other, until there are no more or it is cancelled. `next()` computes a prime, and may take
-    /// long.
+    /// Stores one prime after the other, until there are no more or the generator is cancelled. `next()`
+    /// computes a prime, and may take long.
     pub fn run(&self, primes: impl Iterator<Item = u64>) {
         for prime in primes {
             if self.cancelled.load(Ordering::SeqCst) {
@@ -29,23 +31,23 @@ impl PrimeGenerator {
         }
     }
 
-    /// Asks run() to end. It cannot be taken back.
+    /// Asks run() to end. The request cannot be taken back.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
     }
 
-    /// A copy of what has been found so far.
+    /// Returns a copy of the primes that have been found so far.
     pub fn found(&self) -> Vec<u64> {
         self.found.read().unwrap().clone()
     }
 }
 
-/// A queue with room for so many items, and with an end.
+/// A queue with room for a limited number of items, which can be cancelled.
 pub struct Queue<T> {
     entrance: Mutex<Entrance<T>>,
-    /// There is a permit, or the queue is cancelled.
+    /// Notified when there is a permit, or when the queue is cancelled.
     permitted: Condvar,
-    /// Takers wait for a message one after the other.
+    /// Only one taker at a time waits for a message; the others wait for this lock.
     receiver: Mutex<mpsc::Receiver<T>>,
 }
 
@@ -56,15 +58,15 @@ struct Entrance<T> {
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty one with room for `room` items. `usize::MAX` is no bound.
+    /// Makes an empty queue with room for `room` items; `usize::MAX` stands for no bound.
     pub fn new(room: usize) -> Self {
         let (sender, receiver) = mpsc::channel();
         let entrance = Mutex::new(Entrance { permits: room, sender: Some(sender) });
         Self { entrance, permitted: Condvar::new(), receiver: Mutex::new(receiver) }
     }
 
-    /// Puts an item into the queue. Waits while there is no room. If the queue is cancelled, before the wait or during it, the
-    /// item comes back as `Err`.
+    /// Puts an item into the queue. It waits while there is no room. If the queue is cancelled, before the
+    /// wait or during it, the item comes back as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut entrance = self.entrance.lock().unwrap();
         loop {
@@ -78,7 +80,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Takes the oldest item. Waits while there is none. `None` if there is none and the queue is cancelled.
+    /// Takes the oldest item. It waits while there is no item. It returns `None` if there is no item and the
+    /// queue is cancelled.
     pub fn take(&self) -> Option<T> {
         let item = self.receiver.lock().unwrap().recv().ok()?;
         self.entrance.lock().unwrap().permits += 1;
@@ -86,7 +89,8 @@ impl<T> Queue<T> {
         Some(item)
     }
 
-    /// From now on no item is put and no thread waits. What was put before can still be taken. It cannot be taken back.
+    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put before can
+    /// still be taken. The request cannot be taken back.
     pub fn cancel(&self) {
         self.entrance.lock().unwrap().sender = None;
         self.permitted.notify_all();
@@ -110,7 +114,7 @@ impl PrimeProducer {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end, also while it waits: cancels the queue.
+    /// Asks run() to end, also while it waits, by cancelling the queue.
     pub fn cancel(&self) {
         self.queue.cancel();
     }

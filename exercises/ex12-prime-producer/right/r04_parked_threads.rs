@@ -1,4 +1,6 @@
-//! Right: No Condvar: a thread that waits leaves itself in a list and parks, and a thread that changes something unparks the list. The generator ends by an error out of try_for_each.
+//! Right: No Condvar: a thread that waits adds itself to a list and parks, and a thread that changes
+//! something unparks all threads of the list. The loop of the generator is a try_for_each, which an error
+//! ends.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -19,8 +21,8 @@ impl PrimeGenerator {
         Self { found: Mutex::new(Vec::new()), cancelled: AtomicBool::new(false) }
     }
 
-    /// Keeps one prime after the other, until there are no more or it is cancelled. `next()` computes a prime, and may take
-    /// long.
+    /// Stores one prime after the other, until there are no more or the generator is cancelled. `next()`
+    /// computes a prime, and may take long.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) {
         let _ = primes.try_for_each(|prime| {
             if self.cancelled.load(Ordering::SeqCst) {
@@ -31,18 +33,18 @@ impl PrimeGenerator {
         });
     }
 
-    /// Asks run() to end. It cannot be taken back.
+    /// Asks run() to end. The request cannot be taken back.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
     }
 
-    /// A copy of what has been found so far.
+    /// Returns a copy of the primes that have been found so far.
     pub fn found(&self) -> Vec<u64> {
         self.found.lock().unwrap().clone()
     }
 }
 
-/// A queue with room for so many items, and with an end.
+/// A queue with room for a limited number of items, which can be cancelled.
 pub struct Queue<T> {
     room: usize,
     state: Mutex<State<T>>,
@@ -51,7 +53,7 @@ pub struct Queue<T> {
 struct State<T> {
     items: VecDeque<T>,
     cancelled: bool,
-    /// The threads that have looked in vain since the last change.
+    /// The threads that have found nothing to do since the last change.
     parked: Vec<Thread>,
 }
 
@@ -62,7 +64,7 @@ impl<T> State<T> {
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty one with room for `room` items. `usize::MAX` is no bound.
+    /// Makes an empty queue with room for `room` items; `usize::MAX` stands for no bound.
     pub fn new(room: usize) -> Self {
         Self {
             room,
@@ -70,7 +72,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Waits while `blocked` says so.
+    /// Waits while `blocked` returns true.
     fn lock_when(&self, blocked: impl Fn(&State<T>) -> bool) -> MutexGuard<'_, State<T>> {
         loop {
             let mut state = self.state.lock().unwrap();
@@ -83,8 +85,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Puts an item into the queue. Waits while there is no room. If the queue is cancelled, before the wait or during it, the
-    /// item comes back as `Err`.
+    /// Puts an item into the queue. It waits while there is no room. If the queue is cancelled, before the
+    /// wait or during it, the item comes back as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut state = self.lock_when(|state| state.items.len() == self.room);
         if state.cancelled {
@@ -95,7 +97,8 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Takes the oldest item. Waits while there is none. `None` if there is none and the queue is cancelled.
+    /// Takes the oldest item. It waits while there is no item. It returns `None` if there is no item and the
+    /// queue is cancelled.
     pub fn take(&self) -> Option<T> {
         let mut state = self.lock_when(|state| state.items.is_empty());
         let item = state.items.pop_front();
@@ -103,7 +106,8 @@ impl<T> Queue<T> {
         item
     }
 
-    /// From now on no item is put and no thread waits. What was put before can still be taken. It cannot be taken back.
+    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put before can
+    /// still be taken. The request cannot be taken back.
     pub fn cancel(&self) {
         let mut state = self.state.lock().unwrap();
         state.cancelled = true;
@@ -128,7 +132,7 @@ impl PrimeProducer {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end, also while it waits: cancels the queue.
+    /// Asks run() to end, also while it waits, by cancelling the queue.
     pub fn cancel(&self) {
         self.queue.cancel();
     }

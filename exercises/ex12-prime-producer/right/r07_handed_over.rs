@@ -1,4 +1,5 @@
-//! Right: a thread that waits has a place of its own in a list: a taker gets its item there, and a putter leaves it there. The one that comes hands over directly.
+//! Right: a thread that waits has a place of its own in a list: a taker gets its item there, and a putter
+//! leaves its item there. The thread that comes next hands the item over directly.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -18,8 +19,8 @@ impl PrimeGenerator {
         Self { found: Mutex::new(Vec::new()), cancelled: AtomicBool::new(false) }
     }
 
-    /// Keeps one prime after the other, until there are no more or it is cancelled. `next()` computes a prime, and may take
-    /// long.
+    /// Stores one prime after the other, until there are no more or the generator is cancelled. `next()`
+    /// computes a prime, and may take long.
     pub fn run(&self, primes: impl Iterator<Item = u64>) {
         for prime in primes {
             if self.cancelled.load(Ordering::SeqCst) {
@@ -29,18 +30,18 @@ impl PrimeGenerator {
         }
     }
 
-    /// Asks run() to end. It cannot be taken back.
+    /// Asks run() to end. The request cannot be taken back.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
     }
 
-    /// A copy of what has been found so far.
+    /// Returns a copy of the primes that have been found so far.
     pub fn found(&self) -> Vec<u64> {
         self.found.lock().unwrap().clone()
     }
 }
 
-/// A queue with room for so many items, and with an end.
+/// A queue with room for a limited number of items, which can be cancelled.
 pub struct Queue<T> {
     room: usize,
     state: Mutex<State<T>>,
@@ -48,22 +49,22 @@ pub struct Queue<T> {
 
 struct State<T> {
     items: VecDeque<T>,
-    /// The putters that wait for room, with their items. While there is one, the queue is full.
+    /// The putters that wait for room, with their items. While this list has a putter, the queue is full.
     putters: VecDeque<(T, mpsc::Sender<Result<(), T>>)>,
-    /// The takers that wait for an item. While there is one, the queue is empty.
+    /// The takers that wait for an item. While this list has a taker, the queue is empty.
     takers: VecDeque<mpsc::Sender<T>>,
     cancelled: bool,
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty one with room for `room` items. `usize::MAX` is no bound.
+    /// Makes an empty queue with room for `room` items; `usize::MAX` stands for no bound.
     pub fn new(room: usize) -> Self {
         let (items, putters, takers) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         Self { room, state: Mutex::new(State { items, putters, takers, cancelled: false }) }
     }
 
-    /// Puts an item into the queue. Waits while there is no room. If the queue is cancelled, before the wait or during it, the
-    /// item comes back as `Err`.
+    /// Puts an item into the queue. It waits while there is no room. If the queue is cancelled, before the
+    /// wait or during it, the item comes back as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut state = self.state.lock().unwrap();
         if state.cancelled {
@@ -83,7 +84,8 @@ impl<T> Queue<T> {
         receiver.recv().unwrap()
     }
 
-    /// Takes the oldest item. Waits while there is none. `None` if there is none and the queue is cancelled.
+    /// Takes the oldest item. It waits while there is no item. It returns `None` if there is no item and the
+    /// queue is cancelled.
     pub fn take(&self) -> Option<T> {
         let mut state = self.state.lock().unwrap();
         if let Some(item) = state.items.pop_front() {
@@ -102,7 +104,8 @@ impl<T> Queue<T> {
         receiver.recv().ok()
     }
 
-    /// From now on no item is put and no thread waits. What was put before can still be taken. It cannot be taken back.
+    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put before can
+    /// still be taken. The request cannot be taken back.
     pub fn cancel(&self) {
         let mut state = self.state.lock().unwrap();
         state.cancelled = true;
@@ -130,7 +133,7 @@ impl PrimeProducer {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end, also while it waits: cancels the queue.
+    /// Asks run() to end, also while it waits, by cancelling the queue.
     pub fn cancel(&self) {
         self.queue.cancel();
     }

@@ -1,4 +1,5 @@
-//! Primes until the consumer has enough of them: a flag that is looked at, and a wait that hears of a cancel.
+//! Primes until the consumer has enough of them: a generator that checks a flag, and a wait that a cancel
+//! ends.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -18,8 +19,8 @@ impl PrimeGenerator {
         Self { found: Mutex::new(Vec::new()), cancelled: AtomicBool::new(false) }
     }
 
-    /// Keeps one prime after the other, until there are no more or it is cancelled. `next()` computes a prime, and may take
-    /// long.
+    /// Stores one prime after the other, until there are no more or the generator is cancelled. `next()`
+    /// computes a prime, and may take long.
     pub fn run(&self, primes: impl Iterator<Item = u64>) {
         for prime in primes {
             if self.cancelled.load(Ordering::SeqCst) {
@@ -29,18 +30,18 @@ impl PrimeGenerator {
         }
     }
 
-    /// Asks run() to end. It cannot be taken back.
+    /// Asks run() to end. The request cannot be taken back.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
     }
 
-    /// A copy of what has been found so far.
+    /// Returns a copy of the primes that have been found so far.
     pub fn found(&self) -> Vec<u64> {
         self.found.lock().unwrap().clone()
     }
 }
 
-/// A queue with room for so many items, and with an end.
+/// A queue with room for a limited number of items, which can be cancelled.
 pub struct Queue<T> {
     room: usize,
     state: Mutex<State<T>>,
@@ -56,14 +57,14 @@ struct State<T> {
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty one with room for `room` items. `usize::MAX` is no bound.
+    /// Makes an empty queue with room for `room` items; `usize::MAX` stands for no bound.
     pub fn new(room: usize) -> Self {
         let state = Mutex::new(State { items: VecDeque::new(), cancelled: false });
         Self { room, state, not_full: Condvar::new(), not_empty: Condvar::new() }
     }
 
-    /// Puts an item into the queue. Waits while there is no room. If the queue is cancelled, before the wait or during it, the
-    /// item comes back as `Err`.
+    /// Puts an item into the queue. It waits while there is no room. If the queue is cancelled, before the
+    /// wait or during it, the item comes back as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut state = self.state.lock().unwrap();
         while state.items.len() == self.room && !state.cancelled {
@@ -77,7 +78,8 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Takes the oldest item. Waits while there is none. `None` if there is none and the queue is cancelled.
+    /// Takes the oldest item. It waits while there is no item. It returns `None` if there is no item and the
+    /// queue is cancelled.
     pub fn take(&self) -> Option<T> {
         let mut state = self.state.lock().unwrap();
         while state.items.is_empty() && !state.cancelled {
@@ -88,7 +90,8 @@ impl<T> Queue<T> {
         item
     }
 
-    /// From now on no item is put and no thread waits. What was put before can still be taken. It cannot be taken back.
+    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put before can
+    /// still be taken. The request cannot be taken back.
     pub fn cancel(&self) {
         self.state.lock().unwrap().cancelled = true;
         self.not_full.notify_all();
@@ -113,7 +116,7 @@ impl PrimeProducer {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end, also while it waits: cancels the queue.
+    /// Asks run() to end, also while it waits, by cancelling the queue.
     pub fn cancel(&self) {
         self.queue.cancel();
     }

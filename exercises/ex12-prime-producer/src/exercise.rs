@@ -1,4 +1,4 @@
-//! Primes until the caller has enough of them: a flag that is looked at, and a wait that hears of a cancel.
+//! Primes until the caller has enough of them: a generator that checks a flag, and a wait that a cancel ends.
 //!
 //! This is the only file to edit. `cargo test -p ex12-prime-producer` checks it.
 #![allow(unused)]
@@ -10,7 +10,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 /// Collects primes until it is cancelled, and never waits for another thread.
 pub struct PrimeGenerator {
-    // What has been found, and whether the generator was asked to end.
+    // What is needed here: the primes that were found, and whether the generator was asked to end?
 }
 
 impl PrimeGenerator {
@@ -19,8 +19,8 @@ impl PrimeGenerator {
         todo!("make a generator that has found no prime")
     }
 
-    /// Keeps one prime after the other, until there are no more or it is cancelled. `next()` computes a
-    /// prime, and may take long.
+    /// Stores one prime after the other, until there are no more or the generator is cancelled. `next()`
+    /// computes a prime, and may take long.
     pub fn run(&self, primes: impl Iterator<Item = u64>) {
         todo!("keep each prime, and look whether to go on")
     }
@@ -36,9 +36,9 @@ impl PrimeGenerator {
     }
 }
 
-/// A queue with room for so many items, and with an end.
+/// A queue with room for a limited number of items, which can be cancelled.
 pub struct Queue<T> {
-    // Besides the items: of what must waiting threads hear? `T` has to stand somewhere:
+    // Besides the items, what must waiting threads be told? `T` has to stand somewhere:
     items: std::marker::PhantomData<T>,
 }
 
@@ -48,8 +48,8 @@ impl<T> Queue<T> {
         todo!("make an empty queue")
     }
 
-    /// Puts an item into the queue. Waits while there is no room. If the queue is cancelled, before the wait
-    /// or during it, the item comes back as `Err`.
+    /// Puts an item into the queue. It waits while there is no room. If the queue is cancelled, before the
+    /// wait or during it, the item comes back as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         todo!("wait for room or for the cancel; then put the item, or give it back")
     }
@@ -60,8 +60,8 @@ impl<T> Queue<T> {
         todo!("wait for an item or for the cancel; then take the item, if there is one")
     }
 
-    /// Cancels the queue, for good: from now on no item is put and no thread waits. What was put before can
-    /// still be taken.
+    /// Cancels the queue, for good: from now on no item is put and no thread waits. Items that were put
+    /// before can still be taken.
     pub fn cancel(&self) {
         todo!("make sure that every waiting thread hears of it, and every thread that comes later")
     }
@@ -78,13 +78,13 @@ impl PrimeProducer {
         Self { queue }
     }
 
-    /// Puts one prime after the other, until there are no more or it is cancelled. Returns the prime that it
-    /// could not put, if there is one.
+    /// Puts one prime after the other, until there are no more or the producer is cancelled. It returns the
+    /// prime that it could not put, if there is one.
     pub fn run(&self, primes: impl Iterator<Item = u64>) -> Option<u64> {
         todo!("put each prime; end when one comes back")
     }
 
-    /// Asks run() to end, also while it waits: cancels the queue.
+    /// Asks run() to end, also while it waits, by cancelling the queue.
     pub fn cancel(&self) {
         todo!("reach run() wherever it is")
     }

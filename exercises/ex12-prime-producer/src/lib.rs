@@ -1,5 +1,5 @@
-//! A prime generator that looks at a flag, and a prime producer whose wait hears of a cancel. The exercise is in
-//! `src/exercise.rs`; `README.md` says what to do.
+//! A prime generator that checks a flag, and a prime producer whose wait is ended by a cancel. The exercise
+//! is in `src/exercise.rs`; `README.md` says what to do.
 
 // The locks and threads of the exercise. Here they are real; the tests also use those of a model that decides
 // the schedule.

@@ -25,7 +25,7 @@ struct State<T> {
 }
 
 impl<T> Desk<T> {
-    /// Makes an empty one.
+    /// Makes an empty queue.
     pub fn new() -> Self {
         Self {
             state: Mutex::new(State { tasks: VecDeque::new(), cancelled: false }),

@@ -26,7 +26,7 @@ fn take(inbox: &Inbox<u32>) -> u32 {
     expect("take()", NOT_TAKEN, || inbox.take())
 }
 
-/// Starts a thread with a name that can be told.
+/// Starts a thread with a name, which appears in messages.
 fn start<R: Send + 'static>(name: &str, work: impl FnOnce() -> R + Send + 'static) -> thread::JoinHandle<R> {
     thread::Builder::new().name(name.into()).spawn(work).expect("a thread")
 }
@@ -37,7 +37,7 @@ fn worker(name: &str, inbox: &Arc<Inbox<u32>>) -> thread::JoinHandle<u32> {
     start(name, move || take(&inbox))
 }
 
-/// Waits for a thread that takes what was put.
+/// Waits for a worker that takes a job that was put.
 fn taken<R>(cause: &str, worker: thread::JoinHandle<R>) -> R {
     expect("waiting for a worker to take a job that lies in the inbox", cause, || join(worker))
 }
@@ -112,7 +112,7 @@ fn each_of_two_woken_workers_gets_older_jobs_first() {
     }
 }
 
-/// Leaves a job, and fails if that notifies a thread.
+/// Puts a job, and fails if that notifies a thread.
 fn put_quietly(inbox: &Inbox<u32>, job: u32, cause: &str) {
     let before = notifications();
     put(inbox, job);

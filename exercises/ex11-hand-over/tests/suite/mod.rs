@@ -1,7 +1,8 @@
 //! The properties of the slot and of the flags, each a function. `exercise.toml` lists them and says what each promises.
 //!
-//! That two threads are in plain memory at the same time is seen by the model, wherever it happens. So the properties only
-//! bring threads together. They are small, since the model tries all that they can do.
+//! The model itself reports two threads that use plain memory at the same time, wherever that happens. So the
+//! properties only bring threads together. The properties are small, since the model tries every possible
+//! run.
 
 use exercises_harness::{expect, fail};
 
@@ -19,7 +20,7 @@ fn take(slot: &Slot<u32>) -> Option<u32> {
     expect("take()", NO_END, || slot.take())
 }
 
-/// Starts a thread with a name that can be told.
+/// Starts a thread with a name, which appears in messages.
 fn start<R: Send + 'static>(name: &str, work: impl FnOnce() -> R + Send + 'static) -> thread::JoinHandle<R> {
     thread::Builder::new().name(name.into()).spawn(work).expect("a thread")
 }
@@ -28,14 +29,14 @@ fn join<R>(handle: thread::JoinHandle<R>) -> R {
     handle.join().unwrap_or_else(|_| fail("a thread of the test panicked", "no call of the exercise panics"))
 }
 
-/// A slot with this value in it.
+/// Makes a slot with the given value in it.
 fn full(value: u32) -> Arc<Slot<u32>> {
     let slot = Slot::new();
     put(&slot, value);
     Arc::new(slot)
 }
 
-/// Puts a value into a slot that is empty, and that no other thread is busy with.
+/// Puts a value into a slot that is empty and not in use by any other thread.
 fn put(slot: &Slot<u32>, value: u32) {
     if offer(slot, value).is_err() {
         fail(

@@ -1,4 +1,4 @@
-//! Primes that have to be computed, and calls to the queue with what they promise: what the properties use.
+//! Primes that must be computed, and calls of the queue that check its promises; the properties use both.
 
 use exercises_harness::{at_once, expect, fail, step};
 
@@ -17,17 +17,18 @@ pub const NOT_WOKEN: &str = "a thread sleeps although there is what it waits for
                              the change";
 const ORDER: &str = "items come out in the order in which they went in: push at one end, pop at the other";
 
-/// The first primes, and how many of them `run` has asked for.
+/// The first primes, and the number of them that `run` has asked for.
 pub struct Computation {
     pub asked: Counter,
-    /// How many primes there are.
+    /// The number of primes.
     primes: usize,
-    /// The computation of this one, counted from 1, goes on only when the property opens the gate.
+    /// The number of the prime, counted from 1, whose computation goes on only when the property opens the
+    /// gate.
     long: usize,
     pub gate: Counter,
 }
 
-/// What a property gives to `run`.
+/// The iterator that a property gives to `run`.
 pub struct Computing(pub Arc<Computation>);
 
 impl Computation {
@@ -55,7 +56,7 @@ impl Iterator for Computing {
     }
 }
 
-/// Starts a thread with a name that can be told.
+/// Starts a thread with a name, which appears in messages.
 pub fn start<R: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> R + Send + 'static,
@@ -63,18 +64,19 @@ pub fn start<R: Send + 'static>(
     thread::Builder::new().name(name.into()).spawn(work).expect("a thread")
 }
 
-/// Waits for the end of a thread. `what` is the call that it is in, and `cause` the likely one if that never ends.
+/// Waits for the end of a thread. `what` is the call that the thread is in, and `cause` is the likely cause
+/// if that call never ends.
 pub fn join<R>(what: &str, cause: &str, handle: thread::JoinHandle<R>) -> R {
     let result = expect(what, cause, || handle.join());
     result.unwrap_or_else(|_| fail("a thread of the test panicked", "no call of a right answer panics"))
 }
 
-/// Puts an item; no thread has cancelled.
+/// Puts an item into a queue that is not cancelled.
 pub fn put(queue: &Queue<u64>, item: u64) {
     put_or(NOT_WOKEN, queue, item);
 }
 
-/// Puts an item. `cause` is the likely one if that has no end.
+/// Puts an item. `cause` is the likely cause if that never ends.
 pub fn put_or(cause: &str, queue: &Queue<u64>, item: u64) {
     if expect("put()", cause, || queue.put(item)).is_err() {
         fail(
@@ -84,7 +86,7 @@ pub fn put_or(cause: &str, queue: &Queue<u64>, item: u64) {
     }
 }
 
-/// Takes an item, which has to be this one; no thread has cancelled.
+/// Takes an item, which must be `expected`, from a queue that is not cancelled.
 pub fn take(queue: &Queue<u64>, expected: u64) {
     match expect("take()", NOT_WOKEN, || queue.take()) {
         Some(item) if item == expected => (),
@@ -96,7 +98,7 @@ pub fn take(queue: &Queue<u64>, expected: u64) {
     }
 }
 
-/// Takes what is left in a cancelled queue, which has to be these two.
+/// Takes the items that are left in a cancelled queue, which must be the two in `expected`.
 pub fn take_the_rest(queue: &Queue<u64>, expected: [u64; 2], cause: &str) {
     let taken: [_; 4] =
         std::array::from_fn(|_| at_once("take() after cancel()", NOT_REACHED, || queue.take()));
@@ -127,8 +129,8 @@ pub fn two_that_wait<R: Send + 'static>(
     start_two(name, queue, came_back, call, 0)
 }
 
-/// Starts two threads that wait in `call`; the one whose call ends first waits for the other. So it is plain
-/// that the other sleeps for want of a notification of its own, and not because it missed that of the first.
+/// Starts two threads that wait in `call`; the one whose call ends first waits for the other. So if the other
+/// one goes on sleeping, it lacks a notification of its own, and has not merely missed that of the first.
 pub fn two_that_meet<R: Send + 'static>(
     name: &str,
     queue: &Arc<Queue<u64>>,
@@ -182,7 +184,7 @@ pub fn given_back(item: u64, result: Result<(), u64>, when: &str) {
     }
 }
 
-/// Fails if a take() that was to find nothing has found something.
+/// Fails if a take() that should find no item has found one.
 pub fn nothing(taken: Option<u64>, because: &str) {
     if let Some(item) = taken {
         fail(
