@@ -1,4 +1,4 @@
-//! Right: the end of a step puts back whether another one was under way: with that, a flag is enough.
+//! Right: the end of a step restores the old value of the flag, so a flag is enough for nested steps.
 #![allow(unused)]
 
 use std::cell::Cell;
@@ -6,16 +6,17 @@ use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The worker was asked to stop.
+/// The error of a wait that was cut off: the worker was asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-// ----- Given, and right as it is: where tasks lie, and where the request to stop is made. -----
+// ----- Given, and right as it is: the desk, where tasks lie and where the request to stop is made. -----
 
-/// Where tasks wait for the workers, who may all be asked to stop. The request is never taken back.
+/// The place where tasks wait for the workers. All workers may be asked to stop. The request is never taken
+/// back.
 pub struct Desk<T> {
     state: Mutex<State<T>>,
-    /// A task has come, or the request.
+    /// Notified when a task has come, or the request.
     changed: Condvar,
 }
 
@@ -45,12 +46,12 @@ impl<T> Desk<T> {
         self.changed.notify_all();
     }
 
-    /// Whether they were asked to stop.
+    /// Returns true if the workers were asked to stop.
     pub fn is_cancelled(&self) -> bool {
         self.state.lock().unwrap().cancelled
     }
 
-    /// How many tasks lie here.
+    /// Returns the number of tasks that lie here.
     pub fn left(&self) -> usize {
         self.state.lock().unwrap().tasks.len()
     }
@@ -61,7 +62,7 @@ impl<T> Desk<T> {
 /// One who works at a desk. It is used by one thread.
 pub struct Worker<T> {
     desk: Arc<Desk<T>>,
-    /// Whether the worker is in the middle of a step.
+    /// True if the worker is in the middle of a step.
     steps: Cell<bool>,
 }
 
@@ -73,8 +74,8 @@ impl<T> Worker<T> {
 
     /// Takes the oldest task. Sleeps while there is none.
     ///
-    /// Once the worker was asked to stop, this fails and takes none, whether it waits already or is only called. Inside
-    /// `masked` it goes on all the same.
+    /// Once the worker was asked to stop, this fails and takes no task, whether it waits already or is called
+    /// later. Inside `masked` the request has no effect on it.
     pub fn take(&self) -> Result<T, Cancelled> {
         let mut state = self.desk.state.lock().unwrap();
         loop {
@@ -88,15 +89,16 @@ impl<T> Worker<T> {
         }
     }
 
-    /// Runs `step` as a whole: until its end, no request cuts this worker's `take()` off. Steps may be nested; then it
-    /// counts when the outermost ends. A panic ends a step, too, and comes out.
+    /// Runs `step` as a whole: until the step ends, no request cuts off this worker's `take()`. Steps may be
+    /// nested; then the end of the outermost step counts. A panic ends the step, too, and comes out of this
+    /// call.
     pub fn masked<R>(&self, step: impl FnOnce() -> R) -> R {
         let _end = End(&self.steps, self.steps.replace(true));
         step()
     }
 
-    /// Takes the next task, however long it takes to come: a request does not end the wait. The request is there afterwards
-    /// as it was before.
+    /// Takes the next task, however long it takes to come: a request does not end the wait. The wait does not
+    /// clear the request.
     pub fn next_task(&self) -> T {
         match self.masked(|| self.take()) {
             Ok(task) => task,
@@ -104,8 +106,8 @@ impl<T> Worker<T> {
         }
     }
 
-    /// Takes two tasks that belong together, the older one first. Takes that as soon as it is there. Before, it can be cut off,
-    /// and takes none; from then on it comes back with both.
+    /// Takes two tasks that belong together, the older one first. It takes the first task as soon as that is
+    /// there. Until then it can be cut off, and takes no task; from then on it returns both.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         let first = self.take()?;
         Ok((first, self.next_task()))

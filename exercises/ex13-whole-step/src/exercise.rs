@@ -1,4 +1,4 @@
-//! A worker that can be asked to stop, and steps of its work that must not be cut off.
+//! A worker that can be asked to stop, and steps of its work that no request cuts off.
 //!
 //! This is the only file to edit. `cargo test -p ex13-whole-step` checks it.
 #![allow(unused)]
@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The worker was asked to stop.
+/// The error of a wait that was cut off: the worker was asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-// ----- Given, and right as it is: where tasks lie, and where the request to stop is made. -----
+// ----- Given, and right as it is: the desk, where tasks lie and where the request to stop is made. -----
 
 /// Where tasks wait for the workers. All workers may be asked to stop; the request is never taken back.
 pub struct Desk<T> {
@@ -46,12 +46,12 @@ impl<T> Desk<T> {
         self.changed.notify_all();
     }
 
-    /// Whether the workers were asked to stop.
+    /// Returns true if the workers were asked to stop.
     pub fn is_cancelled(&self) -> bool {
         self.state.lock().unwrap().cancelled
     }
 
-    /// How many tasks lie here.
+    /// Returns the number of tasks that lie here.
     pub fn left(&self) -> usize {
         self.state.lock().unwrap().tasks.len()
     }
@@ -62,7 +62,7 @@ impl<T> Desk<T> {
 /// A worker at a desk. One thread uses it.
 pub struct Worker<T> {
     desk: Arc<Desk<T>>,
-    // What else must a worker know of itself?
+    // What else must a worker know about itself?
 }
 
 impl<T> Worker<T> {
@@ -79,8 +79,9 @@ impl<T> Worker<T> {
         todo!("take the oldest task, or sleep, or say that you were asked to stop")
     }
 
-    /// Runs `step` as a whole: until its end, no request cuts this worker's `take()` off. Steps may be
-    /// nested; then the end of the outermost counts. A panic ends a step, too, and comes out.
+    /// Runs `step` as a whole: until the step ends, no request cuts off this worker's `take()`. Steps may be
+    /// nested; then the end of the outermost step counts. A panic ends the step, too, and comes out of this
+    /// call.
     pub fn masked<R>(&self, step: impl FnOnce() -> R) -> R {
         todo!("run the step, and know for how long you are in it")
     }
@@ -92,7 +93,7 @@ impl<T> Worker<T> {
     }
 
     /// Takes two tasks that belong together, the older one first, as soon as that is there. Until then a
-    /// request cuts the call off, and it takes no task; from then on it comes back with both.
+    /// request cuts the call off, and it takes no task; from then on it returns both.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         todo!("take two tasks, or none")
     }

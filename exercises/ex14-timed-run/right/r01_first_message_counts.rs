@@ -1,4 +1,4 @@
-//! Right: all that can happen is a message, and the first one counts.
+//! Right: each event that can end the wait sends a message, and the first message counts.
 #![allow(unused)]
 
 use executor::prelude::*;
@@ -9,22 +9,23 @@ use crate::sync::mpsc;
 /// Milliseconds.
 pub type Millis = u64;
 
-/// Calls back when a time is up. The tests bring their own: there an alarm rings when the test says so.
+/// Calls back when a time is up. The tests have alarms of their own, which ring when the test says so.
 pub trait Alarms {
-    /// Has `ring` called once, `limit` from now, on a thread that is not the caller's. With a limit of 0 it is called at
-    /// once, on this thread, before `set` returns.
+    /// Sets an alarm, which calls `ring` once, after `limit`, on another thread than the caller's. With a
+    /// limit of 0 it calls `ring` at once, on the calling thread, before `set` returns.
     ///
-    /// Dropping what is returned takes the alarm back. If it has begun to ring by then, the drop does not wait for it.
+    /// Dropping the returned value takes the alarm back. If the alarm has begun to ring by then, the drop
+    /// does not wait for it.
     fn set(&self, limit: Millis, ring: Box<dyn FnOnce() + Send>) -> Box<dyn Alarm>;
 }
 
 /// An alarm that is set.
 pub trait Alarm: Send {}
 
-/// What a task does.
+/// The closure that a task runs.
 pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Debug)]
 pub enum TimedRunError {
     /// The time was up.
@@ -33,23 +34,24 @@ pub enum TimedRunError {
     Interrupted,
     /// The job panicked.
     Panicked(Panic),
-    /// Another thread called the job off, or the executor dropped it without running it.
+    /// Another thread cancelled the job, or the executor dropped it without running it.
     Cancelled,
     /// The executor refused the job.
     Refused(RejectReason),
 }
 
-/// What can happen while the caller waits.
+/// The events that can happen while the caller waits.
 enum Event<T> {
     Ended(Result<T, TaskError>),
     Alarm,
     Interrupted,
 }
 
-/// Has `executor` run the job, and waits for its result, for `limit` at most.
+/// Runs the job on `executor`, and waits for its result, for at most `limit`.
 ///
-/// The end of the job, the alarm, a request to the caller to stop: what comes first counts. If it is not the end of the job,
-/// the job is told to stop, or never begins, and the caller no longer waits. No other thread is told to stop.
+/// Three events end the wait: the end of the job, the alarm, and a request to the caller to stop. The first
+/// of them counts. If it is not the end of the job, the job is told to stop, or never begins, and the caller
+/// no longer waits. No other thread is told to stop.
 pub fn timed_run<T: Send + 'static>(
     executor: &dyn Executor,
     alarms: &dyn Alarms,

@@ -1,4 +1,4 @@
-//! A timed run: a job on an executor, for so long at most.
+//! A timed run: it runs a job on an executor, for a limited time at most.
 //!
 //! This is the only file to edit. `cargo test -p ex14-timed-run` checks it.
 #![allow(unused)]
@@ -9,23 +9,23 @@ use executor::{CancelToken, Executor, JoinError, Panic, RejectReason, TaskHandle
 /// A length of time in milliseconds.
 pub type Millis = u64;
 
-/// Calls back when a time is up. The tests bring their own: there an alarm rings when the test says so.
+/// Calls back when a time is up. The tests have alarms of their own, which ring when the test says so.
 pub trait Alarms {
-    /// Has `ring` called once, `limit` from now, on a thread that is not the caller's. With a limit of 0 it
-    /// is called at once, on this thread, before `set` returns.
+    /// Sets an alarm, which calls `ring` once, after `limit`, on another thread than the caller's. With a
+    /// limit of 0 it calls `ring` at once, on the calling thread, before `set` returns.
     ///
-    /// Dropping what is returned takes the alarm back. If it has begun to ring by then, the drop does not
-    /// wait for it.
+    /// Dropping the returned value takes the alarm back. If the alarm has begun to ring by then, the drop
+    /// does not wait for it.
     fn set(&self, limit: Millis, ring: Box<dyn FnOnce() + Send>) -> Box<dyn Alarm>;
 }
 
 /// An alarm that is set.
 pub trait Alarm: Send {}
 
-/// What a task does.
+/// The closure that a task runs.
 pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Debug)]
 pub enum TimedRunError {
     /// The time was up.
@@ -40,11 +40,11 @@ pub enum TimedRunError {
     Refused(RejectReason),
 }
 
-/// Has `executor` run the job, and waits for its result, for `limit` at most.
+/// Runs the job on `executor`, and waits for its result, for at most `limit`.
 ///
 /// The end of the job, the alarm, a request to the caller to stop: what comes first counts. If that is not
 /// the end of the job, the job is told to stop, or never begins, and the caller does not wait for it any
-/// longer. Nothing else is told to stop.
+/// longer. No other thread or task is told to stop.
 pub fn timed_run<T: Send + 'static>(
     executor: &dyn Executor,
     alarms: &dyn Alarms,

@@ -1,4 +1,5 @@
-//! A task that runs for so long at most. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! A task that runs for a limited time at most. The exercise is in `src/exercise.rs`; `README.md` says what
+//! to do.
 
 // The locks and threads of the exercise. Here they are real; the tests also use those of a model that decides
 // the schedule.

@@ -1,4 +1,5 @@
-//! Right: the executor below has one entry for the line at most; while it decides, others wait.
+//! Right: the executor below has at most one entry for the line. While it decides about that entry, other
+//! submitters wait.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -9,22 +10,23 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A piece of work. It may panic.
+/// A closure that is run once. It may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The executor did not take the job. Here it is, and it was not called.
+/// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
-    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
+    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
+    /// panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, where the executor below calls them.
+/// Runs jobs one at a time and in the order of their submission, wherever the executor below calls them.
 pub struct SerialExecutor<E> {
     below: E,
     line: Arc<Line>,
@@ -41,11 +43,11 @@ struct Line {
 struct State {
     jobs: VecDeque<Job>,
     entry: Entry,
-    /// How many entries were ever offered.
+    /// The number of entries that were ever offered.
     offers: u64,
 }
 
-/// What runs the line. There is one at most.
+/// The entry, which runs the line. There is at most one.
 #[derive(Default, PartialEq)]
 enum Entry {
     #[default]
@@ -64,7 +66,7 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
     /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if the executor below
-    /// has refused what it was given for it.
+    /// has refused what it was given for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
         let Some(offer) = self.line.join(job) else { return Ok(()) };
         let line = Arc::clone(&self.line);
@@ -103,7 +105,8 @@ impl Line {
         }
     }
 
-    /// The entry was refused. No job has joined since it was offered, so there is one job.
+    /// The entry was refused. No job has joined since it was offered, so the line has only the job of this
+    /// submitter.
     fn is_refused(&self) -> Job {
         let mut state = self.state.lock().unwrap();
         state.entry = Entry::None;

@@ -1,4 +1,4 @@
-//! Right: the thread that runs the line has a lock, and the others only try it.
+//! Right: the thread that runs the line holds a lock, and the other threads only call try_lock.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -9,22 +9,23 @@ use crate::sync::{Arc, Mutex};
 
 // ----- Given. -----
 
-/// A piece of work. It may panic.
+/// A closure that is run once. It may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The executor did not take the job. Here it is, and it was not called.
+/// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
-    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
+    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
+    /// panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, where the executor below calls them.
+/// Runs jobs one at a time and in the order of their submission, wherever the executor below calls them.
 pub struct SerialExecutor<E> {
     below: E,
     line: Arc<Line>,
@@ -34,7 +35,7 @@ pub struct SerialExecutor<E> {
 struct Line {
     jobs: Mutex<VecDeque<(u64, Job)>>,
     submitted: Mutex<u64>,
-    /// The thread that has it runs the line. No thread waits for it.
+    /// The thread that holds this lock runs the line. No thread waits for the lock.
     runs: Mutex<()>,
 }
 
@@ -47,7 +48,7 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
     /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if the executor below
-    /// has refused what it was given for it.
+    /// has refused what it was given for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
         let number = {
             let mut jobs = self.line.jobs.lock().unwrap();

@@ -1,4 +1,5 @@
-//! Right: the line is a channel; how many are in it, and whether it moves, are atomics.
+//! Right: the line is a channel. One atomic has the number of jobs in it, and another one tells whether the
+//! line moves.
 #![allow(unused)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,22 +9,23 @@ use crate::sync::{Arc, Mutex, mpsc};
 
 // ----- Given. -----
 
-/// A piece of work. It may panic.
+/// A closure that is run once. It may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The executor did not take the job. Here it is, and it was not called.
+/// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
-    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
+    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
+    /// panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, where the executor below calls them.
+/// Runs jobs one at a time and in the order of their submission, wherever the executor below calls them.
 pub struct SerialExecutor<E> {
     below: E,
     line: Arc<Line>,
@@ -34,7 +36,7 @@ type Place = Arc<Mutex<Option<Job>>>;
 
 struct Line {
     places: Mutex<mpsc::Receiver<Place>>,
-    /// How many places were not come to.
+    /// The number of places in the line that have not been reached yet.
     waiting: AtomicUsize,
     moves: AtomicBool,
 }
@@ -51,7 +53,7 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
     /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if the executor below
-    /// has refused what it was given for it.
+    /// has refused what it was given for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
         let place = Place::new(Mutex::new(Some(job)));
         let _ = self.join.lock().unwrap().send(Arc::clone(&place));
@@ -67,7 +69,8 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 
 impl Line {
     fn run(&self) {
-        // A place that is counted while the flag is still set is looked for once more when it is not.
+        // A place may be counted while the flag is still set; so the thread looks once more after it has
+        // cleared the flag.
         while self.waiting.load(SeqCst) > 0 {
             if self.moves.swap(true, SeqCst) {
                 return;
@@ -82,7 +85,7 @@ impl Line {
         }
     }
 
-    /// The next place that is counted.
+    /// Takes the next place that is counted.
     fn next(&self) -> Option<Place> {
         if self.waiting.load(SeqCst) == 0 {
             return None;

@@ -9,22 +9,23 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A piece of work. It may panic.
+/// A closure that is run once. It may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The executor did not take the job. Here it is, and it was not called.
+/// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
-    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
+    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
+    /// panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, where the executor below calls them.
+/// Runs jobs one at a time and in the order of their submission, wherever the executor below calls them.
 pub struct SerialExecutor<E> {
     below: E,
     line: Arc<Line>,
@@ -39,7 +40,7 @@ struct Line {
 struct State {
     /// The jobs that have not begun, each with its number.
     jobs: VecDeque<(u64, Job)>,
-    /// How many were ever put into the line.
+    /// The number of jobs that were ever put into the line.
     submitted: u64,
     /// An entry runs the line. Until it leaves, it will come to every job that is in it.
     moves: bool,
@@ -54,7 +55,7 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
     /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if the executor below
-    /// has refused what it was given for it.
+    /// has refused what it was given for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
         let number = self.line.join(job);
         let line = Arc::clone(&self.line);
@@ -95,13 +96,13 @@ impl Line {
         }
     }
 
-    /// Whether the caller is now the one that runs the line.
+    /// Returns true if the caller must now run the line.
     fn begin(&self) -> bool {
         let mut state = self.state.lock().unwrap();
         !mem::replace(&mut state.moves, true)
     }
 
-    /// The next job. None, and the caller no longer runs the line: one look, under one lock.
+    /// Takes the next job. If there is none, the caller no longer runs the line. Both happen under one lock.
     fn next(&self) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let next = state.jobs.pop_front();

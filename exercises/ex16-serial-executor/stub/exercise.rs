@@ -19,18 +19,18 @@ pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute`
-    /// returns; on a thread of the executor, or on the one that calls `execute`. A panic of the job ends
-    /// there.
+    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
+    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
+    /// panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, where the executor below calls them.
+/// Runs jobs one at a time and in the order of their submission, wherever the executor below calls them.
 pub struct SerialExecutor<E> {
     below: E,
-    // What the executor below is given needs the line, too: how does the line get there?
+    // The closure that the executor below gets needs the line, too: how does the closure get it?
 }
 
 impl<E: Executor + 'static> SerialExecutor<E> {

@@ -10,16 +10,17 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A piece of work. It may panic.
+/// A closure that is run once. It may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The executor did not take the job. Here it is, and it was not called.
+/// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute` returns; on a
-    /// thread of the executor, or on the one that calls `execute`. A panic of the job ends there.
+    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
+    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
+    /// panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 

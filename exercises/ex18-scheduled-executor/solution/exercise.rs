@@ -28,13 +28,13 @@ pub trait Clock: Send + Sync {
     fn wake(&self);
 }
 
-/// A piece of work. It may panic.
+/// A closure that is run once. It may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
     /// Takes a job and calls it once: some time later, or before `execute` returns; on a thread of the executor, or on the one
-    /// that calls `execute`. A panic of the job ends there.
+    /// that calls `execute`. The executor catches a panic of the job.
     fn execute(&self, job: Job);
 }
 

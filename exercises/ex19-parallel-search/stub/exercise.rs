@@ -21,9 +21,9 @@ pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that it takes is called once: some time later, or before `execute`
-    /// returns; on a thread of the executor, or on the one that calls `execute`. A panic of the job ends
-    /// there.
+    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
+    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
+    /// panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 

@@ -23,7 +23,7 @@ const DOES_NOT_WAIT: &str =
 const PAIR_CUT_OFF: &str = "a pair has begun when the first task is taken. From then on the request must not cut it off: a task \
                             that has been taken and is not passed on is lost";
 
-/// What a call has brought.
+/// The result of a call: the tasks that it has taken.
 type Taken = Result<Vec<u32>, Cancelled>;
 type Work = Box<dyn FnOnce(&Worker<u32>) -> Taken + Send>;
 
@@ -41,8 +41,8 @@ fn put(desk: &Desk<u32>, task: u32) {
     at_once("put()", DOES_NOT_WAIT, || desk.put(task));
 }
 
-/// A call that is under way on a thread of its own, with a worker of its own. `cause` is the likely cause if it does not come
-/// back.
+/// A call that is under way on a thread of its own, with a worker of its own. `cause` is the likely cause if
+/// the call does not return.
 struct Call {
     what: &'static str,
     cause: &'static str,
@@ -72,7 +72,7 @@ impl Call {
         is_refused(what, self.join(), desk, left, cause);
     }
 
-    /// Fails unless it still waits after the request.
+    /// Fails unless the call still waits after the request.
     fn waits_on(self) -> Self {
         let Self { what, cause, .. } = self;
         until_others_wait(&format!("{what} does not sleep, though no task is there"), SPINS);
@@ -108,7 +108,7 @@ fn is_given(what: &str, taken: Taken, tasks: &[u32], cause: &str) {
     }
 }
 
-/// Fails unless the call has failed and so many tasks lie on the desk.
+/// Fails unless the call has failed and `left` tasks lie on the desk.
 fn is_refused(what: &str, taken: Taken, desk: &Desk<u32>, left: usize, cause: &str) {
     if let Ok(taken) = taken {
         fail(&format!("{what} gave {taken:?}, though the worker was asked to stop"), cause);
@@ -119,7 +119,8 @@ fn is_refused(what: &str, taken: Taken, desk: &Desk<u32>, left: usize, cause: &s
     }
 }
 
-/// The request comes while `work` waits, and then a task. Again, with the request before it begins.
+/// Tests `work` with a request, and then a task, that come while it waits; then tests it with the request
+/// before it begins.
 fn gets_its_task_all_the_same(what: &'static str, cause: &'static str, work: fn(&Worker<u32>) -> Taken) {
     for before in [false, true] {
         let desk = desk(&[]);
@@ -140,7 +141,7 @@ fn gets_its_task_all_the_same(what: &'static str, cause: &'static str, work: fn(
     }
 }
 
-/// The worker has been asked to stop. After what it has taken in spite of that, it is given nothing.
+/// Checks that a worker that was asked to stop, and has still taken a task in a step, is given no more tasks.
 fn and_no_more(worker: &Worker<u32>, taken: Taken) -> Taken {
     if let (Ok(_), Ok(more)) = (&taken, expect("take() afterwards", SWALLOWED, || worker.take())) {
         fail(&format!("take() afterwards gave {more}, though the worker was asked to stop"), SWALLOWED);
@@ -148,7 +149,7 @@ fn and_no_more(worker: &Worker<u32>, taken: Taken) -> Taken {
     taken
 }
 
-/// Fails unless the request and so many tasks are still there.
+/// Fails unless the request and `left` tasks are still there.
 fn still_asks(desk: &Desk<u32>, left: usize) {
     if !desk.is_cancelled() {
         fail("is_cancelled() is false, though a thread has called cancel()", "a request is never taken back");
@@ -263,7 +264,7 @@ pub fn only_the_outermost_end_counts() {
 const COMES_OUT: &str = "a panic comes out of masked() as it came out of the step, with the same payload: go on with what you \
                          have caught (std::panic::resume_unwind), or do not catch it";
 
-/// A step of this worker panics.
+/// Runs a step of this worker that panics.
 fn a_step_panics(worker: &Worker<u32>) {
     let panicked = expect("masked() with a step that panics", COMES_OUT, || {
         catch_unwind(AssertUnwindSafe(|| worker.masked(|| panic_on_purpose())))

@@ -1,7 +1,7 @@
 //! The properties of the timed run, each a function. `exercise.toml` lists them and says what each promises.
 //!
-//! The test's own thread is the executor and the clock: it runs the task when it likes, and has the alarm ring. `timed_run` is
-//! called on another thread, the caller's.
+//! The test's own thread is the executor and the clock: it runs the task and rings the alarm when the
+//! property says so. `timed_run` is called on another thread, the caller's.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use crate::sync::{Arc, thread};
 type Outcome = Result<u32, TimedRunError>;
 type Ring = Box<dyn FnOnce() + Send>;
 
-/// The limit of those that do not ask for another.
+/// The limit of the calls for which the property gives no other one.
 const LIMIT: Millis = 100;
 
 /// An executor and a clock that do what the property says, when it says so.
@@ -30,7 +30,7 @@ struct State {
     alarms: Shared<Vec<(usize, Ring)>>,
     set: Counter,
     limits: Shared<Vec<Millis>>,
-    /// How many calls of `timed_run` have returned.
+    /// The number of calls of `timed_run` that have returned.
     returned: Counter,
 }
 
@@ -47,12 +47,12 @@ impl World {
         }))
     }
 
-    /// The job's task. Waits until the executor has it and the alarm is set.
+    /// Waits until the executor has the job's task and the alarm is set, and returns the task.
     fn task(&self) -> Task {
         self.task_of(1)
     }
 
-    /// The task of this call, counted from 1.
+    /// Waits for the task of the given call, counted from 1.
     fn task_of(&self, call: usize) -> Task {
         let cause = "the job has to be handed to the executor: is it run on the caller's thread?";
         expect("handing the job to the executor", cause, || self.0.accepted.wait_for(call));
@@ -64,7 +64,7 @@ impl World {
             .unwrap_or_else(|| fail("the executor has no task", "it is given one"))
     }
 
-    /// The alarm begins to ring: from now on it cannot be taken back.
+    /// Makes the alarm begin to ring: from now on it cannot be taken back.
     fn begin_to_ring(&self) -> Ring {
         let cause = "an alarm that is dropped is taken back and never rings: `let _ = alarms.set(..)` drops it at once";
         match self.0.alarms.with(|alarms| alarms.pop()) {
@@ -167,7 +167,7 @@ fn call(world: &World, limit: Millis, job: Job<u32>) -> Caller {
 }
 
 impl Caller {
-    /// What timed_run() returned, as a text.
+    /// Waits for the caller's thread, and returns the result of timed_run() as a text.
     fn outcome(self, cause: &str) -> String {
         let joined = expect("timed_run()", cause, || self.thread.join());
         let Ok(outcome) = joined else {
@@ -176,7 +176,7 @@ impl Caller {
         told_as(outcome)
     }
 
-    /// Sees that timed_run() returned this.
+    /// Checks that timed_run() returned the expected result.
     fn must_have(self, expected: &str, when: &str, cause: &str) {
         let outcome = self.outcome(cause);
         if outcome != expected {
@@ -197,7 +197,7 @@ fn told_as(outcome: Outcome) -> String {
 const NO_END: &str =
     "the job has ended, or will never run, and timed_run() waits: what tells the waiting caller?";
 
-/// A job that does nothing but say so.
+/// Makes a job that only reports that it runs.
 fn quick() -> Job<u32> {
     Box::new(|| {
         step("the job runs");
@@ -205,7 +205,7 @@ fn quick() -> Job<u32> {
     })
 }
 
-/// Gives out the token under which it runs. Then it does `rest`, and returns 7.
+/// Makes a job that stores the token under which it runs, then calls `rest`, and returns 7.
 fn with_token(tell: &Arc<Shared<Option<CancelToken>>>, rest: impl FnOnce() + Send + 'static) -> Job<u32> {
     let tell = Arc::clone(tell);
     let rest: Box<dyn FnOnce() + Send> = Box::new(rest);

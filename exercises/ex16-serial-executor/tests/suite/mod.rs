@@ -45,7 +45,7 @@ const SPINS: &str = "a caller that waits until the executor below has decided mu
 
 type Line<E> = SerialExecutor<Arc<E>>;
 
-/// What the jobs of a property have done.
+/// A record of what the jobs of a property have done.
 struct Log {
     begun: Shared<Vec<u32>>,
     running: Shared<Option<u32>>,
@@ -58,12 +58,12 @@ impl Log {
         Arc::new(Self { begun: Shared::default(), running: Shared::default(), ended })
     }
 
-    /// A job that has a number.
+    /// Makes a job that has a number.
     fn job(self: &Arc<Self>, number: u32) -> Job {
         self.job_that(number, Box::new(|| {}))
     }
 
-    /// A job that does this.
+    /// Makes a job that has a number and calls the given closure.
     fn job_that(self: &Arc<Self>, number: u32, work: Job) -> Job {
         let log = Arc::clone(self);
         Box::new(move || {
@@ -97,7 +97,7 @@ impl Log {
         self.ended.add();
     }
 
-    /// The jobs that have begun, in this order.
+    /// Returns the jobs that have begun, in the order in which they began.
     fn begun(&self) -> Vec<u32> {
         self.begun.with(|begun| begun.clone())
     }
@@ -106,7 +106,7 @@ impl Log {
         self.begun.with(|begun| begun.contains(&number))
     }
 
-    /// Waits until so many have ended.
+    /// Waits until the given number of jobs have ended.
     fn until_ended(&self, jobs: usize, cause: &str) {
         if others_come_to_rest() && self.ended.get() < jobs {
             let ran = self.begun();
@@ -118,7 +118,7 @@ impl Log {
         expect("waiting for the jobs", cause, || self.ended.wait_for(jobs));
     }
 
-    /// Sees that just these have run, in this order.
+    /// Checks that exactly the expected jobs have run, in the given order.
     fn check(&self, expected: &[u32], cause: &str) {
         let begun = self.begun();
         if begun != expected {
@@ -134,7 +134,7 @@ where
     Arc::new(SerialExecutor::new(Arc::clone(below)))
 }
 
-/// Executes a job. Whether it was taken.
+/// Executes a job, and returns `Err` if it was refused.
 fn execute(line: &dyn Executor, job: Job, cause: &str) -> Result<(), Refused> {
     expect("execute()", cause, || line.execute(job))
 }
@@ -147,7 +147,7 @@ fn take(line: &dyn Executor, job: Job) {
     }
 }
 
-/// Takes the job on another thread.
+/// Executes, on another thread, a job that must be taken.
 fn submitter<E: 'static>(line: &Arc<Line<E>>, name: &str, job: Job) -> thread::JoinHandle<()>
 where
     Arc<E>: Executor,
@@ -411,8 +411,8 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
     what_was_called_early_will_not_come_again(MANY, || {});
 }
 
-/// While job 1 runs, others are taken, and all that the executor was given for them is called and returns.
-/// From then on the executor refuses. So only the call in which job 1 runs is left for them.
+/// While job 1 runs, others are taken, and everything that the executor was given for them is called and
+/// returns. From then on the executor refuses. So only the call in which job 1 runs can still run them.
 fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     let (below, log) = (Desk::new(), Log::new());
     let line = line(&below);
@@ -441,13 +441,13 @@ fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     log.check(&(1..=jobs).collect::<Vec<u32>>(), IN_THE_MIDDLE);
 }
 
-/// More than a line would run in one go that lets others go first now and then.
+/// More jobs than a line would run in one go if it sometimes let other lines go first.
 const MANY: u32 = 70;
 
-/// What became of a job that was executed on another thread.
+/// The outcome of a job that was executed on another thread.
 type Fate = Arc<Shared<Option<Result<(), Refused>>>>;
 
-/// Executes the job on another thread, which notes what has become of it.
+/// Executes the job on another thread, which records the outcome.
 fn tried<E: 'static>(line: &Arc<Line<E>>, name: &str, job: Job) -> (thread::JoinHandle<()>, Fate)
 where
     Arc<E>: Executor,
@@ -461,8 +461,8 @@ where
     (on_a_thread(name, Box::new(work)), fate)
 }
 
-/// Sees that each of these jobs has run if it was taken, and can be run if it came back. Those that came back first: to give one
-/// job for another explains why that one does not run.
+/// Checks that each of these jobs has run if it was taken, and can be run if it came back. The jobs that came
+/// back are checked first: if a call gave back the wrong job, that explains why the other one does not run.
 fn check_fates(log: &Log, fates: &[(u32, Fate)]) {
     let mut taken = Vec::new();
     for (number, fate) in fates {
@@ -518,7 +518,7 @@ pub fn a_refused_job_leaves_the_others_in_the_line() {
     check_fates(&log, &[(2, fate_of_2), (3, fate_of_3)]);
 }
 
-/// What the executor below says in the end.
+/// The final answer of the executor below.
 #[derive(Clone, Copy, PartialEq)]
 enum Decides {
     Refuses,
