@@ -1,4 +1,5 @@
-//! Right: the executor below has one entry for each stripe at most; while it decides, others of this key wait.
+//! Right: the executor below has at most one entry for each stripe. While it decides about that entry, other
+//! submitters of this key wait.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};
@@ -25,15 +26,15 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
-/// What a key can do. The keys of one executor may all have the same hash.
+/// The traits that a key must have. The keys of one executor may all have the same hash.
 pub trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 
 // ----- Yours. -----
 
-/// Runs jobs with equal keys one at a time and in the order of their submission, and those with different keys at once, where
-/// the executor below calls them. The jobs of one key are its stripe.
+/// Runs jobs with equal keys one at a time and in the order of their submission, and jobs with different keys
+/// at the same time, wherever the executor below calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     offers: AtomicU64,
@@ -42,14 +43,14 @@ pub struct StripedExecutor<K, E> {
 
 struct Stripes<K> {
     by_key: Mutex<HashMap<K, Stripe>>,
-    /// The executor below has taken an entry, or refused it.
+    /// Notified when the executor below has taken or refused an entry.
     decided: Condvar,
 }
 
-/// There is one for each key that has an entry, offered or taken.
+/// The stripes: one for each key that has an entry, offered or taken.
 struct Stripe {
     jobs: VecDeque<Job>,
-    /// The number of the entry, until it is taken.
+    /// The number of the entry, until the entry is taken.
     offered: Option<u64>,
 }
 
@@ -60,7 +61,7 @@ impl<K> Default for Stripes<K> {
 }
 
 impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
-    /// Makes a striped executor over another one, with no stripe.
+    /// Makes a striped executor that wraps another executor and has no stripe yet.
     pub fn new(below: E) -> Self {
         Self { below, offers: AtomicU64::new(0), stripes: Arc::default() }
     }
@@ -102,7 +103,8 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// The entry of this number was taken, or the one that there is. There may be another one by now.
+    /// Notes that an entry was taken: that of the given number, or else the present one. By now the stripe
+    /// may have another entry.
     fn is_taken(&self, key: &K, offer: Option<u64>) {
         let mut by_key = self.by_key.lock().unwrap();
         if let Some(stripe) = by_key.get_mut(key)

@@ -24,21 +24,21 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
-/// What a key can do. The keys of one executor may all have the same hash.
+/// The traits that a key must have. The keys of one executor may all have the same hash.
 pub trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 
 // ----- Yours. -----
 
-/// Runs jobs with equal keys one at a time and in the order of their submission, and those with different keys at once, where
-/// the executor below calls them. The jobs of one key are its stripe.
+/// Runs jobs with equal keys one at a time and in the order of their submission, and jobs with different keys
+/// at the same time, wherever the executor below calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,
 }
 
-/// Each stripe has a lock of its own, so that the map's is held to find it and no longer.
+/// Each stripe has a lock of its own, so that the lock of the map is held only to find the stripe.
 struct Stripes<K> {
     by_key: Mutex<HashMap<K, Arc<Stripe>>>,
 }
@@ -64,7 +64,7 @@ impl<K> Default for Stripes<K> {
 }
 
 impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
-    /// Makes a striped executor over another one, with no stripe.
+    /// Makes a striped executor that wraps another executor and has no stripe yet.
     pub fn new(below: E) -> Self {
         Self { below, stripes: Arc::new(Stripes::default()) }
     }

@@ -1,4 +1,4 @@
-//! Right: a stripe is in the map as long as a thread has it in hand, and these threads are counted.
+//! Right: a stripe is in the map as long as any thread holds it, and these threads are counted.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};
@@ -24,15 +24,15 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
-/// What a key can do. The keys of one executor may all have the same hash.
+/// The traits that a key must have. The keys of one executor may all have the same hash.
 pub trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 
 // ----- Yours. -----
 
-/// Runs jobs with equal keys one at a time and in the order of their submission, and those with different keys at once, where
-/// the executor below calls them. The jobs of one key are its stripe.
+/// Runs jobs with equal keys one at a time and in the order of their submission, and jobs with different keys
+/// at the same time, wherever the executor below calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,
@@ -42,7 +42,8 @@ struct Stripes<K> {
     by_key: Mutex<HashMap<K, Users>>,
 }
 
-/// A stripe, and how many submitters and entries have it in hand. It is in the map until none has.
+/// A stripe, and the number of submitters and entries that hold it. The stripe is in the map until that
+/// number is zero.
 #[derive(Default)]
 struct Users {
     stripe: Arc<Mutex<Stripe>>,
@@ -56,7 +57,7 @@ struct Stripe {
     moves: bool,
 }
 
-/// A thread that has a stripe in hand.
+/// A stripe as one thread holds it.
 struct User<K: Key> {
     key: K,
     stripes: Arc<Stripes<K>>,
@@ -70,7 +71,7 @@ impl<K> Default for Stripes<K> {
 }
 
 impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
-    /// Makes a striped executor over another one, with no stripe.
+    /// Makes a striped executor that wraps another executor and has no stripe yet.
     pub fn new(below: E) -> Self {
         Self { below, stripes: Arc::new(Stripes::default()) }
     }

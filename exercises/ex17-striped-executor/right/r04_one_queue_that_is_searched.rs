@@ -1,4 +1,4 @@
-//! Right: there is one queue for all; an entry takes the first job whose key has none that runs.
+//! Right: there is one queue for all keys. An entry takes the first job whose key has no running job.
 #![allow(unused)]
 
 use std::collections::HashSet;
@@ -23,21 +23,21 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
-/// What a key can do. The keys of one executor may all have the same hash.
+/// The traits that a key must have. The keys of one executor may all have the same hash.
 pub trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 
 // ----- Yours. -----
 
-/// Runs jobs with equal keys one at a time and in the order of their submission, and those with different keys at once, where
-/// the executor below calls them. The jobs of one key are its stripe.
+/// Runs jobs with equal keys one at a time and in the order of their submission, and jobs with different keys
+/// at the same time, wherever the executor below calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,
 }
 
-/// One queue for all.
+/// The jobs of all keys, in one queue.
 struct Stripes<K> {
     state: Mutex<State<K>>,
 }
@@ -63,7 +63,7 @@ impl<K> Default for Stripes<K> {
 }
 
 impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
-    /// Makes a striped executor over another one, with no stripe.
+    /// Makes a striped executor that wraps another executor and has no stripe yet.
     pub fn new(below: E) -> Self {
         Self { below, stripes: Arc::new(Stripes::default()) }
     }
@@ -89,7 +89,8 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Key> Stripes<K> {
-    /// Runs what may run, until there is nothing. A job that may not run now is run by the entry that runs the one before it.
+    /// Runs the jobs that may run, until there is none. A job that must still wait is run by the entry that
+    /// runs the job of its key before it.
     fn run(&self) {
         let mut last = None;
         while let Some((key, job)) = self.next(last.take()) {
@@ -98,7 +99,8 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// The first job whose key has none that runs. `ended` is the key of the one that this entry has run.
+    /// Takes the first job whose key has no running job. `ended` is the key of the job that this entry has
+    /// just run.
     fn next(&self, ended: Option<K>) -> Option<(K, Job)> {
         let mut state = self.state.lock().unwrap();
         if let Some(ended) = ended {

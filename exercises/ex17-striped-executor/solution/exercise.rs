@@ -1,4 +1,5 @@
-//! A striped executor: over any executor, it runs jobs with equal keys one at a time and in order, and others at once.
+//! A striped executor: over any executor, it runs jobs with equal keys one at a time and in order, and jobs
+//! with different keys at the same time.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};
@@ -24,15 +25,15 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
-/// What a key can do. The keys of one executor may all have the same hash.
+/// The traits that a key must have. The keys of one executor may all have the same hash.
 pub trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 
 // ----- Yours. -----
 
-/// Runs jobs with equal keys one at a time and in the order of their submission, and those with different keys at once, where
-/// the executor below calls them. The jobs of one key are its stripe.
+/// Runs jobs with equal keys one at a time and in the order of their submission, and jobs with different keys
+/// at the same time, wherever the executor below calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,
@@ -58,7 +59,7 @@ struct Stripe {
 }
 
 impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
-    /// Makes a striped executor over another one, with no stripe.
+    /// Makes a striped executor that wraps another executor and has no stripe yet.
     pub fn new(below: E) -> Self {
         let state = State { by_key: HashMap::new(), submitted: 0 };
         Self { below, stripes: Arc::new(Stripes { state: Mutex::new(state) }) }

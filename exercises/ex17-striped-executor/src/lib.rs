@@ -1,4 +1,5 @@
-//! Jobs with equal keys one at a time and in order, others at once. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time. The
+//! exercise is in `src/exercise.rs`; `README.md` says what to do.
 
 // The locks and threads of the exercise. Here they are real; the tests also use those of a model that decides
 // the schedule.

@@ -1,5 +1,5 @@
-//! A striped executor: over any executor, it runs jobs with equal keys one at a time and in order, and others
-//! at once.
+//! A striped executor: over any executor, it runs jobs with equal keys one at a time and in order, and jobs
+//! with different keys at the same time.
 //!
 //! This is the only file to edit. `cargo test -p ex17-striped-executor` checks it.
 #![allow(unused)]
@@ -27,22 +27,22 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
-/// What a key can do. The keys of one executor may all have the same hash.
+/// The traits that a key must have. The keys of one executor may all have the same hash.
 pub trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
 
 impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 
 // ----- Yours. -----
 
-/// Runs jobs with equal keys one at a time and in the order of their submission, and those with different
-/// keys at once, where the executor below calls them. The jobs of one key are its stripe.
+/// Runs jobs with equal keys one at a time and in the order of their submission, and jobs with different keys
+/// at the same time, wherever the executor below calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Mutex<HashMap<K, VecDeque<Job>>>>, // What must be known of a stripe besides its jobs?
 }
 
 impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
-    /// Makes a striped executor over an executor, with no stripe.
+    /// Makes a striped executor that wraps another executor and has no stripe yet.
     pub fn new(below: E) -> Self {
         todo!("begin without any stripe")
     }

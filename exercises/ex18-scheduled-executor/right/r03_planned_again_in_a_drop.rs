@@ -1,4 +1,4 @@
-//! Right: what comes after a run is done by the drop of a guard, also while a panic passes; the panic ends in the inner executor.
+//! Right: the drop of a guard plans the next run, also during a panic; the inner executor catches the panic.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -9,15 +9,15 @@ use crate::sync::{Arc, Condvar, Mutex, Weak, thread};
 
 // ----- Given. -----
 
-/// A time, or a length of time: milliseconds since the clock was started.
+/// A time, in milliseconds since the clock was started; or a length of time, in milliseconds.
 pub type Millis = u64;
 
-/// The time that never comes. A thread that waits until then waits for `wake` alone.
+/// The time that never comes. A thread that waits until `NEVER` waits only for `wake`.
 pub const NEVER: Millis = Millis::MAX;
 
-/// Tells the time, and wakes the one thread that waits for it. In the tests it is the test that moves the time.
+/// Tells the time, and wakes the one thread that waits for it. In the tests, the test advances the time.
 pub trait Clock: Send + Sync {
-    /// What time it is.
+    /// Returns the current time.
     fn now(&self) -> Millis;
 
     /// Waits until the time is `until`, or until `wake` is called. It also returns at once if `wake` was called since the last
@@ -33,17 +33,18 @@ pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job and calls it once: some time later, or before `execute` returns; on a thread of the executor, or on the one
-    /// that calls `execute`. The executor catches a panic of the job.
+    /// Takes a job and calls it once, either later or before `execute` returns, on a thread of the executor
+    /// or on the thread that calls `execute`. The executor catches a panic of the job.
     fn execute(&self, job: Job);
 }
 
-/// What runs at its time. It is given its own entry. It may panic, and may be called again afterwards.
+/// A closure that runs at its time, and gets its own entry. It may panic, and may be called again after a
+/// panic.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
 
-/// Has closures run when their time has come, where the inner executor calls them.
+/// Runs closures at their time, wherever the inner executor calls them.
 pub struct Scheduler {
     shared: Arc<Shared>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
@@ -56,7 +57,7 @@ struct Shared {
 }
 
 struct State {
-    /// All that have not ended, by number.
+    /// The plans of all entries that have not ended, by number.
     plans: BTreeMap<u64, Plan>,
     /// Of those that wait for their time: the time and the number.
     waiting: BTreeSet<(Millis, u64)>,
@@ -73,7 +74,7 @@ struct Plan {
     period: Option<Millis>,
 }
 
-/// A closure that was scheduled. To drop the entry does not cancel it.
+/// The entry of a closure that was scheduled. Dropping the entry does not cancel the closure.
 pub struct TaskHandle {
     shared: Arc<Shared>,
     number: u64,
@@ -90,15 +91,17 @@ impl Scheduler {
         Self { shared, thread: Mutex::new(Some(thread.unwrap())) }
     }
 
-    /// Has the closure run when `delay` has passed, counted from now. With a period it runs again and again: it is due at each
-    /// period from its first time. Once the scheduler was shut down, the closure is dropped.
+    /// Runs the closure when `delay` has passed, counted from now. With a period it runs periodically: it is
+    /// due at its first time and after each further period. Once the scheduler was shut down, the closure is
+    /// dropped.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         let due = self.shared.clock.now().saturating_add(delay);
         let number = self.shared.add(Plan { work: Some(work), due, period });
         TaskHandle { shared: Arc::clone(&self.shared), number }
     }
 
-    /// Ends the thread and drops every closure that waits for its time. Waits for the thread, and for no run.
+    /// Ends the thread and drops every closure that waits for its time. It waits for the thread, but not for
+    /// any run.
     pub fn shutdown(&self) {
         let mut state = self.shared.state.lock().unwrap();
         state.is_shut_down = true;
@@ -115,7 +118,8 @@ impl Scheduler {
 }
 
 impl TaskHandle {
-    /// No run begins from now on. The closure is dropped at once, or at the end of its run if it runs.
+    /// Cancels the entry: no run begins from now on. The closure is dropped at once, or at the end of its run
+    /// if it is running.
     pub fn cancel(&self) {
         let mut state = self.shared.state.lock().unwrap();
         let plan = state.plans.remove(&self.number);
@@ -144,7 +148,8 @@ impl Shared {
         number
     }
 
-    /// The thread: gives the executor what is due, and sleeps until the next is.
+    /// The body of the thread: gives the executor the runs that are due, and sleeps until the next run is
+    /// due.
     fn watch_the_time(self: &Arc<Self>) {
         while let Some(next) = self.next() {
             match next {
@@ -202,7 +207,7 @@ impl Shared {
     }
 }
 
-/// A run. When it is dropped, the run has ended.
+/// A run. A guard that is dropped when the run has ended.
 struct Run<'a> {
     shared: &'a Arc<Shared>,
     number: u64,

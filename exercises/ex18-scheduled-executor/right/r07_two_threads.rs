@@ -1,4 +1,5 @@
-//! Right: one thread watches the time, and another one gives the executor what the first has found due.
+//! Right: one thread watches the time, and a second one gives the executor the runs that the first has found
+//! due.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -9,15 +10,15 @@ use crate::sync::{Arc, Condvar, Mutex, Weak, thread};
 
 // ----- Given. -----
 
-/// A time, or a length of time: milliseconds since the clock was started.
+/// A time, in milliseconds since the clock was started; or a length of time, in milliseconds.
 pub type Millis = u64;
 
-/// The time that never comes. A thread that waits until then waits for `wake` alone.
+/// The time that never comes. A thread that waits until `NEVER` waits only for `wake`.
 pub const NEVER: Millis = Millis::MAX;
 
-/// Tells the time, and wakes the one thread that waits for it. In the tests it is the test that moves the time.
+/// Tells the time, and wakes the one thread that waits for it. In the tests, the test advances the time.
 pub trait Clock: Send + Sync {
-    /// What time it is.
+    /// Returns the current time.
     fn now(&self) -> Millis;
 
     /// Waits until the time is `until`, or until `wake` is called. It also returns at once if `wake` was called since the last
@@ -33,17 +34,18 @@ pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job and calls it once: some time later, or before `execute` returns; on a thread of the executor, or on the one
-    /// that calls `execute`. The executor catches a panic of the job.
+    /// Takes a job and calls it once, either later or before `execute` returns, on a thread of the executor
+    /// or on the thread that calls `execute`. The executor catches a panic of the job.
     fn execute(&self, job: Job);
 }
 
-/// What runs at its time. It is given its own entry. It may panic, and may be called again afterwards.
+/// A closure that runs at its time, and gets its own entry. It may panic, and may be called again after a
+/// panic.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
 
-/// Has closures run when their time has come, where the inner executor calls them.
+/// Runs closures at their time, wherever the inner executor calls them.
 pub struct Scheduler {
     shared: Arc<Shared>,
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
@@ -57,14 +59,14 @@ struct Shared {
 }
 
 struct State {
-    /// All that have not ended, by number.
+    /// The plans of all entries that have not ended, by number.
     plans: BTreeMap<u64, Plan>,
     /// Of those that wait for their time: the time and the number.
     waiting: BTreeSet<(Millis, u64)>,
     /// How many entries were ever made.
     made: u64,
     is_shut_down: bool,
-    /// The numbers of those that are to be given to the executor.
+    /// The numbers of the entries that must be given to the executor.
     due: VecDeque<u64>,
 }
 
@@ -76,7 +78,7 @@ struct Plan {
     period: Option<Millis>,
 }
 
-/// A closure that was scheduled. To drop the entry does not cancel it.
+/// The entry of a closure that was scheduled. Dropping the entry does not cancel the closure.
 pub struct TaskHandle {
     shared: Arc<Shared>,
     number: u64,
@@ -95,15 +97,17 @@ impl Scheduler {
         Self { shared, threads: Mutex::new(vec![watches.unwrap(), gives.unwrap()]) }
     }
 
-    /// Has the closure run when `delay` has passed, counted from now. With a period it runs again and again: it is due at each
-    /// period from its first time. Once the scheduler was shut down, the closure is dropped.
+    /// Runs the closure when `delay` has passed, counted from now. With a period it runs periodically: it is
+    /// due at its first time and after each further period. Once the scheduler was shut down, the closure is
+    /// dropped.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         let due = self.shared.clock.now().saturating_add(delay);
         let number = self.shared.add(Plan { work: Some(work), due, period });
         TaskHandle { shared: Arc::clone(&self.shared), number }
     }
 
-    /// Ends the thread and drops every closure that waits for its time. Waits for the thread, and for no run.
+    /// Ends the thread and drops every closure that waits for its time. It waits for the thread, but not for
+    /// any run.
     pub fn shutdown(&self) {
         let mut state = self.shared.state.lock().unwrap();
         state.is_shut_down = true;
@@ -121,7 +125,8 @@ impl Scheduler {
 }
 
 impl TaskHandle {
-    /// No run begins from now on. The closure is dropped at once, or at the end of its run if it runs.
+    /// Cancels the entry: no run begins from now on. The closure is dropped at once, or at the end of its run
+    /// if it is running.
     pub fn cancel(&self) {
         let mut state = self.shared.state.lock().unwrap();
         let plan = state.plans.remove(&self.number);
@@ -150,7 +155,8 @@ impl Shared {
         number
     }
 
-    /// The thread: gives the executor what is due, and sleeps until the next is.
+    /// The body of the thread: gives the executor the runs that are due, and sleeps until the next run is
+    /// due.
     fn watch_the_time(self: &Arc<Self>) {
         while let Some(next) = self.next() {
             match next {
@@ -163,7 +169,7 @@ impl Shared {
         }
     }
 
-    /// The other thread.
+    /// The body of the second thread, which gives runs to the executor.
     fn give(self: &Arc<Self>) {
         loop {
             let mut state = self.state.lock().unwrap();

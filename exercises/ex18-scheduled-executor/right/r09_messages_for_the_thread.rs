@@ -1,4 +1,4 @@
-//! Right: the thread alone has the times, in no lock; the others leave messages for it.
+//! Right: only the scheduler's thread has the times, without a lock; other threads leave messages for it.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -10,15 +10,15 @@ use crate::sync::{Arc, Condvar, Mutex, Weak, thread};
 
 // ----- Given. -----
 
-/// A time, or a length of time: milliseconds since the clock was started.
+/// A time, in milliseconds since the clock was started; or a length of time, in milliseconds.
 pub type Millis = u64;
 
-/// The time that never comes. A thread that waits until then waits for `wake` alone.
+/// The time that never comes. A thread that waits until `NEVER` waits only for `wake`.
 pub const NEVER: Millis = Millis::MAX;
 
-/// Tells the time, and wakes the one thread that waits for it. In the tests it is the test that moves the time.
+/// Tells the time, and wakes the one thread that waits for it. In the tests, the test advances the time.
 pub trait Clock: Send + Sync {
-    /// What time it is.
+    /// Returns the current time.
     fn now(&self) -> Millis;
 
     /// Waits until the time is `until`, or until `wake` is called. It also returns at once if `wake` was called since the last
@@ -34,26 +34,27 @@ pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job and calls it once: some time later, or before `execute` returns; on a thread of the executor, or on the one
-    /// that calls `execute`. The executor catches a panic of the job.
+    /// Takes a job and calls it once, either later or before `execute` returns, on a thread of the executor
+    /// or on the thread that calls `execute`. The executor catches a panic of the job.
     fn execute(&self, job: Job);
 }
 
-/// What runs at its time. It is given its own entry. It may panic, and may be called again afterwards.
+/// A closure that runs at its time, and gets its own entry. It may panic, and may be called again after a
+/// panic.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
 
-/// Has closures run when their time has come, where the inner executor calls them.
+/// Runs closures at their time, wherever the inner executor calls them.
 pub struct Scheduler {
     post: Arc<Post>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
 }
 
-/// What the thread and the others share.
+/// The state that the scheduler's thread shares with other threads.
 struct Post {
     clock: Arc<dyn Clock>,
-    /// What the thread has to note. `None` after the end.
+    /// The messages that the thread must handle; `None` after the end.
     inbox: Mutex<Option<Vec<Message>>>,
     numbers: AtomicU64,
 }
@@ -77,7 +78,7 @@ enum Inside {
     Cancelled,
 }
 
-/// A closure that was scheduled. To drop the entry does not cancel it.
+/// The entry of a closure that was scheduled. Dropping the entry does not cancel the closure.
 pub struct TaskHandle {
     cell: Weak<Cell>,
 }
@@ -92,8 +93,9 @@ impl Scheduler {
         Self { post, thread: Mutex::new(Some(thread)) }
     }
 
-    /// Has the closure run when `delay` has passed, counted from now. With a period it runs again and again: it is due at each
-    /// period from its first time. Once the scheduler was shut down, the closure is dropped.
+    /// Runs the closure when `delay` has passed, counted from now. With a period it runs periodically: it is
+    /// due at its first time and after each further period. Once the scheduler was shut down, the closure is
+    /// dropped.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         let due = self.post.clock.now().saturating_add(delay);
         let number = self.post.numbers.fetch_add(1, Ordering::Relaxed); // any number that no other has
@@ -103,7 +105,8 @@ impl Scheduler {
         entry
     }
 
-    /// Ends the thread and drops every closure that waits for its time. Waits for the thread, and for no run.
+    /// Ends the thread and drops every closure that waits for its time. It waits for the thread, but not for
+    /// any run.
     pub fn shutdown(&self) {
         let unread = self.post.inbox.lock().unwrap().take();
         drop(unread);
@@ -116,7 +119,8 @@ impl Scheduler {
 }
 
 impl TaskHandle {
-    /// No run begins from now on. The closure is dropped at once, or at the end of its run if it runs.
+    /// Cancels the entry: no run begins from now on. The closure is dropped at once, or at the end of its run
+    /// if it is running.
     pub fn cancel(&self) {
         if let Some(cell) = self.cell.upgrade() {
             let before = cell.put(Inside::Cancelled);
@@ -141,7 +145,7 @@ impl Cell {
         }
     }
 
-    /// False: it was cancelled, and the closure is dropped.
+    /// Returns false if the entry was cancelled; then the closure is dropped.
     fn put_back(&self, work: Work) -> bool {
         let mut inside = self.inside.lock().unwrap();
         if matches!(*inside, Inside::Cancelled) {

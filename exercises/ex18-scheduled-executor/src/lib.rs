@@ -1,4 +1,5 @@
-//! Runs at their time, again and again, and none that ends or delays another. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! A scheduler for runs at given times, once or periodically, in which no run ends or delays another. The
+//! exercise is in `src/exercise.rs`; `README.md` says what to do.
 
 // The locks and threads of the exercise. Here they are real; the tests also use those of a model that decides
 // the schedule.

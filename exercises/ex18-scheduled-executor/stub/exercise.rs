@@ -1,5 +1,4 @@
-//! A scheduler: over any executor, it has closures run later, and again and again. One thread watches the
-//! time.
+//! A scheduler: over any executor, it runs closures later, once or periodically. One thread watches the time.
 //!
 //! This is the only file to edit. `cargo test -p ex18-scheduled-executor` checks it.
 #![allow(unused)]
@@ -12,13 +11,13 @@ use crate::sync::{Arc, Condvar, Mutex, Weak, thread};
 
 // ----- Given. -----
 
-/// A time, or a length of time: milliseconds since the clock was started.
+/// A time, in milliseconds since the clock was started; or a length of time, in milliseconds.
 pub type Millis = u64;
 
-/// The time that never comes. A thread that waits until then waits for `wake` alone.
+/// The time that never comes. A thread that waits until `NEVER` waits only for `wake`.
 pub const NEVER: Millis = Millis::MAX;
 
-/// Tells the time, and wakes the one thread that waits for it. In the tests, the test moves the time.
+/// Tells the time, and wakes the one thread that waits for it. In the tests, the test advances the time.
 pub trait Clock: Send + Sync {
     /// The time now.
     fn now(&self) -> Millis;
@@ -36,18 +35,17 @@ pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job and calls it once: some time later, or before `execute` returns; on a thread of the
-    /// executor, or on the one that calls `execute`. The executor catches a panic of the job.
+    /// Takes a job and calls it once, either later or before `execute` returns, on a thread of the executor
+    /// or on the thread that calls `execute`. The executor catches a panic of the job.
     fn execute(&self, job: Job);
 }
 
-/// A closure that runs at its time. It is given its own entry. It may panic, and may be called again
-/// afterwards.
+/// A closure that runs at its time, and gets its own entry. It may panic, and may be called again afterwards.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
 
-/// Has closures run when their time has come, where the inner executor calls them.
+/// Runs closures at their time, wherever the inner executor calls them.
 pub struct Scheduler {
     shared: Arc<Shared>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
@@ -60,8 +58,8 @@ struct Shared {
 }
 
 struct State {
-    // What must be known of an entry: while it waits, when it is due, and while it runs? And how is the next
-    // entry found?
+    // What must be known of an entry while it waits, when it is due, and while it runs? How is the next entry
+    // found?
     is_shut_down: bool,
 }
 
@@ -77,14 +75,15 @@ impl Scheduler {
         todo!("start a thread that gives the executor what is due, and sleeps until the next entry is")
     }
 
-    /// Has the closure run when `delay` has passed, counted from now. With a period the closure runs again
-    /// and again: it is due at its first time and after each further period. Once the scheduler was shut
+    /// Runs the closure when `delay` has passed, counted from now. With a period the closure runs
+    /// periodically: it is due at its first time and after each further period. Once the scheduler was shut
     /// down, the closure is dropped.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         todo!("note when the closure is due, and make sure that the thread is awake by then")
     }
 
-    /// Ends the thread and drops every closure that waits for its time. Waits for the thread, and for no run.
+    /// Ends the thread and drops every closure that waits for its time. It waits for the thread, but not for
+    /// any run.
     pub fn shutdown(&self) {
         todo!("take all entries out, and end the thread")
     }
@@ -92,7 +91,7 @@ impl Scheduler {
 
 impl TaskHandle {
     /// Cancels the entry: no run begins from now on. The closure is dropped at once, or at the end of its run
-    /// if it runs.
+    /// if it is running.
     pub fn cancel(&self) {
         todo!("take the entry out")
     }

@@ -1,4 +1,4 @@
-//! The jobs of the properties, their keys, and what is seen of them.
+//! The jobs of the properties, their keys, and a record of what they do.
 
 use std::hash::{Hash, Hasher};
 
@@ -13,7 +13,7 @@ const ONE_AT_A_TIME: &str = "a thread that looks whether the stripe moves, and f
                              the same lock, that it moves now; and it is there, and moves, until its last job has ended. A stripe that \
                              is taken out of the map while a job of it runs, or while a thread still has it in hand, is soon there twice";
 
-/// A key. All have the same hash, and it is known how many there are.
+/// A key. The key type of the tests. All keys have the same hash, and the tests count the living ones.
 #[derive(Clone)]
 pub(super) struct Name {
     name: &'static str,
@@ -34,7 +34,7 @@ impl Hash for Name {
     }
 }
 
-/// Where the keys of a property come from.
+/// The source of a property's keys.
 pub(super) struct Keys(Arc<()>);
 
 impl Keys {
@@ -46,7 +46,7 @@ impl Keys {
         Name { name, _alive: Arc::clone(&self.0) }
     }
 
-    /// How many of them, and of their clones, there are.
+    /// Returns the number of keys and of their clones that are alive.
     pub(super) fn left(&self) -> usize {
         Arc::strong_count(&self.0) - 1
     }
@@ -58,7 +58,7 @@ pub(super) fn panics() {
 
 /// What the jobs of a property have done.
 pub(super) struct Log {
-    /// Key and number.
+    /// The key and the number of each job that has begun.
     begun: Shared<Vec<(&'static str, u32)>>,
     running: Shared<Vec<(&'static str, u32)>>,
     begins: Counter,
@@ -68,7 +68,7 @@ pub(super) struct Log {
 /// What became of a job that was executed on another thread.
 pub(super) type Fate = Arc<Shared<Option<Result<(), Refused>>>>;
 
-/// A job under way; it ends also by a panic.
+/// A job that is running; a panic also ends it.
 struct Running<'a>(&'a Log, u32);
 
 impl Drop for Running<'_> {
@@ -86,7 +86,7 @@ impl Log {
         Arc::new(Self { begun: Shared::default(), running: Shared::default(), begins, ended })
     }
 
-    /// A job of this key that does this.
+    /// Makes a job of the given key that calls `work`.
     pub(super) fn job(self: &Arc<Self>, key: &'static str, number: u32, work: Job) -> Job {
         let log = Arc::clone(self);
         Box::new(move || {
@@ -114,7 +114,7 @@ impl Log {
         Running(self, number)
     }
 
-    /// Those that have begun, in this order.
+    /// Returns the jobs that have begun, in the order in which they began.
     pub(super) fn begun(&self) -> Vec<u32> {
         self.begun.with(|begun| begun.iter().map(|(_, number)| *number).collect())
     }
@@ -123,7 +123,7 @@ impl Log {
         self.begun().contains(&number)
     }
 
-    /// Waits until this one has begun.
+    /// Waits until the given job has begun.
     pub(super) fn until_begun(&self, number: u32) {
         let mut jobs = 0;
         while !self.has_run(number) {
@@ -152,7 +152,8 @@ impl Log {
         }
     }
 
-    /// Sees that just these have run, and those of each key in this order.
+    /// Checks that exactly the expected jobs have run, and that those of each key have run in the given
+    /// order.
     pub(super) fn check_of_each(&self, expected: &[u32], cause: &str) {
         let mut begun = self.begun.with(|begun| begun.clone());
         begun.sort_by_key(|(key, _)| *key); // is stable

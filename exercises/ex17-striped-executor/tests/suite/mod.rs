@@ -54,7 +54,7 @@ where
     Arc::new(StripedExecutor::new(Arc::clone(below)))
 }
 
-/// The jobs of a property, and the executor that they are given to.
+/// The jobs of a property, and the executor that gets them.
 struct Trial<E> {
     striped: Arc<Striped<E>>,
     keys: Keys,
@@ -69,7 +69,7 @@ where
         Arc::new(Self { striped: striped(below), keys: Keys::new(), log: Log::new() })
     }
 
-    /// Executes a job of this key that does this.
+    /// Executes a job of the given key that calls `work`.
     fn execute(
         &self,
         key: &'static str,
@@ -92,13 +92,13 @@ where
         self.take_that(key, number, Box::new(|| {}));
     }
 
-    /// On another thread.
+    /// Executes such a job on another thread.
     fn submitter(self: &Arc<Self>, key: &'static str, number: u32) -> thread::JoinHandle<()> {
         let trial = Arc::clone(self);
         on_a_thread("submitter", Box::new(move || trial.take(key, number)))
     }
 
-    /// Executes a job on another thread, which notes what has become of it.
+    /// Executes a job on another thread, which records the outcome.
     fn tried(self: &Arc<Self>, name: &str, key: &'static str, number: u32) -> (thread::JoinHandle<()>, Fate) {
         let (trial, fate) = (Arc::clone(self), Fate::default());
         let told = Arc::clone(&fate);
@@ -109,7 +109,7 @@ where
         (on_a_thread(name, Box::new(work)), fate)
     }
 
-    /// Sees that the executor has no key any more.
+    /// Checks that the executor holds no key any more.
     fn check_keys(&self, when: &str) {
         let left = self.keys.left();
         if left > 0 {
@@ -383,8 +383,9 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
     what_was_called_early_will_not_come_again(3, jobs::panics);
 }
 
-/// While job 1 runs, others of its key are taken, and all that the executor was given for them is called and
-/// returns. From then on the executor refuses. So only the call in which job 1 runs is left for them.
+/// While job 1 runs, other jobs of its key are taken, and everything that the executor was given for them is
+/// called and returns. From then on the executor refuses. So only the call in which job 1 runs is left for
+/// them.
 fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     let below = Desk::new();
     let trial = Trial::over(&below);
@@ -408,7 +409,7 @@ fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     trial.check_keys("all jobs have ended");
 }
 
-/// More than a stripe would run in one go that lets others go first now and then.
+/// More jobs than a stripe would run in one go if it sometimes let other stripes go first.
 const MANY: u32 = 70;
 
 pub fn others_may_come_while_the_executor_decides() {
@@ -419,7 +420,7 @@ pub fn others_may_come_while_the_executor_decides() {
         below.refuse(!takes);
         let first = trial.tried("first", "Ada", 1);
         gate.until_reached(BELOW_RUNS);
-        // Of two that wait for a yes, both have to hear of it.
+        // If two submitters wait for the executor's decision, both must be told of it.
         let others: &[u32] = if takes { &[2, 3] } else { &[2] };
         let others: Vec<_> =
             others.iter().map(|number| (*number, trial.tried("another", "Ada", *number))).collect();

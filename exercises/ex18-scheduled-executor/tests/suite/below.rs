@@ -16,11 +16,12 @@ impl Executor for Threads {
     }
 }
 
-/// It takes whatever it is given.
+/// An executor that takes every job that it is given.
 pub(super) struct Calls(Arc<AtOnce>);
 
 impl Calls {
-    /// Before it returns: on the thread that submits, or on another one, for which that thread waits.
+    /// It calls each job before it returns: on the thread that submits, or on another thread, for which the
+    /// submitting one waits.
     pub(super) fn at_once(elsewhere: bool) -> Arc<Self> {
         Arc::new(Self(AtOnce::new(elsewhere)))
     }
@@ -32,7 +33,7 @@ impl Executor for Calls {
     }
 }
 
-/// Keeps jobs until the property has them called.
+/// An executor that keeps jobs until the property calls them.
 pub(super) struct Desk {
     jobs: Shared<VecDeque<Job>>,
     given: Counter,
@@ -43,7 +44,7 @@ impl Desk {
         Arc::new(Self { jobs: Shared::default(), given: Counter::new("the executor to be given a job") })
     }
 
-    /// Waits until it was given so many jobs in all.
+    /// Waits until it was given `jobs` jobs in all.
     pub(super) fn until_given(&self, jobs: usize, cause: &str) {
         if others_come_to_rest() && self.given.get() < jobs {
             let given = self.given.get();
@@ -57,7 +58,7 @@ impl Desk {
         expect("waiting for the executor to be given a job", cause, || self.given.wait_for(jobs));
     }
 
-    /// Calls what is here, on the calling thread.
+    /// Calls the jobs that are here, on the calling thread.
     pub(super) fn call_all(&self, cause: &str) {
         while let Some(job) = self.jobs.with(VecDeque::pop_front) {
             step("the executor calls what it was given");

@@ -1,4 +1,4 @@
-//! The clock of the properties: it says what the property has told it to say.
+//! The clock of the properties: it shows the time that the property has set.
 
 use exercises_harness::{fail, step};
 
@@ -8,34 +8,34 @@ use crate::sync::Arc;
 
 pub(super) struct Hands {
     state: Shared<State>,
-    /// How often the time has changed, or a thread was woken.
+    /// The number of times that the time has changed or that `wake` was called.
     turns: Counter,
 }
 
 #[derive(Default)]
 struct State {
     now: Millis,
-    /// `wake` was called, and no wait has ended by it.
+    /// True if `wake` was called, and has not yet ended a wait.
     was_woken: bool,
-    /// A thread waits.
+    /// True while a thread waits.
     is_watched: bool,
 }
 
 impl Hands {
-    /// Makes a clock that says 0.
+    /// Makes a clock that shows 0.
     pub(super) fn new() -> Arc<Self> {
         let turns = Counter::new("its time, or for wake()");
         Arc::new(Self { state: Shared::default(), turns })
     }
 
-    /// Moves the time on.
+    /// Advances the time.
     pub(super) fn advance_to(&self, time: Millis) {
         step(&format!("the clock says {time}"));
         self.state.with(|state| state.now = time);
         self.turns.add();
     }
 
-    /// Whether a wait until this time is over.
+    /// Returns true if a wait until this time is over.
     fn is_over(&self, until: Millis) -> bool {
         self.state.with(|state| {
             let over = state.was_woken || state.now >= until;

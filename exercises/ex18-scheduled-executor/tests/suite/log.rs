@@ -1,4 +1,4 @@
-//! What the properties schedule, and what is seen of it.
+//! The closures that the properties schedule, and a record of their runs.
 
 use exercises_harness::{aside, expect, fail, panic_on_purpose, step};
 
@@ -10,7 +10,7 @@ use crate::below::{Threads, on_a_thread};
 use crate::probe::{Counter, Shared, others_come_to_rest};
 use crate::sync::{Arc, thread};
 
-/// What a run does.
+/// The action of a run.
 pub(super) type Does = Box<dyn FnMut(&TaskHandle) + Send>;
 
 pub(super) fn nothing() -> Does {
@@ -21,10 +21,10 @@ pub(super) fn panics() -> Does {
     Box::new(|_| panic_on_purpose())
 }
 
-/// What the closures of a property have done.
+/// A record of what the closures of a property have done.
 pub(super) struct Log {
     clock: Arc<Hands>,
-    /// Number and time of each run that has begun.
+    /// The number of the entry and the time of each run that has begun.
     begun: Shared<Vec<(u32, Millis)>>,
     running: Shared<Vec<u32>>,
     begins: Counter,
@@ -33,7 +33,7 @@ pub(super) struct Log {
     drops: Counter,
 }
 
-/// A run under way; it ends also by a panic.
+/// A run that is going on; a panic also ends it.
 struct Running<'a>(&'a Log, u32);
 
 impl Drop for Running<'_> {
@@ -45,7 +45,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// What a closure has captured.
+/// A value that a closure has captured.
 struct Captured {
     log: Arc<Log>,
     number: u32,
@@ -88,7 +88,7 @@ impl Log {
         Running(self, number)
     }
 
-    /// The numbers of the entries whose runs have begun, in this order.
+    /// Returns the numbers of the entries whose runs have begun, in the order in which they began.
     pub(super) fn begun(&self) -> Vec<u32> {
         self.begun.with(|begun| begun.iter().map(|(number, _)| *number).collect())
     }
@@ -116,13 +116,13 @@ impl Trial {
         Self::new(Arc::<E>::clone(below), None)
     }
 
-    /// On an executor with a thread for each job.
+    /// Makes a scheduler on an executor with a thread for each job.
     pub(super) fn on_threads() -> Arc<Self> {
         let threads = Arc::new(Threads::default());
         Self::new(Arc::<Threads>::clone(&threads), Some(threads))
     }
 
-    /// On an executor of each kind that calls what it is given.
+    /// Runs the property on each kind of executor that calls the jobs that it is given.
     pub(super) fn on_each() -> [Arc<Self>; 2] {
         [Self::on_threads(), Self::over(&Calls::at_once(false))]
     }
@@ -135,7 +135,7 @@ impl Trial {
         Arc::new(Self { clock, scheduler, log, threads })
     }
 
-    /// A closure that does this whenever it runs.
+    /// Makes a closure that calls `action` whenever it runs.
     pub(super) fn work(&self, number: u32, does: Does) -> Work {
         self.work_with(number, does, None)
     }
@@ -160,13 +160,13 @@ impl Trial {
         expect("schedule()", BUSY, || self.scheduler.schedule(delay, None, work))
     }
 
-    /// For the first time when this time has passed, and then each time after it again.
+    /// Schedules the closure for the first time after the given delay, and then after each further period.
     pub(super) fn every(&self, period: Millis, number: u32, does: Does) -> TaskHandle {
         let work = self.work(number, does);
         expect("schedule()", BUSY, || self.scheduler.schedule(period, Some(period), work))
     }
 
-    /// Does this on another thread, and sees that it comes back while nothing else happens.
+    /// Makes a call on another thread, and checks that it returns while nothing else happens.
     pub(super) fn at_once(&self, what: &str, while_: &str, cause: &str, call: Box<dyn FnOnce() + Send>) {
         let name = what.to_owned();
         let caller = on_a_thread(
@@ -186,12 +186,12 @@ impl Trial {
         expect("cancel()", BUSY, || entry.cancel());
     }
 
-    /// Waits until so many runs have begun in all.
+    /// Waits until the given number of runs have begun in all.
     pub(super) fn until_begun(&self, runs: usize, cause: &str) {
         self.until(&self.log.begins, runs, "so many runs are due", cause);
     }
 
-    /// Waits until so many runs have ended in all.
+    /// Waits until the given number of runs have ended in all.
     pub(super) fn until_ended(&self, runs: usize, cause: &str) {
         self.until(&self.log.ended, runs, "so many runs are due", cause);
     }
@@ -212,7 +212,7 @@ impl Trial {
         expect("waiting for a run", cause, || counter.wait_for(least));
     }
 
-    /// Waits until this closure was dropped. `when` says what has happened.
+    /// Waits until this closure was dropped. `when` tells, for the message, what has happened before.
     pub(super) fn until_dropped(&self, number: u32, when: &str, cause: &str) {
         if others_come_to_rest() {
             self.check_dropped(number, when, cause);
@@ -226,14 +226,15 @@ impl Trial {
         });
     }
 
-    /// Sees that this closure was dropped.
+    /// Checks that the given closure was dropped.
     pub(super) fn check_dropped(&self, number: u32, when: &str, cause: &str) {
         if !self.log.is_dropped(number) {
             fail(&format!("{when}, and the closure of entry {number} has not been dropped"), cause);
         }
     }
 
-    /// Lets all other threads do what they can, and sees that only the runs of these entries have begun, in order.
+    /// Lets all other threads go on until they wait, and checks that only the runs of the given entries have
+    /// begun, in the given order.
     pub(super) fn check(&self, expected: &[u32], cause: &str) {
         others_come_to_rest();
         let begun = self.log.begun();
@@ -259,7 +260,7 @@ impl Trial {
         }
     }
 
-    /// Ends it after what the property is about.
+    /// Ends the scheduler after the event that the property checks.
     pub(super) fn end(&self) {
         aside(|| self.shutdown("shutdown() ends the thread"));
         aside(|| self.join());

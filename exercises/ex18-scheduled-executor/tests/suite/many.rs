@@ -1,4 +1,4 @@
-//! Schedulers with many entries, and two of them.
+//! The properties of schedulers with many entries, and of two schedulers at the same time.
 
 use exercises_harness::{fail, panic_on_purpose};
 
@@ -12,7 +12,7 @@ const AT_SIZE: &str = "what holds for three entries holds for any number: of the
 const EACH_ITS_OWN: &str = "what a scheduler knows is in the scheduler and in its entries. Another one in the same process has its own \
                             numbers, its own clock and its own end, also if a run of the one uses the other";
 
-/// How many entries there are of each kind.
+/// The number of entries of each kind.
 const MANY: u32 = 300;
 
 pub fn many_entries_run_at_their_times() {

@@ -1,4 +1,4 @@
-//! When runs begin, and what may not keep them from that.
+//! The properties of the times at which runs begin, and of things that must not delay them.
 
 use exercises_harness::{fail, live_threads};
 
@@ -13,7 +13,7 @@ use crate::below::Gate;
 use crate::probe::{Shared, others_come_to_rest, until_others_wait};
 use crate::sync::Arc;
 
-/// What a run does that takes long: the first waits at the gate.
+/// The action of a run that takes long: the first run waits at the gate.
 fn waits_at(gate: &Arc<Gate>) -> Does {
     let gate = Arc::clone(gate);
     Box::new(move |_| gate.pass())
