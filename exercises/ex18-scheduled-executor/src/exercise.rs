@@ -19,7 +19,7 @@ pub const NEVER: Millis = Millis::MAX;
 
 /// Tells the time, and wakes the one thread that waits for it. In the tests, the test advances the time.
 pub trait Clock: Send + Sync {
-    /// The time now.
+    /// Returns the current time.
     fn now(&self) -> Millis;
 
     /// Waits until the time is `until`, or until `wake` is called. It also returns at once if `wake` was

@@ -1,4 +1,4 @@
-//! Right: a task gives away all new positions but the last, which it searches itself when it has given the others away.
+//! Right: a task submits all new positions except the last one, and then searches that one itself.
 #![allow(unused)]
 
 use std::collections::hash_map::Entry;
@@ -27,20 +27,21 @@ pub trait Executor: Send + Sync {
 /// A position of a puzzle.
 pub type Position = u32;
 
-/// What leads from one position to another.
+/// A move, which leads from one position to another.
 pub type Move = char;
 
-/// What a search knows of a puzzle.
+/// A puzzle, as a search sees it.
 pub trait Puzzle: Send + Sync {
-    /// The position in which the puzzle begins.
+    /// Returns the position in which the puzzle begins.
     fn start(&self) -> Position;
-    /// Whether the position is a solution. It may panic.
+    /// Returns true if the position is a solution. It may panic.
     fn is_solved(&self, position: Position) -> bool;
-    /// The moves that are possible in the position, and where each of them leads. It may panic.
+    /// Returns the moves that are possible in the position, each with the position to which it leads. It may
+    /// panic.
     fn moves(&self, position: Position) -> Vec<(Move, Position)>;
 }
 
-/// The answer of a search.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// These moves lead from the start to a solved position.
@@ -55,7 +56,8 @@ pub enum Answer {
 
 // ----- Yours. -----
 
-/// A search for a solution of a puzzle. It searches positions at once, where the executor calls its jobs.
+/// A search for a solution of a puzzle. It searches many positions at the same time, wherever the executor
+/// calls its jobs.
 pub struct Solver {
     search: Arc<Search>,
 }
@@ -127,7 +129,8 @@ impl Search {
         }
     }
 
-    /// Looks at a position, and submits all but one of those that come next. That one, and those that are refused, go to `own`.
+    /// Looks at a position, and submits all but one of the positions that come next. That one, and the
+    /// refused positions, go to `own`.
     fn visit(self: &Arc<Self>, position: Position, own: &mut Vec<Position>) {
         if self.is_over() {
             return;
@@ -139,7 +142,7 @@ impl Search {
         new.retain(|(last, next)| self.is_new(*next, Some((*last, position))));
         own.extend(new.pop().map(|(_, next)| next));
         for (_, next) in new {
-            // One that is not submitted is counted all the same; `run` counts it off.
+            // A position that is not submitted is counted, too; `run` subtracts it.
             if self.is_over() || !self.submit(next) {
                 own.push(next);
             }
@@ -167,7 +170,7 @@ impl Search {
         self.tell(Answer::Solved(way));
     }
 
-    /// The first answer stays.
+    /// Sets the answer, unless there is one already: the first answer stays.
     fn tell(&self, answer: Answer) {
         let mut state = self.state.lock().unwrap();
         if state.answer.is_none() {

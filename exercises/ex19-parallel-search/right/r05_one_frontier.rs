@@ -1,4 +1,5 @@
-//! Right: all positions stand in one queue; a job is the right to search whichever is first in it, and one that is refused is used up by the one who was refused.
+//! Right: all positions stand in one queue; a job is the right to search whichever position is first in the
+//! queue, and the right of a refused job is used by the thread that was refused.
 #![allow(unused)]
 
 use std::collections::hash_map::Entry;
@@ -27,20 +28,21 @@ pub trait Executor: Send + Sync {
 /// A position of a puzzle.
 pub type Position = u32;
 
-/// What leads from one position to another.
+/// A move, which leads from one position to another.
 pub type Move = char;
 
-/// What a search knows of a puzzle.
+/// A puzzle, as a search sees it.
 pub trait Puzzle: Send + Sync {
-    /// The position in which the puzzle begins.
+    /// Returns the position in which the puzzle begins.
     fn start(&self) -> Position;
-    /// Whether the position is a solution. It may panic.
+    /// Returns true if the position is a solution. It may panic.
     fn is_solved(&self, position: Position) -> bool;
-    /// The moves that are possible in the position, and where each of them leads. It may panic.
+    /// Returns the moves that are possible in the position, each with the position to which it leads. It may
+    /// panic.
     fn moves(&self, position: Position) -> Vec<(Move, Position)>;
 }
 
-/// The answer of a search.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// These moves lead from the start to a solved position.
@@ -55,7 +57,8 @@ pub enum Answer {
 
 // ----- Yours. -----
 
-/// A search for a solution of a puzzle. It searches positions at once, where the executor calls its jobs.
+/// A search for a solution of a puzzle. It searches many positions at the same time, wherever the executor
+/// calls its jobs.
 pub struct Solver {
     search: Arc<Search>,
 }
@@ -70,7 +73,7 @@ struct Search {
 struct State {
     /// How each position was reached first; the start by no move.
     seen: HashMap<Position, Option<(Move, Position)>>,
-    /// The positions that are not being searched. For each there is a job, or one that was refused.
+    /// The positions that are not being searched. For each of them there is a job, or a job that was refused.
     frontier: VecDeque<Position>,
     /// The number of positions that were seen and are not searched to the end.
     under_way: usize,
@@ -115,13 +118,14 @@ impl Search {
         true
     }
 
-    /// Gives the executor a job for a position, which may be refused. No lock is held: the executor may call the job at once.
+    /// Gives the executor a job for a position, which may be refused. No lock is held here, because the
+    /// executor may call the job at once.
     fn submit(self: &Arc<Self>) -> bool {
         let search = Arc::clone(self);
         self.executor.execute(Box::new(move || search.run())).is_ok()
     }
 
-    /// The job: searches a position, and one more for each job that the executor refuses meanwhile.
+    /// The job: searches a position, and one more position for each job that the executor refuses meanwhile.
     fn run(self: &Arc<Self>) {
         let mut jobs = 1;
         while jobs > 0 {
@@ -133,7 +137,8 @@ impl Search {
         }
     }
 
-    /// Looks at a position, and counts those that come next. How many jobs for them were refused.
+    /// Looks at a position, and counts the positions that come next. Returns the number of jobs for them that
+    /// were refused.
     fn visit(self: &Arc<Self>, position: Position) -> usize {
         if self.is_over() {
             return 0;
@@ -168,7 +173,7 @@ impl Search {
         self.tell(Answer::Solved(way));
     }
 
-    /// The first answer stays.
+    /// Sets the answer, unless there is one already: the first answer stays.
     fn tell(&self, answer: Answer) {
         let mut state = self.state.lock().unwrap();
         if state.answer.is_none() {

@@ -1,4 +1,5 @@
-//! Right: every task has a reference to one value, whose drop tells that there is no solution: the count is that of the Arc.
+//! Right: every task has a reference to one shared value, whose drop gives the answer that there is no
+//! solution. The count of positions is the reference count of the Arc.
 #![allow(unused)]
 
 use std::collections::hash_map::Entry;
@@ -27,20 +28,21 @@ pub trait Executor: Send + Sync {
 /// A position of a puzzle.
 pub type Position = u32;
 
-/// What leads from one position to another.
+/// A move, which leads from one position to another.
 pub type Move = char;
 
-/// What a search knows of a puzzle.
+/// A puzzle, as a search sees it.
 pub trait Puzzle: Send + Sync {
-    /// The position in which the puzzle begins.
+    /// Returns the position in which the puzzle begins.
     fn start(&self) -> Position;
-    /// Whether the position is a solution. It may panic.
+    /// Returns true if the position is a solution. It may panic.
     fn is_solved(&self, position: Position) -> bool;
-    /// The moves that are possible in the position, and where each of them leads. It may panic.
+    /// Returns the moves that are possible in the position, each with the position to which it leads. It may
+    /// panic.
     fn moves(&self, position: Position) -> Vec<(Move, Position)>;
 }
 
-/// The answer of a search.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// These moves lead from the start to a solved position.
@@ -55,7 +57,8 @@ pub enum Answer {
 
 // ----- Yours. -----
 
-/// A search for a solution of a puzzle. It searches positions at once, where the executor calls its jobs.
+/// A search for a solution of a puzzle. It searches many positions at the same time, wherever the executor
+/// calls its jobs.
 pub struct Solver {
     search: Arc<Search>,
 }
@@ -67,7 +70,8 @@ struct Search {
     answered: Condvar,
 }
 
-/// What every task has a reference to. When the last one is gone, there is nothing left to be searched.
+/// The value to which every task has a reference. When the last reference is dropped, no position is left to
+/// be searched.
 struct UnderWay {
     search: Arc<Search>,
 }
@@ -126,7 +130,7 @@ impl Search {
         self.tell(Answer::Solved(way));
     }
 
-    /// The first answer stays.
+    /// Sets the answer, unless there is one already: the first answer stays.
     fn tell(&self, answer: Answer) {
         let mut state = self.state.lock().unwrap();
         if state.answer.is_none() {
@@ -169,7 +173,7 @@ fn run(under_way: &Arc<UnderWay>, first: Position) {
     }
 }
 
-/// Looks at a position, and submits those that come next.
+/// Looks at a position, and submits the positions that come next.
 fn visit(under_way: &Arc<UnderWay>, position: Position, own: &mut Vec<Position>) {
     let search = &under_way.search;
     if search.is_over() {

@@ -1,4 +1,5 @@
-//! A solver: over any executor, it searches the positions of a puzzle at once, and knows when there is no solution.
+//! A solver: over any executor, it searches many positions of a puzzle at the same time, and knows when there
+//! is no solution.
 #![allow(unused)]
 
 use std::collections::hash_map::Entry;
@@ -27,20 +28,21 @@ pub trait Executor: Send + Sync {
 /// A position of a puzzle.
 pub type Position = u32;
 
-/// What leads from one position to another.
+/// A move, which leads from one position to another.
 pub type Move = char;
 
-/// What a search knows of a puzzle.
+/// A puzzle, as a search sees it.
 pub trait Puzzle: Send + Sync {
-    /// The position in which the puzzle begins.
+    /// Returns the position in which the puzzle begins.
     fn start(&self) -> Position;
-    /// Whether the position is a solution. It may panic.
+    /// Returns true if the position is a solution. It may panic.
     fn is_solved(&self, position: Position) -> bool;
-    /// The moves that are possible in the position, and where each of them leads. It may panic.
+    /// Returns the moves that are possible in the position, each with the position to which it leads. It may
+    /// panic.
     fn moves(&self, position: Position) -> Vec<(Move, Position)>;
 }
 
-/// The answer of a search.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// These moves lead from the start to a solved position.
@@ -55,7 +57,8 @@ pub enum Answer {
 
 // ----- Yours. -----
 
-/// A search for a solution of a puzzle. It searches positions at once, where the executor calls its jobs.
+/// A search for a solution of a puzzle. It searches many positions at the same time, wherever the executor
+/// calls its jobs.
 pub struct Solver {
     search: Arc<Search>,
 }
@@ -163,7 +166,7 @@ impl Search {
         self.tell(Answer::Solved(way));
     }
 
-    /// The first answer stays.
+    /// Sets the answer, unless there is one already: the first answer stays.
     fn tell(&self, answer: Answer) {
         let mut state = self.state.lock().unwrap();
         if state.answer.is_none() {

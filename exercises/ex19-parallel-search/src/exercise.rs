@@ -1,5 +1,5 @@
-//! A solver: over any executor, it searches the positions of a puzzle at once, and knows when there is no
-//! solution.
+//! A solver: over any executor, it searches many positions of a puzzle at the same time, and knows when there
+//! is no solution.
 //!
 //! This is the only file to edit. `cargo test -p ex19-parallel-search` checks it.
 #![allow(unused)]
@@ -35,15 +35,16 @@ pub type Move = char;
 
 /// A puzzle, as a search sees it.
 pub trait Puzzle: Send + Sync {
-    /// The position in which the puzzle begins.
+    /// Returns the position in which the puzzle begins.
     fn start(&self) -> Position;
-    /// Whether the position is a solution. It may panic.
+    /// Returns true if the position is a solution. It may panic.
     fn is_solved(&self, position: Position) -> bool;
-    /// The moves that are possible in the position, and where each of them leads. It may panic.
+    /// Returns the moves that are possible in the position, each with the position to which it leads. It may
+    /// panic.
     fn moves(&self, position: Position) -> Vec<(Move, Position)>;
 }
 
-/// The answer of a search.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// These moves lead from the start to a solved position.
@@ -58,7 +59,8 @@ pub enum Answer {
 
 // ----- Yours. -----
 
-/// A search for a solution of a puzzle. It searches positions at once, where the executor calls its jobs.
+/// A search for a solution of a puzzle. It searches many positions at the same time, wherever the executor
+/// calls its jobs.
 pub struct Solver {
     puzzle: Arc<dyn Puzzle>,
     executor: Arc<dyn Executor>,

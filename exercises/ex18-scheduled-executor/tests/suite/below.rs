@@ -20,8 +20,8 @@ impl Executor for Threads {
 pub(super) struct Calls(Arc<AtOnce>);
 
 impl Calls {
-    /// It calls each job before it returns: on the thread that submits, or on another thread, for which the
-    /// submitting one waits.
+    /// Makes an executor that calls each job before `execute` returns: on the thread that submits, or on
+    /// another thread, for which the submitting one waits.
     pub(super) fn at_once(elsewhere: bool) -> Arc<Self> {
         Arc::new(Self(AtOnce::new(elsewhere)))
     }

@@ -122,7 +122,7 @@ impl Trial {
         Self::new(Arc::<Threads>::clone(&threads), Some(threads))
     }
 
-    /// Runs the property on each kind of executor that calls the jobs that it is given.
+    /// Makes a scheduler on each kind of executor that calls the jobs that it is given.
     pub(super) fn on_each() -> [Arc<Self>; 2] {
         [Self::on_threads(), Self::over(&Calls::at_once(false))]
     }
@@ -135,12 +135,12 @@ impl Trial {
         Arc::new(Self { clock, scheduler, log, threads })
     }
 
-    /// Makes a closure that calls `action` whenever it runs.
+    /// Makes a closure that calls `does` whenever it runs.
     pub(super) fn work(&self, number: u32, does: Does) -> Work {
         self.work_with(number, does, None)
     }
 
-    /// A closure that does this whenever it runs, and that when it is dropped.
+    /// Makes a closure that calls `does` whenever it runs, and `at_drop` when it is dropped.
     pub(super) fn work_with(
         &self,
         number: u32,
@@ -160,7 +160,7 @@ impl Trial {
         expect("schedule()", BUSY, || self.scheduler.schedule(delay, None, work))
     }
 
-    /// Schedules the closure for the first time after the given delay, and then after each further period.
+    /// Schedules a closure that is due after `period`, and then after each further period.
     pub(super) fn every(&self, period: Millis, number: u32, does: Does) -> TaskHandle {
         let work = self.work(number, does);
         expect("schedule()", BUSY, || self.scheduler.schedule(period, Some(period), work))

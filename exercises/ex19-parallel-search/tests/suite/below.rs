@@ -10,14 +10,14 @@ use crate::sync::Arc;
 
 type Submit = Box<dyn Fn(Job) -> Result<(), Job> + Send + Sync>;
 
-/// What a solver is given as its executor.
+/// The executor that a solver is given.
 pub(super) struct Below {
     submit: Submit,
-    /// Every job with an even number is refused.
+    /// True if every job with an even number is refused.
     refuses_some: bool,
-    /// How often it was given something.
+    /// The number of jobs that it was given.
     given: Counter,
-    /// How often it has taken or refused that.
+    /// The number of jobs that it has taken or refused.
     decided: Counter,
 }
 
@@ -31,46 +31,47 @@ impl Below {
         })
     }
 
-    /// An executor that keeps what it is given until the property has it called.
+    /// Makes an executor that keeps the jobs that it is given until the property calls them.
     pub(super) fn desk() -> (Arc<Desk>, Arc<Self>) {
         let desk = Desk::new();
         let same = Arc::clone(&desk);
         (desk, Self::over(Box::new(move |job| same.submit(job))))
     }
 
-    /// An executor that refuses everything.
+    /// Makes an executor that refuses everything.
     pub(super) fn refusing() -> Arc<Self> {
         let (desk, below) = Self::desk();
         desk.refuse(true);
         below
     }
 
-    /// An executor that calls each job before it returns: on the thread that submits, or on another one.
+    /// Makes an executor that calls each job before `execute` returns: on the thread that submits, or on
+    /// another thread.
     pub(super) fn at_once(elsewhere: bool) -> Arc<Self> {
         let at_once = AtOnce::new(elsewhere);
         Self::over(Box::new(move |job| at_once.submit(job)))
     }
 
-    /// An executor with a thread for each job.
+    /// Makes an executor with a thread for each job.
     pub(super) fn threads() -> (Arc<Threads>, Arc<Self>) {
         let threads = Arc::new(Threads::default());
         let same = Arc::clone(&threads);
         (threads, Self::over(Box::new(move |job| same.submit(job))))
     }
 
-    /// An executor with a thread for each job, which refuses every second one.
+    /// Makes an executor with a thread for each job, which refuses every second job.
     pub(super) fn threads_for_some() -> (Arc<Threads>, Arc<Self>) {
         let (threads, below) = Self::threads();
         let below = Arc::into_inner(below).expect("it is new");
         (threads, Arc::new(Self { refuses_some: true, ..below }))
     }
 
-    /// How often it was given something.
+    /// The number of jobs that it was given.
     pub(super) fn given(&self) -> usize {
         self.given.get()
     }
 
-    /// Waits until it has taken something.
+    /// Waits until the executor has taken a job.
     pub(super) fn until_given(&self) {
         expect("waiting for a job", BELOW_RUNS, || self.decided.wait_for(1));
     }

@@ -1,4 +1,4 @@
-//! The puzzle of the properties: a few positions, what happens at each, and what was seen of a search.
+//! The puzzle of the properties: a few positions, an action at each, and a record of a search.
 
 use std::hint::black_box;
 use std::ptr;
@@ -13,7 +13,7 @@ use crate::sync::thread;
 /// A move from one position to another. Position 1 is the start.
 pub(super) type Edge = (Position, Move, Position);
 
-/// What a search asks about a position.
+/// The questions that a search asks about a position.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Asks {
     IsSolved,
@@ -27,12 +27,13 @@ pub(super) struct Board {
     edges: Vec<Edge>,
     solved: Vec<Position>,
     does: Vec<(Asks, Position, Does)>,
-    /// The positions that were asked whether they are solved, and those whose moves were asked for.
+    /// The positions of which the search has asked whether they are solved, and the positions whose moves it
+    /// has asked for.
     looked_at: Shared<Vec<Position>>,
     moved_from: Shared<Vec<Position>>,
-    /// The answer is known, and everything that was begun before has ended or waits at a gate.
+    /// True if the answer is known, and every call that was begun before has ended or waits at a gate.
     over: Shared<bool>,
-    /// The addresses between which the stack of `is_solved` was.
+    /// The lowest and the highest stack address at which `is_solved` ran.
     stack: Shared<Option<(usize, usize)>>,
 }
 
@@ -49,13 +50,13 @@ impl Board {
         }
     }
 
-    /// Does this whenever a search asks this about a position.
+    /// Calls the action whenever a search asks the given question about the position.
     pub(super) fn when(mut self, asks: Asks, position: Position, does: Does) -> Self {
         self.does.push((asks, position, does));
         self
     }
 
-    /// All positions that can be reached.
+    /// Returns all positions that can be reached.
     pub(super) fn positions(&self) -> Vec<Position> {
         let mut positions: Vec<Position> = self.edges.iter().map(|(_, _, to)| *to).chain([1]).collect();
         positions.sort_unstable();
@@ -63,25 +64,25 @@ impl Board {
         positions
     }
 
-    /// The positions that a search has looked at, sorted.
+    /// Returns the positions that a search has looked at, sorted.
     pub(super) fn looked_at(&self) -> Vec<Position> {
         let mut looked_at = self.looked_at.with(|looked_at| looked_at.clone());
         looked_at.sort_unstable();
         looked_at
     }
 
-    /// From now on, a search must ask for nothing more.
+    /// Notes that from now on the search must ask nothing more.
     pub(super) fn is_over(&self) {
         step("the answer is known");
         self.over.with(|over| *over = true);
     }
 
-    /// The bytes of its stack that a search has used between two looks.
+    /// Returns the number of bytes of stack that a search has used between two looks at positions.
     pub(super) fn depth(&self) -> usize {
         self.stack.with(|stack| stack.map_or(0, |(low, high)| high - low))
     }
 
-    /// Sees that the moves of a solution lead to one.
+    /// Checks that the moves of a solution lead to a solved position.
     pub(super) fn check_way(&self, answer: &Answer) {
         let Answer::Solved(way) = answer else { return };
         let mut position = Some(1);

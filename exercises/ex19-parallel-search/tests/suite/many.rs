@@ -1,4 +1,5 @@
-//! Searches with many positions, with unusual ones, and two at once.
+//! The properties of searches with many positions, of searches with unusual positions, and of two searches at
+//! once.
 
 use exercises_harness::fail;
 
@@ -14,10 +15,11 @@ const AT_SIZE: &str = "what holds for four positions holds for hundreds, and for
 const EACH_ITS_OWN: &str = "what a search knows is in its solver. Another search may be under way in the same process, on the same thread \
                             and with the same positions: it has its own answer, its own list and its own end";
 
-/// How many positions there are beside the start.
+/// The number of positions besides the start.
 const MANY: u32 = 200;
 
-/// From the start to many positions far from each other, and from each to the last and to the first of all numbers.
+/// A puzzle whose start leads to many positions far from each other; each of these leads to the last and to
+/// the first of all numbers.
 fn star() -> Vec<Edge> {
     let far = |place: u32| place * 21_000_000; // up to 4,200,000,000
     let name = |place: u32| char::from_u32(0x1000 + place).expect("a letter");

@@ -59,16 +59,16 @@ const CANCELLED: &str = "a cancel is an answer of its own, and the first answer 
 const ONE_SEARCH: &str = "the first call of solve() begins the search, and all others wait for its answer: to look whether it was begun, and \
                           to say that it is, is one step";
 
-/// Waits until all that the executor has called has returned.
+/// Waits until every job that the executor has called has returned.
 fn join(threads: &Threads) {
     threads.join("what the executor has called does not return: a job waits for no thread");
 }
 
-/// Two ways lead to position 4, and one back to the start. There is no solution.
+/// A board in which two ways lead to position 4, and one way leads back to the start. There is no solution.
 const CIRCLES: &[Edge] = &[(1, 'a', 2), (1, 'b', 3), (2, 'c', 4), (3, 'd', 4), (4, 'e', 1)];
-/// Each position is reached in one way.
+/// A board in which each position is reached in only one way.
 const TREE: &[Edge] = &[(1, 'a', 2), (1, 'b', 3), (3, 'c', 4)];
-/// Three positions after the first.
+/// A board with three positions after the first.
 const FAN: &[Edge] = &[(1, 'a', 2), (1, 'b', 3), (1, 'c', 4)];
 
 pub fn the_moves_lead_to_a_solution() {
@@ -158,7 +158,8 @@ pub fn the_executor_may_call_at_once() {
     }
 }
 
-/// Position 2 waits at the gate when this is asked, and position 3 until it does.
+/// When this question is asked, position 2 waits at the gate, and position 3 waits until position 2 is at the
+/// gate.
 fn held_at(gate: &Arc<Gate>, asks: Asks, solved: &[u32]) -> Board {
     let (two, three) = (Arc::clone(gate), Arc::clone(gate));
     let edges = [(1, 'a', 2), (1, 'b', 3), (2, 'c', 4), (2, 'd', 5)];
@@ -237,7 +238,7 @@ pub fn after_the_answer_nothing_is_begun() {
     }
 }
 
-/// The answer is known. Sees that the search asks for nothing when the others go on.
+/// Checks that a search whose answer is known asks nothing more when its other jobs go on.
 fn nothing_is_begun(trial: &Trial, others_go_on: impl FnOnce()) {
     let given = trial.below.given();
     trial.board.is_over();
@@ -248,7 +249,7 @@ fn nothing_is_begun(trial: &Trial, others_go_on: impl FnOnce()) {
     }
 }
 
-/// All positions after the first are solved.
+/// Checks that a search has looked at only one position after the first, if all of these are solved.
 fn only_one_was_looked_at(trial: &Trial) {
     let looked_at = trial.board.looked_at();
     if looked_at.len() > 2 {
@@ -291,7 +292,7 @@ pub fn after_a_cancel_nothing_is_begun() {
     nothing_is_begun(&trial, || {});
 }
 
-/// What ends a search while several threads wait for its answer.
+/// The event that ends a search while several threads wait for its answer.
 #[derive(Clone, Copy)]
 enum End {
     Solution,
@@ -394,7 +395,7 @@ pub fn a_refused_position_is_searched() {
 /// The number of positions in a row.
 const LINE: u32 = 100;
 
-/// Of its stack, a search that does not nest needs less between two positions; one that nests needs more.
+/// A number of bytes of stack: a search that does not nest uses fewer, and a search that nests uses more.
 const DEEP: usize = 64 * LINE as usize;
 
 pub fn refusals_do_not_nest() {

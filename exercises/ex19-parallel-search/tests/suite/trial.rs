@@ -1,4 +1,4 @@
-//! A search that is tried: a puzzle, the inner executor, and the calls of `solve()`.
+//! A search under test: a puzzle, the inner executor, and the calls of `solve()`.
 
 use exercises_harness::{at_once, expect, fail, step};
 
@@ -10,7 +10,7 @@ use crate::below::on_a_thread;
 use crate::probe::Shared;
 use crate::sync::{Arc, thread};
 
-/// A puzzle, what is below, and a solver of it.
+/// A puzzle, the executor below, and a solver of the puzzle.
 pub(super) struct Trial {
     solver: Arc<Solver>,
     pub(super) board: Arc<Board>,
@@ -24,7 +24,7 @@ impl Trial {
         Arc::new(Self { solver, board, below })
     }
 
-    /// The answer. `cause` is the likely cause if there is none.
+    /// The answer. `cause` is the likely cause if no answer comes.
     pub(super) fn solve(&self, cause: &str) -> Answer {
         let answer = expect("solve()", cause, || self.solver.solve());
         step(&format!("solve() gave {answer:?}"));
@@ -47,7 +47,7 @@ impl Trial {
         at_once("cancel()", CANCEL, || self.solver.cancel());
     }
 
-    /// Sees that this is the answer: "no solution", if all was searched.
+    /// Checks that the answer is "no solution", and that all positions were searched.
     pub(super) fn check_no_solution(&self, answer: &Answer, cause: &str) {
         self.check(answer, &Answer::NoSolution, cause);
         self.check_all_looked_at(cause);
@@ -63,7 +63,7 @@ impl Trial {
         }
     }
 
-    /// Sees that a solution was found. There is one.
+    /// Checks that a solution was found. There is one.
     pub(super) fn check_solved(&self, answer: &Answer, cause: &str) {
         if !matches!(answer, Answer::Solved(_)) {
             let looked_at = some(&self.board.looked_at());
@@ -83,7 +83,7 @@ impl Trial {
     }
 }
 
-/// Positions as they are shown: of many the first, and how many there are.
+/// Returns positions as a text; of many positions, it shows the first ones and the number of all.
 fn some(positions: &[Position]) -> String {
     match positions {
         [first @ .., _] if first.len() > 10 => format!("{:?} … ({} in all)", &first[..5], positions.len()),
