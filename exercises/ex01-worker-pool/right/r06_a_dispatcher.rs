@@ -26,12 +26,12 @@ struct Shared {
 #[derive(Default)]
 struct State {
     accepted: VecDeque<Job>,
-    /// No more jobs are accepted.
+    /// True if no more jobs are accepted.
     shutting_down: bool,
     /// The number of workers that wait, minus the number of jobs that are on their way to them.
     free: usize,
     given_out: VecDeque<Job>,
-    /// No more jobs are given out.
+    /// True if no more jobs are given out.
     all_given_out: bool,
 }
 

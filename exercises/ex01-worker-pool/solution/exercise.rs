@@ -42,7 +42,7 @@ impl WorkerPool {
         Self { shared, workers }
     }
 
-    /// Accepts a job and returns at once. Some worker runs the job, in its turn.
+    /// Accepts a job and returns at once. A worker runs the job when its turn comes.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) {
         self.shared.state.lock().unwrap().jobs.push_back(Box::new(job));
         self.shared.changed.notify_one(); // one job, one worker

@@ -22,7 +22,7 @@ impl WorkerPool {
         todo!("start the worker threads")
     }
 
-    /// Accepts a job and returns at once. Some worker runs the job, in its turn.
+    /// Accepts a job and returns at once. A worker runs the job when its turn comes.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) {
         todo!("put the job into the queue and wake up a worker")
     }
@@ -30,7 +30,7 @@ impl WorkerPool {
     /// Ends the pool: every job accepted so far is still run, then every thread ends. Sleeps until the
     /// threads have ended, and then returns.
     ///
-    /// It takes the pool by value, so no thread can call `execute` afterwards.
+    /// This method takes the pool by value, so no thread can call `execute` afterwards.
     pub fn shutdown(self) {
         todo!("tell the workers that no more jobs come, and wait for their end")
     }

@@ -12,7 +12,7 @@ pub fn promise<T>() -> (Promise<T>, Future<T>) {
 
 /// The end that provides the value.
 pub struct Promise<T> {
-    // What do both ends share? `T` has to stand somewhere:
+    // What do both ends share? `T` must be used somewhere:
     place: std::marker::PhantomData<T>,
 }
 

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// One caller in the line.
+/// A caller in the line.
 struct Waiter {
     /// Written and read under the lock of the line.
     called: AtomicBool,

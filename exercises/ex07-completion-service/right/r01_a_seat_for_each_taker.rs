@@ -1,5 +1,5 @@
-//! Right: every take() that has to wait sits down on a seat of its own, with its own condition variable. The end of a task
-//! serves the seat that has waited longest, and puts the result into the queue only if there is none.
+//! Right: every take() that must wait has a seat of its own, with its own condition variable. The end of a
+//! task serves the seat that has waited longest, and puts the result into the queue only if there is none.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -23,7 +23,7 @@ pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
 /// The end that provides the value. There is one.
 pub struct Promise<T> {
-    // What do the ends share? `T` has to stand somewhere:
+    // What do the ends share? `T` must be used somewhere:
     place: std::marker::PhantomData<T>,
 }
 

@@ -10,7 +10,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 /// Collects primes until it is cancelled, and never waits for another thread.
 pub struct PrimeGenerator {
-    // What is needed here: the primes that were found, and whether the generator was asked to end?
+    // What must be kept here, so that the found primes and a request to end are known?
 }
 
 impl PrimeGenerator {
@@ -38,7 +38,7 @@ impl PrimeGenerator {
 
 /// A queue with room for a limited number of items, which can be cancelled.
 pub struct Queue<T> {
-    // Besides the items, what must waiting threads be told? `T` has to stand somewhere:
+    // Besides the items, what must waiting threads be told? `T` must be used somewhere:
     items: std::marker::PhantomData<T>,
 }
 

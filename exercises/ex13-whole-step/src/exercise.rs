@@ -13,7 +13,8 @@ pub struct Cancelled;
 
 // ----- Given, and right as it is: the desk, where tasks lie and where the request to stop is made. -----
 
-/// Where tasks wait for the workers. All workers may be asked to stop; the request is never taken back.
+/// The place where tasks wait for the workers. All workers may be asked to stop; the request is never taken
+/// back.
 pub struct Desk<T> {
     state: Mutex<State<T>>,
     /// Notified when a task has come, or the request.
@@ -74,7 +75,7 @@ impl<T> Worker<T> {
     /// Takes the oldest task. Sleeps while there is none.
     ///
     /// Once the worker was asked to stop, `take` fails and takes no task, whether it waits already or is
-    /// called later. Inside `masked` it goes on all the same.
+    /// called later. Inside `masked` the request has no effect on it.
     pub fn take(&self) -> Result<T, Cancelled> {
         todo!("take the oldest task, or sleep, or say that you were asked to stop")
     }

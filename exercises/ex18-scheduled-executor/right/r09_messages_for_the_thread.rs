@@ -59,7 +59,7 @@ struct Post {
     numbers: AtomicU64,
 }
 
-/// When the next run of this is due.
+/// The time at which the next run of this entry is due.
 struct Message {
     due: Millis,
     number: u64,

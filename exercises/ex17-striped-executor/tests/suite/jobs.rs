@@ -56,7 +56,7 @@ pub(super) fn panics() {
     panic_on_purpose()
 }
 
-/// What the jobs of a property have done.
+/// A record of what the jobs of a property have done.
 pub(super) struct Log {
     /// The key and the number of each job that has begun.
     begun: Shared<Vec<(&'static str, u32)>>,
@@ -65,7 +65,7 @@ pub(super) struct Log {
     ended: Counter,
 }
 
-/// What became of a job that was executed on another thread.
+/// The outcome of a job that was executed on another thread.
 pub(super) type Fate = Arc<Shared<Option<Result<(), Refused>>>>;
 
 /// A job that is running; a panic also ends it.
@@ -132,7 +132,7 @@ impl Log {
         }
     }
 
-    /// Waits until so many have ended.
+    /// Waits until the given number of jobs have ended.
     pub(super) fn until_ended(&self, jobs: usize, cause: &str) {
         if others_come_to_rest() && self.ended.get() < jobs {
             let ran = self.begun();
@@ -144,7 +144,7 @@ impl Log {
         expect("waiting for the jobs", cause, || self.ended.wait_for(jobs));
     }
 
-    /// Sees that just these have run, in this order.
+    /// Checks that exactly the expected jobs have run, in the given order.
     pub(super) fn check(&self, expected: &[u32], cause: &str) {
         let begun = self.begun();
         if begun != expected {
@@ -171,8 +171,9 @@ impl Log {
         }
     }
 
-    /// Sees that each of these jobs has run if it was taken, and can be run if it came back. Those that came back first: to give
-    /// one job for another explains why that one does not run.
+    /// Checks that each of these jobs has run if it was taken, and can be run if it came back. The jobs that
+    /// came back are checked first: if a call gave back the wrong job, that explains why the other one does
+    /// not run.
     pub(super) fn check_fates(&self, fates: &[(u32, Fate)]) {
         let mut taken = Vec::new();
         for (number, fate) in fates {

@@ -384,7 +384,7 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
 }
 
 /// While job 1 runs, other jobs of its key are taken, and everything that the executor was given for them is
-/// called and returns. From then on the executor refuses. So only the call in which job 1 runs is left for
+/// called and returns. From then on the executor refuses. So only the call in which job 1 runs can still run
 /// them.
 fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     let below = Desk::new();

@@ -1,4 +1,4 @@
-//! How entries end: by a cancel, after their last run, with the scheduler.
+//! The properties of how entries end: by a cancel, after their last run, or with the scheduler.
 
 use exercises_harness::{fail, live_threads};
 
