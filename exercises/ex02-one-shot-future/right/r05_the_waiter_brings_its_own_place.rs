@@ -40,7 +40,7 @@ pub fn promise<T>() -> (Promise<T>, Future<T>) {
 }
 
 pub struct Promise<T> {
-    /// Given away with the result.
+    /// Taken out when the result is given.
     meeting: Option<Arc<Mutex<Meeting<T>>>>,
 }
 

@@ -12,7 +12,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 /// A caller in the line.
 struct Waiter {
-    /// Written and read under the lock of the line.
+    /// This flag is written and read under the lock of the line.
     called: AtomicBool,
     turn: Condvar,
 }

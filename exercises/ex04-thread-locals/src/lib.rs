@@ -1,4 +1,5 @@
-//! Tasks that leave nothing on their thread. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! Tasks that leave no session on their thread. The exercise is in `src/exercise.rs`; `README.md` says what
+//! to do.
 
 // The locks and threads of the exercise. Here they are real; the tests also use those of a model that decides
 // the schedule.

@@ -1,5 +1,5 @@
-//! Right: only notify_one. A thread that leaves take() or try_take() wakes the next waiter if that still has
-//! a reason to wake, so that the news goes from waiter to waiter.
+//! Right: this answer uses only notify_one. A thread that leaves take() or try_take() wakes the next waiter
+//! if that still has a reason to wake, so that the news goes from waiter to waiter.
 #![allow(unused)]
 
 use std::collections::VecDeque;
