@@ -1,4 +1,5 @@
-//! Right: a part that is sorted already is left as it is, and so are halves that fit; a panic becomes an error.
+//! Right: a part that is sorted already is left as it is, and so are two sorted halves that need no merge; a
+//! panic becomes an error.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -8,25 +9,25 @@ use crate::sync::{Arc, Mutex, thread};
 
 // ----- Given. -----
 
-/// A part was not sorted: it panicked, or a part of it did, or it was never called.
+/// The error of a part that was not sorted: it panicked, or a part of it did, or it was never called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failed;
 
-/// What sorts one half.
+/// The closure that sorts one half.
 pub type Half<'a> = Box<dyn FnOnce() -> Result<(), Failed> + Send + 'a>;
 
 /// Calls two halves: at once if it has a thread for each, otherwise one after the other.
 pub trait Joiner: Sync {
-    /// Calls both halves, on any threads and in any order, and returns when both have ended. It gives an error if one of
-    /// them has given an error or has panicked, or if it could not call it.
+    /// Calls both halves, on any threads and in any order, and returns when both have ended. It gives an
+    /// error if a half has given an error or has panicked, or if it could not call a half.
     fn join<'a>(&self, one: Half<'a>, other: Half<'a>) -> Result<(), Failed>;
 }
 
 // ----- Yours. -----
 
 /// Sorts the items; equal items keep their order. A part of more than `threshold` items, and of more than one, is split in the
-/// middle, and `joiner` calls what sorts its halves. An error says that a part was not sorted: then the items are all
-/// there, in some order.
+/// middle, and `joiner` calls the closures that sort the halves. An error says that a part was not sorted:
+/// then all items are still there, in some order.
 pub fn sort<T: Ord + Clone + Send + Sync>(
     items: &mut [T],
     threshold: usize,
@@ -54,7 +55,7 @@ fn try_to_sort<T: Ord + Clone + Send + Sync>(
     }
     let mut merged: Vec<&T> = Vec::new();
     let (mut left, mut right) = (left.iter().rev().peekable(), right.iter().rev().peekable());
-    // From the end: the larger one is the last, and of two that are equal the right one.
+    // Merges from the end: the larger of two items comes last, and of two equal items the right one does.
     while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
         let last = if one > other { left.next() } else { right.next() };
         merged.extend(last);

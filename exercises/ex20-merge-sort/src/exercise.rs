@@ -27,8 +27,8 @@ pub trait Joiner: Sync {
 // ----- Yours. -----
 
 /// Sorts the items; equal items keep their order. A part of more than `threshold` items, and of more than
-/// one, is split in the middle, and `joiner` calls what sorts its halves. An error says that a part was not
-/// sorted: then all items are still there, in some order.
+/// one, is split in the middle, and `joiner` calls the closures that sort the halves. An error says that a
+/// part was not sorted: then all items are still there, in some order.
 pub fn sort<T: Ord + Clone + Send + Sync>(
     items: &mut [T],
     threshold: usize,

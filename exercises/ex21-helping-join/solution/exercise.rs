@@ -9,14 +9,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
 
-// ----- Given, and right as it is for jobs that do not wait. What else the queue and a worker have to know is yours to add. -----
+// ----- Given, and right for jobs that do not wait. Add what the queue and a worker must know besides. -----
 
-/// What a worker calls.
+/// A closure that a worker calls once.
 type Work = Box<dyn FnOnce() + Send>;
 
 /// A job, or a half that was offered.
 struct Task {
-    /// The task that has offered it and waits for it. `None` for a job.
+    /// The task that offered this half and waits for it. `None` if this is a job.
     parent: Option<Arc<Task>>,
 }
 
@@ -42,7 +42,7 @@ struct Shared {
 
 struct State {
     queue: VecDeque<Entry>,
-    /// The halves that have ended, each until its join() has seen it.
+    /// The halves that have ended; each stays here until its join() has seen it.
     ended: Vec<Arc<Task>>,
     shutting_down: bool,
     threads: Vec<thread::JoinHandle<()>>,
@@ -63,13 +63,13 @@ impl Pool {
         pool
     }
 
-    /// Has a worker run the job some time later. A panic ends the job and nothing else.
+    /// Makes a worker run the job some time later. A panic ends the job and nothing else.
     pub fn submit(&self, job: impl FnOnce() + Send + 'static) {
         self.push(Task::under(None), Box::new(job));
     }
 
-    /// Ends the pool: every job that was submitted is still run to its end; then every thread ends. Returns when they are gone. It is
-    /// called once, and not by a job.
+    /// Ends the pool: every job that was submitted is still run to its end; then every thread ends. Returns
+    /// when all threads have ended. Must be called only once, and not by a job.
     pub fn shutdown(&self) {
         let threads = {
             let mut state = self.shared.state.lock().unwrap();
@@ -87,14 +87,14 @@ impl Pool {
         self.shared.changed.notify_all(); // not one: it may be of use to only one of those who sleep here
     }
 
-    /// What a worker does.
+    /// The loop of a worker: runs work until the pool has ended.
     fn work(&self) {
         while let Some(entry) = self.next() {
             self.run(entry);
         }
     }
 
-    /// Waits for what is oldest in the queue. `None`: the queue is empty, and the pool is shutting down.
+    /// Waits for the oldest work in the queue. `None`: the queue is empty, and the pool is shutting down.
     fn next(&self) -> Option<Entry> {
         let mut state = self.shared.state.lock().unwrap();
         loop {
@@ -153,7 +153,7 @@ impl Pool {
         }
     }
 
-    /// Runs what was taken out of the queue on the calling worker, whatever this one is in the middle of.
+    /// Runs the work from the queue on the calling worker, whatever that worker is in the middle of.
     fn run(&self, (task, work): Entry) {
         let before = RUNS.with(|runs| runs.replace(Some(Arc::clone(&task))));
         drop(catch_unwind(AssertUnwindSafe(work))); // no lock is held

@@ -49,13 +49,13 @@ impl Pool {
         pool
     }
 
-    /// Has a worker run the job some time later. A panic ends the job and nothing else.
+    /// Makes a worker run the job some time later. A panic ends the job and nothing else.
     pub fn submit(&self, job: impl FnOnce() + Send + 'static) {
         self.push(Box::new(job));
     }
 
     /// Ends the pool: every job that was submitted is still run to its end; then every thread ends. Returns
-    /// when they are gone. It is called once, and not by a job.
+    /// when all threads have ended. Must be called only once, and not by a job.
     pub fn shutdown(&self) {
         let threads = {
             let mut state = self.shared.state.lock().unwrap();

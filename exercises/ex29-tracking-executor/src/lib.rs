@@ -6,5 +6,5 @@ pub use exercises_sync as sync;
 
 pub mod exercise;
 
-// Does not compile if the answer goes past `crate::sync`.
+// This line does not compile if the answer uses locks or threads from elsewhere than `crate::sync`.
 exercises_macros::door!(exercise);

@@ -1,4 +1,5 @@
-//! Items that write down what they are compared with, and a joiner that writes down what it is asked to join.
+//! Items that record the items they are compared with, and a joiner that records the halves it is asked to
+//! join.
 
 use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,18 +11,18 @@ use super::{AT_ONCE, NO_END};
 use crate::probe::{Counter, Shared};
 use crate::sync::{Arc, thread};
 
-/// How halves are called.
+/// The ways in which a joiner calls two halves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum How {
-    /// First the one, then the other, on the thread that asks.
+    /// First the left half, then the right half, on the calling thread.
     InTurn,
-    /// First the other.
+    /// First the right half, then the left half.
     OtherFirst,
     /// Each on a thread of its own.
     AtOnce,
 }
 
-/// What becomes of the halves of a join that gives an error.
+/// The treatment of the halves of a join that returns an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Calls {
     Both,
@@ -33,7 +34,7 @@ pub(super) enum Calls {
 #[derive(Clone)]
 pub(super) struct Item {
     pub(super) key: u32,
-    /// Where it was at first.
+    /// The place at which the item was before the sort.
     pub(super) number: usize,
     bench: Arc<Bench>,
 }
@@ -59,17 +60,17 @@ impl PartialEq for Item {
 
 impl Eq for Item {}
 
-/// The joiner, and what it has seen.
+/// The joiner, and the calls it has seen.
 pub(super) struct Bench {
     how: How,
-    /// How many it sorts.
+    /// The number of items that it sorts.
     items: Shared<usize>,
     pub(super) seen: Shared<Seen>,
     /// The join with this number gives an error.
     fails: Option<(usize, Calls)>,
     /// The comparison with this number panics.
     panics: Option<usize>,
-    /// Each thread waits here, at its first comparison in a join, until two have come.
+    /// In each join, a thread waits here at its first comparison until a second thread has come.
     pub(super) meet: Option<Counter>,
 }
 
@@ -77,15 +78,16 @@ pub(super) struct Bench {
 pub(super) struct Seen {
     pub(super) joins: usize,
     pub(super) comparisons: usize,
-    /// How many joins have not returned.
+    /// The number of joins that have not returned.
     open: usize,
-    /// The parts that are being sorted, each in the one before; the first is the whole. Only if halves are called in turn.
+    /// The parts that are being sorted; each is a part of the one before it, and the first is the whole. Used
+    /// only if the halves are called one after the other.
     parts: Vec<Part>,
-    /// How many items the two halves of each join have compared; the last join to end is that of the whole.
+    /// The number of items that each half of a join has compared; the last join to end is that of the whole.
     pub(super) splits: Vec<(usize, usize)>,
-    /// What both halves of a part have compared.
+    /// The items that both halves of a part have compared.
     pub(super) shared: Vec<usize>,
-    /// A part failed, and after that it compared items, or said that all was well.
+    /// A part failed, and afterwards it compared items or returned success.
     pub(super) went_on: bool,
     pub(super) hidden: bool,
     pub(super) threads: Vec<thread::ThreadId>,
@@ -110,9 +112,9 @@ impl Seen {
     }
 }
 
-/// What is left of a sort.
+/// The result of a sort, and the bench after it.
 pub(super) struct Outcome {
-    /// None if it panicked.
+    /// `None` if the sort panicked.
     pub(super) result: Option<Result<(), Failed>>,
     pub(super) items: Vec<Item>,
 }
@@ -122,7 +124,7 @@ impl Bench {
         Self { how, items: Shared::default(), seen: Shared::default(), fails: None, panics: None, meet: None }
     }
 
-    /// Of each two threads that compare items in a join, the first waits for the second.
+    /// In each join, the first of the two threads that compare items waits for the second.
     pub(super) fn where_they_meet() -> Self {
         Self {
             meet: Some(Counter::new("the other half to compare its first items")),
@@ -140,7 +142,7 @@ impl Bench {
         Self { panics: Some(comparison), ..Self::new(How::InTurn) }
     }
 
-    /// Sorts items with these keys. `cause` is the likely cause if that never ends.
+    /// Sorts items with these keys. `cause` is the likely cause if the call never ends.
     pub(super) fn sort(self, keys: &[u32], threshold: usize, cause: &str) -> (Outcome, Arc<Self>) {
         let bench = Arc::new(self);
         let item = |(number, key): (usize, &u32)| Item { key: *key, number, bench: Arc::clone(&bench) };
@@ -180,7 +182,7 @@ impl Bench {
         }
     }
 
-    /// Notes that a join begins; says what it is to do if it is to fail.
+    /// Notes that a join begins; returns how the join must fail, if it must.
     fn begins(&self) -> Option<Calls> {
         let (joins, open) = self.seen.with(|seen| {
             seen.joins += 1;
@@ -194,7 +196,8 @@ impl Bench {
         self.fails.filter(|(number, _)| *number == joins).map(|(_, calls)| calls)
     }
 
-    /// Calls a half on this thread. Gives what it has compared, and whether it has failed.
+    /// Calls a half on this thread. Returns the items that the half has compared, and whether the half has
+    /// failed.
     fn call(&self, half: Half<'_>) -> (Vec<usize>, bool) {
         self.seen.with(|seen| seen.parts.push(Part::default()));
         let is_ok = is_ok(half);

@@ -1,4 +1,4 @@
-//! Many items, without a bench: it would write down every comparison.
+//! Tests with many items, without the bench, which would record every comparison.
 
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -21,7 +21,7 @@ impl Joiner for InTurn {
     }
 }
 
-/// Sees that items with these keys come out sorted. How many joins it took.
+/// Checks that items with these keys come out sorted. Returns the number of joins that the sort took.
 fn sorts(keys: &[u32], threshold: usize) -> usize {
     let (joiner, what) =
         (InTurn(AtomicUsize::new(0)), format!("{} items, a threshold of {threshold}", keys.len()));

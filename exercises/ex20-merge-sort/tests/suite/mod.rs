@@ -45,7 +45,7 @@ const KEEP: &str = "any comparison may panic, and then the items stay as they ar
 const PANIC_TOLD: &str = "a comparison has panicked, so the items are not sorted: let the panic go through, or return the error, but \
                           do not return Ok";
 
-/// Some orders of so many different keys.
+/// Some orders of the given number of different keys.
 fn orders(items: usize) -> Vec<Vec<u32>> {
     let ascending: Vec<u32> = (0..).take(items).collect();
     let descending: Vec<u32> = ascending.iter().rev().copied().collect();
@@ -61,7 +61,7 @@ fn descending(items: u32) -> Vec<u32> {
     (0..items).rev().collect()
 }
 
-/// Sees that each item is there once.
+/// Checks that each item is there once.
 fn check_complete(keys: &[u32], outcome: &Outcome, when: &str, cause: &str) {
     let mut numbers: Vec<usize> = outcome.items.iter().map(|item| item.number).collect();
     numbers.sort_unstable();
@@ -74,7 +74,7 @@ fn check_complete(keys: &[u32], outcome: &Outcome, when: &str, cause: &str) {
     }
 }
 
-/// Sees that the items are sorted.
+/// Checks that the items are sorted.
 fn check(keys: &[u32], threshold: usize, outcome: &Outcome, cause: &str) {
     let when = format!("with a threshold of {threshold},");
     match outcome.result {
@@ -163,7 +163,7 @@ pub fn halves_may_run_anywhere_and_in_any_order() {
     sorts(How::AtOnce, &descending(4), 2, ANYWHERE);
 }
 
-/// How many joins sort so many items.
+/// The number of joins that sort the given number of items.
 fn joins(items: usize, threshold: usize) -> usize {
     if items <= threshold.max(1) {
         return 0;
@@ -235,7 +235,7 @@ fn comparisons(keys: &[u32], threshold: usize) -> usize {
     bench.seen.with(|seen| seen.comparisons)
 }
 
-/// The joins of 8 items with a threshold of 2: the whole, and its halves.
+/// The joins for 8 items with a threshold of 2: one join of all the items, and one join of each half.
 const DEEPER: [usize; 2] = [2, 3];
 
 const WAYS: [Calls; 3] = [Calls::Both, Calls::One, Calls::None];
@@ -244,7 +244,7 @@ fn failed(join: usize, calls: Calls) -> (Outcome, Arc<Bench>) {
     Bench::that_fails(join, calls).sort(&descending(8), 2, TOLD)
 }
 
-/// Sees that a sort has failed.
+/// Checks that a sort has failed.
 fn check_told(outcome: &Outcome, what: &str, cause: &str) {
     match outcome.result {
         Some(Err(Failed)) => {}
@@ -294,7 +294,7 @@ pub fn a_failure_loses_no_item() {
         }
     }
     let keys = [3, 5, 0, 4, 2, 1];
-    // With the second threshold all of them are sorted on the spot.
+    // With the second threshold no part is split.
     for threshold in [2, keys.len()] {
         for comparison in 1.. {
             let (outcome, bench) = Bench::that_panics(comparison).sort(&keys, threshold, KEEP);

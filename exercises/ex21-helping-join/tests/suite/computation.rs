@@ -1,4 +1,4 @@
-//! What the properties use: computations that split themselves, halves that wait, and the likely causes.
+//! Helpers of the properties: computations that split themselves, halves that wait, and the likely causes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,20 +9,22 @@ use super::{HAND_OVER, TAKE_BACK};
 use crate::probe::{Counter, Shared, others_come_to_rest};
 use crate::sync::{Arc, thread};
 
-/// What join() is given.
+/// A half, as join() gets it.
 pub(super) type Half = Box<dyn FnOnce() -> u32 + Send>;
 
-/// A half that brings this.
+/// Makes a half that returns this value.
 pub(super) fn brings(result: u32) -> Half {
     Box::new(move || result)
 }
 
-/// Joins two halves, neither of which panics. `cause` is the likely cause if that never ends, or gives something else.
+/// Joins two halves, neither of which panics. `cause` is the likely cause if the join never ends, or returns
+/// another result.
 pub(super) fn join(pool: &Pool, cause: &str, a: Half, b: Half) -> (u32, u32) {
     expect("join()", cause, || pool.join(a, b))
 }
 
-/// What joins two halves, neither of which panics, and brings both results, as two digits if each is one.
+/// Makes a half that joins two halves, neither of which panics, and returns both results, as two digits if
+/// each has one digit.
 pub(super) fn joins(pool: &Pool, cause: &'static str, a: Half, b: Half) -> Half {
     let pool = pool.clone();
     Box::new(move || {
@@ -31,7 +33,7 @@ pub(super) fn joins(pool: &Pool, cause: &'static str, a: Half, b: Half) -> Half 
     })
 }
 
-/// Joins two halves, one of which panics at least. What it panicked with, as text.
+/// Joins two halves, at least one of which panics. Returns the text of the panic.
 pub(super) fn join_that_panics(pool: &Pool, cause: &str, a: Half, b: Half) -> Option<&'static str> {
     let joined = expect("join()", cause, || catch_unwind(AssertUnwindSafe(|| pool.join(a, b))));
     let Err(panic) = joined else { fail("a half has panicked, and join() has returned", cause) };
@@ -43,11 +45,12 @@ pub(super) fn submit(pool: &Pool, job: Box<dyn FnOnce() + Send>) {
     at_once("submit()", HAND_OVER, || pool.submit(job));
 }
 
-/// A job, from outside.
+/// A submitted job, as the property sees it.
 pub(super) struct Job(Arc<Counter>);
 
 impl Job {
-    /// Submits a job that should bring this. `cause` is the likely cause if it brings something else, or never ends.
+    /// Submits a job that should return this value. `cause` is the likely cause if the job returns another
+    /// value, or never ends.
     pub(super) fn submit(pool: &Pool, expected: u32, cause: &'static str, work: Half) -> Self {
         let ended = Arc::new(Counter::new("the job to end"));
         let told = Arc::clone(&ended);
@@ -68,18 +71,18 @@ impl Job {
         self.0.get() > 0
     }
 
-    /// Waits for its end.
+    /// Waits until the job has ended.
     pub(super) fn ends(&self, cause: &str) {
         expect("waiting for the job", cause, || self.0.wait_for(1));
     }
 }
 
-/// Has the pool run a job that should bring this.
+/// Runs a job that should return this value on the pool.
 pub(super) fn run(pool: &Pool, expected: u32, cause: &'static str, work: Half) {
     Job::submit(pool, expected, cause, work).ends(cause);
 }
 
-/// Has the pool run such a job, where a pool that stands still does so for one reason only.
+/// Runs such a job on the pool, where the pool can stand still for one reason only.
 pub(super) fn run_unless_stuck(pool: &Pool, expected: u32, cause: &'static str, work: Half) {
     let job = Job::submit(pool, expected, cause, work);
     if others_come_to_rest() && !job.has_ended() {
@@ -92,7 +95,7 @@ pub(super) fn shut_down(pool: &Pool) {
     expect("shutdown()", TAKE_BACK, || pool.shutdown());
 }
 
-/// What two halves do that wait for each other.
+/// A meeting of two halves that wait for each other.
 pub(super) fn meet(both: &Arc<Counter>, result: u32) -> Half {
     let both = Arc::clone(both);
     Box::new(move || {
@@ -106,7 +109,7 @@ pub(super) fn meet(both: &Arc<Counter>, result: u32) -> Half {
 /// The threads on which the leaves of a tree ran.
 pub(super) type Leaves = Arc<Shared<Vec<thread::ThreadId>>>;
 
-/// Joins, each inside the one before, down to leaves that bring 1.
+/// Joins nested in each other, down to leaves that return 1.
 pub(super) fn tree(pool: &Pool, cause: &'static str, levels: usize, leaves: &Leaves) -> Half {
     let (pool, leaves) = (pool.clone(), Arc::clone(leaves));
     Box::new(move || {
@@ -122,7 +125,7 @@ pub(super) fn tree(pool: &Pool, cause: &'static str, levels: usize, leaves: &Lea
     })
 }
 
-/// The thread that is in a join(), and what must not run there meanwhile.
+/// Knows the thread that is in a join(), and which jobs must not run there meanwhile.
 #[derive(Default)]
 pub(super) struct Joining(Shared<Option<thread::ThreadId>>);
 
@@ -136,7 +139,7 @@ impl Joining {
         10 * a + b
     }
 
-    /// Sees that the calling thread is not the one that is in join().
+    /// Checks that the calling thread is not the one that is in join().
     pub(super) fn is_elsewhere(&self, what: &str, cause: &str) {
         step(&format!("{what} runs"));
         let me = thread::current().id();
@@ -148,7 +151,7 @@ impl Joining {
         }
     }
 
-    /// A job or a half that must not run there.
+    /// Makes a job or a half that must not run on that thread.
     pub(super) fn other(self: &Arc<Self>, what: &'static str, cause: &'static str) -> Half {
         let joining = Arc::clone(self);
         Box::new(move || {

@@ -85,7 +85,7 @@ pub fn no_more_threads_run_than_the_pool_has() {
     shut_down(&pool);
 }
 
-/// Two halves, of which one waits until the other has begun, on another worker, and that one waits at the gate.
+/// Two halves: one waits until the other has begun on another worker, and the other waits at the gate.
 fn apart(gate: &Arc<Gate>) -> (Half, Half) {
     let (one, other) = (Arc::clone(gate), Arc::clone(gate));
     let a = move || {
@@ -144,20 +144,20 @@ pub fn it_helps_with_what_it_waits_for() {
     shut_down(&pool);
 }
 
-/// Makes so many joins, each inside a half of the one before; the innermost does `inmost`.
+/// Nests the given number of joins, each inside a half of the one before; the innermost half runs `inmost`.
 fn in_a_half_of_a_half(pool: &Pool, levels: usize, inmost: Half) -> Half {
     (0..levels).fold(inmost, |half, _| joins(pool, HELPS, brings(0), half))
 }
 
 pub fn it_helps_with_parts_of_parts() {
     let pool = Pool::new(2);
-    // Either worker may run the part. Then the other one has to find the halves of the part.
+    // Either worker may run the part. Then the other worker must find the halves of the part.
     let half = in_a_half_of_a_half(&pool, 5, two_that_meet(&pool));
     run_unless_stuck(&pool, 22, HELPS, with_a_half_elsewhere(&pool, HELPS, half));
     shut_down(&pool);
 }
 
-/// Makes a job of a half: what the half brings is dropped.
+/// Makes a job from a half; the result of the half is dropped.
 fn as_job(half: Half) -> Box<dyn FnOnce() + Send> {
     Box::new(move || {
         half();
@@ -184,7 +184,8 @@ pub fn it_takes_its_own_half_and_no_job() {
 pub fn it_helps_with_nothing_else() {
     let pool = Pool::new(3);
     let (joining, gate, at_gate) = (Arc::<Joining>::default(), Gate::new(), Gate::new());
-    // One half of the job waits for a half of its own, which submits a job and is at a gate on another worker.
+    // One half of the job waits for its own half, which submits a job and then waits at a gate on another
+    // worker.
     let (x, stays) = apart(&gate);
     let (jobs, another) = (pool.clone(), joining.other("another job", NO_OTHER));
     let y = move || {
@@ -193,7 +194,7 @@ pub fn it_helps_with_nothing_else() {
     };
     let (jobs, mine) = (pool.clone(), Arc::clone(&joining));
     let waits = move || mine.join(&jobs, NO_OTHER, x, Box::new(y));
-    // Meanwhile the other half of the job offers halves, on two levels, and is at a gate, too.
+    // Meanwhile the other half of the job offers halves, on two levels, and waits at a gate, too.
     let (begun, stays, elsewhere) = (Arc::clone(&gate), Arc::clone(&at_gate), Arc::clone(&joining));
     let first = move || {
         elsewhere.is_elsewhere("another half of the job", NO_OTHER);
@@ -238,7 +239,7 @@ pub fn a_running_half_locks_nothing() {
     let job = Job::submit(&pool, 12, RESULTS, joins(&pool, TAKE_BACK, brings(1), Box::new(b)));
     gate.until_reached(TAKE_BACK);
     busy.open();
-    // Its own worker runs a half. The other one is free.
+    // One half runs on the job's own worker. The other worker is free.
     run(&pool, 7, NO_LOCK, brings(7));
     gate.open();
     job.ends(RESULTS);
@@ -281,7 +282,8 @@ pub fn a_panic_is_not_that_of_the_one_who_helps() {
         3
     };
     run(&pool, 13, PANIC, with_a_half_elsewhere(&pool, PANIC, Box::new(half)));
-    // And the thread that has run what panicked knows where it is again: what it offers then is a part of what it is in.
+    // The thread that ran the panicked half also knows its task again: a half that it offers now is a part of
+    // that task.
     let (jobs, then) = (pool.clone(), two_that_meet(&pool));
     let half = move || {
         join_that_panics(&jobs, HELPS, brings(0), panics());
@@ -309,7 +311,7 @@ pub fn a_panic_leaves_no_half_behind() {
     shut_down(&pool);
 }
 
-/// Joins two halves, one of which panics; notes that it is over, and brings 7.
+/// Joins two halves, one of which panics; notes that the join has ended, and returns 7.
 fn then_seven(pool: &Pool, a: Half, b: Half, over: Arc<Shared<bool>>) -> Half {
     let pool = pool.clone();
     Box::new(move || {
