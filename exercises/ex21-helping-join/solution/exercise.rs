@@ -112,8 +112,9 @@ impl Pool {
 // ----- Yours. -----
 
 impl Pool {
-    /// Runs both halves, at once if another worker is free, and returns both results. A job of this pool calls it, or a half that such a
-    /// job has joined. If a half panics, it panics in the same way when neither of them can run any more.
+    /// Runs both halves, at once if another worker is free, and returns both results. Only a job of this pool
+    /// calls it, or a half that such a job has joined. If a half panics, `join` panics in the same way when
+    /// neither half can run any more.
     pub fn join<A: Send + 'static, B: Send + 'static>(
         &self,
         a: impl FnOnce() -> A + Send + 'static,

@@ -1,4 +1,5 @@
-//! Right: each place has room for its client. A job knows the number of the place only, and clears it when it is called or dropped.
+//! Right: each place has room for its client. A job knows only the number of its place, and clears that place
+//! when the job is called or dropped.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -10,21 +11,22 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// Where clients connect. The tests bring their own, without a network.
+/// The listener to which clients connect. The tests bring their own, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
-    /// Waits for the next client. Several threads may.
+    /// Waits for the next client. Several threads may wait at the same time.
     fn accept(&self) -> Accepted<Self::Connection>;
 
-    /// Lets no client in any more, and ends each wait in `accept`. Closing it twice is harmless.
+    /// Closes the listener: no further client is let in, and each wait in `accept` ends. Closing it twice is
+    /// harmless.
     fn close(&self);
 }
 
-/// What `accept` returns.
+/// The result of `accept`.
 pub enum Accepted<C> {
     Client(C),
-    /// A client has gone before it was let in. That happens; others will come.
+    /// A client has gone before it was let in. That happens; other clients will come.
     Failed,
     /// The listener is closed. No client will come.
     Closed,
@@ -32,18 +34,18 @@ pub enum Accepted<C> {
 
 /// A client that was accepted, and wants an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. That takes its time, and may panic.
+    /// Reads the request and answers it. The call may take long, and may panic.
     fn serve(self);
 
-    /// Answers that there is no room: a 503. Takes no long time, and does not panic.
-    /// A connection that is only dropped hangs up without a word.
+    /// Answers that there is no room, as a status 503 does. Does not take long, and does not panic. A
+    /// connection that is only dropped hangs up without a word.
     fn refuse(self);
 }
 
-/// What the executor is to do.
+/// The closure that an executor calls for one client.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The executor did not take the job. Here it is, and it was not called.
+/// The error of a refusal: it gives back the job, which was not called. Here it is, and it was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
@@ -53,12 +55,12 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
-/// What becomes of the next client when all places are taken.
+/// The policy for the next client when all places are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
-    /// It is accepted and refused at once.
+    /// The client is accepted and refused at once.
     Refuse,
-    /// It is not accepted until a place is free.
+    /// The client is not accepted until a place is free.
     Wait,
 }
 
@@ -85,7 +87,7 @@ struct State<C> {
 
 enum Room<C> {
     Free,
-    /// It is kept for a client that may come.
+    /// The place is kept for a client that may come.
     Kept,
     Client(C),
 }
@@ -97,14 +99,15 @@ struct Place<C: Connection> {
 }
 
 impl<L: Listener, E: Executor> Acceptor<L, E> {
-    /// Makes an acceptor with so many places, at least one. It accepts as soon as a thread calls `run`.
+    /// Makes an acceptor with the given number of places, at least one. It accepts as soon as a thread calls
+    /// `run`.
     pub fn new(listener: L, below: E, places: usize, when_full: WhenFull) -> Self {
         Self { listener, below, when_full, places: Arc::new(Places::new(places)) }
     }
 
     /// The accept loop, on the calling thread. Returns after `stop`, or when the listener is closed.
     ///
-    /// Several threads may call it. They share the places.
+    /// Several threads may call `run`. They share the places.
     pub fn run(&self) {
         loop {
             let mut reserved = None;
@@ -131,7 +134,7 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
         };
         place.set(Room::Client(connection));
         drop(self.below.execute(Box::new(move || {
-            // `place` is dropped when this has returned, or panicked.
+            // `place` is dropped when this call has returned or panicked.
             let place = place;
             if let Room::Client(connection) = place.set(Room::Kept) {
                 connection.serve();
@@ -139,9 +142,10 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
         })));
     }
 
-    /// Ends the accepting, and lets `run` return. Does not wait: accepted clients are served as before.
+    /// Ends the accepting, and makes `run` return. Waits for no thread: clients that were accepted are served
+    /// as before.
     ///
-    /// Any thread may call it, a client's request as well, and twice.
+    /// Any thread may call it, also a client's request, and more than once.
     pub fn stop(&self) {
         self.places.stop();
         self.listener.close();
@@ -154,7 +158,7 @@ impl<C: Connection> Places<C> {
         Self { state: Mutex::new(State { places, stopped: false }), changed: Condvar::new() }
     }
 
-    /// Takes one that is free.
+    /// Takes a free place, if there is one.
     fn take(this: &Arc<Self>) -> Option<Place<C>> {
         let mut state = this.state.lock().unwrap();
         let number = state.free()?;
@@ -162,7 +166,7 @@ impl<C: Connection> Places<C> {
         Some(Place { number, places: Arc::clone(this) })
     }
 
-    /// Waits until one is free, and takes it. None after the end.
+    /// Waits until a place is free, and takes it. Returns `None` after the end.
     fn wait_for_one(this: &Arc<Self>) -> Option<Place<C>> {
         let mut state = this.state.lock().unwrap();
         while !state.stopped {
@@ -188,7 +192,7 @@ impl<C> State<C> {
 }
 
 impl<C: Connection> Place<C> {
-    /// Returns what was there before.
+    /// Returns the previous content.
     fn set(&self, room: Room<C>) -> Room<C> {
         let mut state = self.places.state.lock().unwrap();
         mem::replace(&mut state.places[self.number], room)

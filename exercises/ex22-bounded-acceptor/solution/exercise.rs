@@ -10,21 +10,21 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// Where clients connect. The tests bring their own, without a network.
+/// The listener to which clients connect. The tests bring their own, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
-    /// Waits for the next client. Several threads may.
+    /// Waits for the next client. Several threads may wait at the same time.
     fn accept(&self) -> Accepted<Self::Connection>;
 
     /// Lets no client in any more, and ends each wait in `accept`. Closing it twice is harmless.
     fn close(&self);
 }
 
-/// What `accept` returns.
+/// The result of `accept`.
 pub enum Accepted<C> {
     Client(C),
-    /// A client has gone before it was let in. That happens; others will come.
+    /// A client has gone before it was let in. That happens; other clients will come.
     Failed,
     /// The listener is closed. No client will come.
     Closed,
@@ -32,18 +32,18 @@ pub enum Accepted<C> {
 
 /// A client that was accepted, and wants an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. That takes its time, and may panic.
+    /// Reads the request and answers it. The call may take long, and may panic.
     fn serve(self);
 
-    /// Answers that there is no room: a 503. Takes no long time, and does not panic.
-    /// A connection that is only dropped hangs up without a word.
+    /// Answers that there is no room, as a status 503 does. Does not take long, and does not panic. A
+    /// connection that is only dropped hangs up without a word.
     fn refuse(self);
 }
 
-/// What the executor is to do.
+/// The closure that an executor calls for one client.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The executor did not take the job. Here it is, and it was not called.
+/// The error of a refusal: it gives back the job, which was not called. Here it is, and it was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
@@ -53,12 +53,12 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
-/// What becomes of the next client when all places are taken.
+/// The policy for the next client when all places are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
-    /// It is accepted and refused at once.
+    /// The client is accepted and refused at once.
     Refuse,
-    /// It is not accepted until a place is free.
+    /// The client is not accepted until a place is free.
     Wait,
 }
 
@@ -87,7 +87,7 @@ struct State {
 /// One that is taken. It is free again when this is dropped.
 struct Place(Arc<Places>);
 
-/// A client that has a place. If it is dropped before a thread serves it, it is refused.
+/// A client that has a place. If the guest is dropped before a thread serves it, the client is refused.
 struct Guest<C: Connection> {
     connection: Option<C>,
     /// Dropped after `Guest::drop` has run, so the place is free only when the client has its answer.
@@ -102,7 +102,7 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
 
     /// The accept loop, on the calling thread. Returns after `stop`, or when the listener is closed.
     ///
-    /// Several threads may call it. They share the places.
+    /// Several threads may call `run`. They share the places.
     pub fn run(&self) {
         loop {
             let mut reserved = None;
@@ -134,7 +134,7 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
 
     /// Ends the accepting, and lets `run` return. Does not wait: accepted clients are served as before.
     ///
-    /// Any thread may call it, a client's request as well, and twice.
+    /// Any thread may call it, also a client's request, and more than once.
     pub fn stop(&self) {
         self.places.stop();
         self.listener.close();
@@ -146,14 +146,14 @@ impl Places {
         Self { state: Mutex::new(State { free, stopped: false }), changed: Condvar::new() }
     }
 
-    /// Takes one that is free.
+    /// Takes a free place, if there is one.
     fn take(this: &Arc<Self>) -> Option<Place> {
         let mut state = this.state.lock().unwrap();
         state.free = state.free.checked_sub(1)?;
         Some(Place(Arc::clone(this)))
     }
 
-    /// Waits until one is free, and takes it. None after the end.
+    /// Waits until a place is free, and takes it. Returns `None` after the end.
     fn wait_for_one(this: &Arc<Self>) -> Option<Place> {
         let mut state = this.state.lock().unwrap();
         while state.free == 0 && !state.stopped {

@@ -13,22 +13,22 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// Where clients connect. The tests bring their own, without a network.
+/// The listener to which clients connect. The tests bring their own, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
     /// Waits for the next client. Several threads may wait at the same time.
     fn accept(&self) -> Accepted<Self::Connection>;
 
-    /// Lets no client in any more, and ends each wait in `accept`. Closing it twice is
+    /// Closes the listener: no further client is let in, and each wait in `accept` ends. Closing it twice is
     /// harmless.
     fn close(&self);
 }
 
-/// What `accept` returns.
+/// The result of `accept`.
 pub enum Accepted<C> {
     Client(C),
-    /// A client has gone before it was let in. That happens; others will come.
+    /// A client has gone before it was let in. That happens; other clients will come.
     Failed,
     /// The listener is closed. No client will come.
     Closed,
@@ -36,11 +36,11 @@ pub enum Accepted<C> {
 
 /// A client that was accepted, and wants an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. That takes its time, and may panic.
+    /// Reads the request and answers it. The call may take long, and may panic.
     fn serve(self);
 
-    /// Answers that there is no room: a 503. Does not take long, and does not panic.
-    /// A connection that is only dropped hangs up without a word.
+    /// Answers that there is no room, as a status 503 does. Does not take long, and does not panic. A
+    /// connection that is only dropped hangs up without a word.
     fn refuse(self);
 }
 
@@ -58,12 +58,12 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
-/// What becomes of the next client when all places are taken.
+/// The policy for the next client when all places are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
-    /// It is accepted and refused at once.
+    /// The client is accepted and refused at once.
     Refuse,
-    /// It is not accepted until a place is free.
+    /// The client is not accepted until a place is free.
     Wait,
 }
 
@@ -81,14 +81,15 @@ pub struct Acceptor<L, E> {
 // dropped and not called?
 
 impl<L: Listener, E: Executor> Acceptor<L, E> {
-    /// Makes an acceptor with so many places, at least one. It accepts as soon as a thread calls `run`.
+    /// Makes an acceptor with the given number of places, at least one. It accepts as soon as a thread calls
+    /// `run`.
     pub fn new(listener: L, below: E, places: usize, when_full: WhenFull) -> Self {
         todo!("keep all of it, with all places free")
     }
 
     /// The accept loop, on the calling thread. Returns after `stop`, or when the listener is closed.
     ///
-    /// Several threads may call it. They share the places.
+    /// Several threads may call `run`. They share the places.
     pub fn run(&self) {
         todo!(
             "accept clients, give each a place and hand it to the executor; and when all places are taken, do as `when_full` says"

@@ -1,4 +1,5 @@
-//! An accept loop with so many places. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! An accept loop with a bounded number of places. The exercise is in `src/exercise.rs`; `README.md` says
+//! what to do.
 
 // Locks and threads: on real threads here, and in the tests under a model that decides their schedule, too.
 pub use exercises_sync as sync;

@@ -1,4 +1,4 @@
-//! The executors below: those of the harness, and one that drops what it has taken.
+//! The executors below an answer: those of the harness, and an executor that drops the jobs it has taken.
 
 use super::super::exercise::{Executor, Job, Refused};
 use crate::below::{AtOnce, Desk};
@@ -11,7 +11,7 @@ impl Executor for Arc<AtOnce> {
     }
 }
 
-/// A desk that counts what it is given, taken or not.
+/// A desk that counts the jobs it is given, whether it takes them or not.
 pub struct Counted {
     pub desk: Arc<Desk>,
     pub given: Counter,
@@ -34,7 +34,7 @@ impl Executor for Arc<Counted> {
     }
 }
 
-/// Takes what it is given and never calls it, as a pool that has come to its end.
+/// Takes jobs and never calls them, like a pool that has come to its end.
 pub struct Dropping {
     jobs: Shared<Vec<Job>>,
     pub taken: Counter,

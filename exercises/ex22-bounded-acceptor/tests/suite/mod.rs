@@ -54,17 +54,17 @@ const SPINS: &str = "an accept loop that waits for a place must not look again a
 const AT_SIZE: &str = "the loop goes on after the thousandth client as after the first, whether that was served, refused or gone: count nothing \
                        that has an end, and let run() not call itself";
 
-/// What is many here.
+/// The number of clients in a test with many clients.
 const MANY: usize = 500;
 
 const BOTH: [WhenFull; 2] = [WhenFull::Refuse, WhenFull::Wait];
 
-/// Waits until the executor was given so many.
+/// Waits until the executor was given this many jobs.
 fn until_given(below: &Counted, clients: usize, cause: &str) {
     expect("waiting for the executor to be given a client", cause, || below.given.wait_for(clients));
 }
 
-/// Waits until the accept loop has called `accept` so often.
+/// Waits until the accept loop has called `accept` this many times.
 fn until_back(running: &Running<Arc<Counted>>, calls: usize, cause: &str) {
     expect("waiting for the accept loop to come back", cause, || running.door.accepts.wait_for(calls));
 }
@@ -238,7 +238,8 @@ pub fn an_accept_that_fails_takes_no_place() {
 }
 
 pub fn loops_share_the_places() {
-    // Each loop serves on its own thread: the executor calls at once.
+    // Each loop serves its clients on its own thread, because the executor calls each job before `execute`
+    // returns.
     let running = Running::start(AtOnce::new(false), 1, WhenFull::Wait, 2);
     let clients = [1, 2].map(Client::new);
     clients.iter().for_each(|client| running.door.connect(client));
@@ -439,7 +440,7 @@ pub fn many_clients_come_and_go() {
     late.must_be(Fate::Served, "all clients before it have had their answers", COMES_BACK);
 }
 
-/// Has many clients connect.
+/// Lets many clients connect.
 fn the_last_of_many(door: &Door) -> Arc<Client> {
     let clients: Vec<_> = (1..=MANY).map(Client::new).collect();
     clients.iter().for_each(|client| door.connect(client));

@@ -1,4 +1,4 @@
-//! Clients, a listener without a network, and accept loops on threads of their own: what the properties use.
+//! Helpers of the properties: clients, a listener without a network, and accept loops on their own threads.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -12,19 +12,19 @@ use crate::below::on_a_thread;
 use crate::probe::{Counter, Shared};
 use crate::sync::{Arc, thread};
 
-/// What has become of a client.
+/// The state of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
-    /// It has not been accepted.
+    /// The client has not been accepted.
     #[default]
     Outside,
-    /// It was accepted, and has no answer.
+    /// The client was accepted, and has no answer.
     Accepted,
     Served,
-    /// Its request was begun, and panicked.
+    /// The client's request was begun, and panicked.
     Panicked,
     Refused,
-    /// It had not been accepted when the listener was closed, or came later.
+    /// The client had not been accepted when the listener was closed, or came later.
     StayedOutside,
 }
 
@@ -39,17 +39,17 @@ pub struct Client {
 }
 
 impl Client {
-    /// One whose request is answered at once.
+    /// Makes a client whose request is answered at once.
     pub fn new(number: usize) -> Arc<Self> {
         Arc::new(Self::with(number, None, false))
     }
 
-    /// One whose request, or refusal, does this.
+    /// Makes a client whose request, or refusal, runs this closure.
     pub fn that(number: usize, work: Job) -> Arc<Self> {
         Arc::new(Self::with(number, Some(work), false))
     }
 
-    /// One whose request panics.
+    /// Makes a client whose request panics.
     pub fn that_panics(number: usize) -> Arc<Self> {
         Arc::new(Self::with(number, None, true))
     }
@@ -88,7 +88,7 @@ impl Client {
         self.fate.with(|fate| *fate)
     }
 
-    /// The thread on which it was refused.
+    /// Returns the thread on which the client was refused.
     pub fn refused_on(&self) -> Option<thread::ThreadId> {
         self.refused_on.with(|on| *on)
     }
@@ -97,7 +97,7 @@ impl Client {
         expect("waiting for a client to have its answer", cause, || self.answered.wait_for(1));
     }
 
-    /// Sees that this is what has become of it.
+    /// Checks that the client is in this state.
     pub fn must_be(&self, fate: Fate, when: &str, cause: &str) {
         if self.fate() != fate {
             fail(&format!("{when}: {} is {:?}, and should be {fate:?}", self.name, self.fate()), cause);
@@ -161,20 +161,20 @@ impl Drop for Link {
 pub struct Door {
     state: Shared<State>,
     places: usize,
-    /// The most clients that may be accepted and have no answer.
+    /// The largest number of clients that may be accepted and have no answer.
     most: usize,
     /// Clients that came, and the close.
     events: Counter,
     pub accepts: Counter,
-    /// The addresses between which the stack of `accept` was.
+    /// The lowest and the highest address of the stack during calls of `accept`.
     stack: Shared<Option<(usize, usize)>>,
 }
 
-/// All of it behind one lock: each is a step of the model.
+/// All fields are behind one lock, because each lock costs the model a step.
 #[derive(Default)]
 struct State {
     outside: VecDeque<Arc<Client>>,
-    /// So often, a client has gone before it is let in.
+    /// The number of times that a client has gone before it is let in.
     failures: usize,
     is_closed: bool,
     without_answer: usize,
@@ -196,18 +196,19 @@ impl Door {
         self.events.add();
     }
 
-    /// The bytes of its stack that the accept loop has used between two calls. There is one loop.
+    /// The bytes of its stack that the accept loop has used between two calls. It is called with a single
+    /// loop.
     pub fn depth(&self) -> usize {
         self.stack.with(|stack| stack.map_or(0, |(low, high)| high - low))
     }
 
-    /// Has so many clients connect that are gone at once.
+    /// Lets this many clients connect that are gone at once.
     pub fn fail_to_connect(&self, clients: usize) {
         self.state.with(|state| state.failures = clients);
         self.events.add();
     }
 
-    /// The next client, without a check of whether it should be accepted.
+    /// Returns the next client, without a check of whether it should be accepted.
     fn next(&self) -> Option<Accepted<Arc<Client>>> {
         self.state.with(|state| {
             if state.is_closed {
@@ -281,7 +282,7 @@ pub struct Running<E> {
 
 impl<E: Executor + 'static> Running<E> {
     pub fn start(below: E, places: usize, when_full: WhenFull, loops: usize) -> Self {
-        // With `Refuse`, each loop has a client in its hands that it is about to refuse.
+        // With `Refuse`, each loop may also hold a client that it is about to refuse.
         let most = if when_full == WhenFull::Wait { places } else { places + loops };
         let door = Arc::new(Door {
             state: Shared::default(),
@@ -296,7 +297,7 @@ impl<E: Executor + 'static> Running<E> {
         Self { acceptor, door, loops }
     }
 
-    /// Stops it and waits for its loops, where the property is not about that.
+    /// Stops the acceptor and waits for its loops, in a property about something else.
     pub fn end(self) {
         aside(|| {
             at_once("stop()", STOP_WAITS, || self.acceptor.stop());
