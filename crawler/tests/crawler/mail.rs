@@ -293,8 +293,10 @@ fn silent_servers_see_their_connections_closed_at_the_deadline() {
     for account in 0..3 {
         assert!(demo.heard(account).wait_for("closed", WATCHDOG), "{}", demo.accounts()[account].name);
     }
-    let silent = failed("called off (waiting for the greeting)");
-    assert_eq!(answers(ended)[1..], [silent.clone(), silent]);
+    // A server sees a connection before its client does, so the client may still be connecting.
+    let off = ["connecting", "waiting for the greeting"].map(|step| failed(&format!("called off ({step})")));
+    let silent = &answers(ended)[1..];
+    assert!(silent.iter().all(|answer| off.contains(answer)), "{silent:?}");
 }
 
 /// Both faults of the listing: there is mail in each account, it says that there is none, and it leaves
