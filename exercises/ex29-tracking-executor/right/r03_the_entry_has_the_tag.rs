@@ -1,4 +1,6 @@
-//! Right: the entry itself has the tag, and its destructor says what became of it. One that a thread had taken, and that was not called before the stop, is reported as cut off, and the report waits for it.
+//! Right: the entry itself has the tag, and the entry's destructor notes what became of the task. If a thread
+//! took an entry and did not call it before the stop, the task is reported as cut off. The report waits for
+//! such an entry.
 #![allow(unused)]
 
 use std::collections::BTreeMap;
@@ -9,47 +11,49 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// What a job returns that gives up because it was asked to stop. It has not done what it had to do.
+/// The error of a job that gave up because it was asked to stop, and so has not done all of its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// How a job learns that it should stop. Clones are the same token.
+/// Tells a job that it should stop. A clone of a token is the same token.
 #[derive(Debug, Clone, Default)]
 pub struct Token(Arc<AtomicBool>);
 
 impl Token {
-    /// Asks the tasks that have this token to stop. This cannot be taken back.
+    /// Asks the tasks that have this token to stop. A cancelled token stays cancelled.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Whether `cancel` was called.
+    /// Returns true if `cancel` was called.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Fails if `cancel` was called, for `?`.
+    /// Returns an error if `cancel` was called, for use with `?`.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
 }
 
-/// What a task does. `Ok`: all of it. `Err`: it was asked to stop, and gave up. It may panic.
+/// The work of a task. A job returns `Ok` if its work is done, and `Err` if it was asked to stop and gave up.
+/// A job may panic.
 pub type Job = Box<dyn FnOnce(&Token) -> Result<(), Cancelled> + Send>;
 
-/// What the pool below calls.
+/// An entry of the pool's queue: a closure that the pool calls once.
 pub type Runnable = Box<dyn FnOnce() + Send>;
 
 /// A thread pool with a queue.
 pub trait Pool: Send + Sync {
-    /// Puts an entry into the queue, and returns. Later a thread of the pool takes it out and calls it; the thread that calls
-    /// `execute` never does. A panic of the entry ends there. `Err` with the entry: the pool refuses it.
+    /// Puts an entry into the queue, and returns. Later a thread of the pool takes the entry out and calls
+    /// it. The thread that calls `execute` never calls the entry. The pool catches a panic of the entry.
+    /// Returns `Err` with the entry if the pool refuses the entry.
     fn execute(&self, entry: Runnable) -> Result<(), Runnable>;
 
     /// Takes all entries out of the queue and returns them, the oldest first. From now on the pool refuses every entry.
     ///
-    /// It waits for no thread of the pool. A thread that has taken an entry out of the queue before calls it, now or a little
-    /// later.
+    /// Does not wait for any thread of the pool. A thread that has already taken an entry out of the queue
+    /// still calls the entry, now or a little later.
     fn shutdown_now(&self) -> Vec<Runnable>;
 }
 
@@ -133,9 +137,10 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         Self { pool, book: Arc::new(book) }
     }
 
-    /// Has the pool run a task. The job is called with a token that `stop` cancels.
+    /// Gives a task to the pool. The job is called with a token that `stop` cancels.
     ///
-    /// `Err` with the tag: the task is not accepted, because the executor was stopped, or because the pool refuses.
+    /// Returns `Err` with the tag if the task is not accepted, because the executor was stopped or because
+    /// the pool refuses the entry.
     pub fn submit(&self, tag: T, job: Job) -> Result<(), T> {
         let mut state = self.book.state.lock().unwrap();
         if state.is_stopped {
@@ -155,9 +160,11 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         }
     }
 
-    /// Stops at once: no task begins any more, those that run are asked to stop, and the pool is stopped. Waits for no task.
+    /// Stops at once: no further task begins, running tasks are asked to stop, and the pool is stopped. Does
+    /// not wait for any task.
     ///
-    /// Returns the tags of the tasks that had not begun, in the order of submission. A second call returns none of them again.
+    /// Returns the tags of the tasks that had not begun, in the order of submission. A second call returns
+    /// none of these tags again.
     pub fn stop(&self) -> Vec<T> {
         {
             let mut state = self.book.state.lock().unwrap();
@@ -169,15 +176,16 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         mem::take(&mut self.book.state.lock().unwrap().not_begun).into_values().collect()
     }
 
-    /// The tags of the tasks that were cut off, in any order. Says the same whenever it is asked.
+    /// Returns the tags of the tasks that were cut off, in any order. Every later call returns the same tags.
     ///
-    /// `None`: the executor was not stopped, or a task still runs. It may be done yet, or be cut off.
+    /// Returns `None` if the executor was not stopped, or if a task still runs. A running task may be done or
+    /// cut off in the end.
     pub fn cut_off(&self) -> Option<Vec<T>> {
         let state = self.book.state.lock().unwrap();
         state.is_over().then(|| state.cut_off.clone())
     }
 
-    /// Waits until the executor is stopped and no task runs any more: `cut_off` gives the tags then.
+    /// Waits until the executor is stopped and no task runs any more. After that, `cut_off` returns the tags.
     pub fn wait(&self) {
         let mut state = self.book.state.lock().unwrap();
         while !state.is_over() {

@@ -1,4 +1,4 @@
-//! A tracking executor: stopped at once, it knows which tasks have to be done again.
+//! A tracking executor: after a stop it knows which tasks have to be done again.
 #![allow(unused)]
 
 use std::collections::BTreeMap;
@@ -10,47 +10,49 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// What a job returns that gives up because it was asked to stop. It has not done what it had to do.
+/// The error of a job that gave up because it was asked to stop, and so has not done all of its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// How a job learns that it should stop. Clones are the same token.
+/// Tells a job that it should stop. A clone of a token is the same token.
 #[derive(Debug, Clone, Default)]
 pub struct Token(Arc<AtomicBool>);
 
 impl Token {
-    /// Asks the tasks that have this token to stop. This cannot be taken back.
+    /// Asks the tasks that have this token to stop. A cancelled token stays cancelled.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Whether `cancel` was called.
+    /// Returns true if `cancel` was called.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Fails if `cancel` was called, for `?`.
+    /// Returns an error if `cancel` was called, for use with `?`.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
 }
 
-/// What a task does. `Ok`: all of it. `Err`: it was asked to stop, and gave up. It may panic.
+/// The work of a task. A job returns `Ok` if its work is done, and `Err` if it was asked to stop and gave up.
+/// A job may panic.
 pub type Job = Box<dyn FnOnce(&Token) -> Result<(), Cancelled> + Send>;
 
-/// What the pool below calls.
+/// An entry of the pool's queue: a closure that the pool calls once.
 pub type Runnable = Box<dyn FnOnce() + Send>;
 
 /// A thread pool with a queue.
 pub trait Pool: Send + Sync {
-    /// Puts an entry into the queue, and returns. Later a thread of the pool takes it out and calls it; the thread that calls
-    /// `execute` never does. A panic of the entry ends there. `Err` with the entry: the pool refuses it.
+    /// Puts an entry into the queue, and returns. Later a thread of the pool takes the entry out and calls
+    /// it. The thread that calls `execute` never calls the entry. The pool catches a panic of the entry.
+    /// Returns `Err` with the entry if the pool refuses the entry.
     fn execute(&self, entry: Runnable) -> Result<(), Runnable>;
 
     /// Takes all entries out of the queue and returns them, the oldest first. From now on the pool refuses every entry.
     ///
-    /// It waits for no thread of the pool. A thread that has taken an entry out of the queue before calls it, now or a little
-    /// later.
+    /// Does not wait for any thread of the pool. A thread that has already taken an entry out of the queue
+    /// still calls the entry, now or a little later.
     fn shutdown_now(&self) -> Vec<Runnable>;
 }
 
@@ -62,7 +64,7 @@ pub struct TrackingExecutor<T> {
     book: Arc<Book<T>>,
 }
 
-/// What the executor shares with the entries that it gives to the pool.
+/// The state that the executor shares with the entries that it gives to the pool.
 struct Book<T> {
     state: Mutex<State<T>>,
     /// The executor was stopped, or the last task has ended after the stop.
@@ -71,7 +73,8 @@ struct Book<T> {
     token: Token,
 }
 
-/// Each accepted task that is not done is in one of the three lists. Tasks are known by their numbers: tags may be equal.
+/// The three lists: each accepted task that is not done is in exactly one list. The key of a task is its
+/// number, because tags may be equal.
 struct State<T> {
     submitted: u64,
     waiting: BTreeMap<u64, T>,
@@ -94,13 +97,14 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         Self { pool, book: Arc::new(book) }
     }
 
-    /// Has the pool run a task. The job is called with a token that `stop` cancels.
+    /// Gives a task to the pool. The job is called with a token that `stop` cancels.
     ///
-    /// `Err` with the tag: the task is not accepted, because the executor was stopped, or because the pool refuses.
+    /// Returns `Err` with the tag if the task is not accepted, because the executor was stopped or because
+    /// the pool refuses the entry.
     pub fn submit(&self, tag: T, job: Job) -> Result<(), T> {
         let number = self.book.add(tag)?;
         let book = Arc::clone(&self.book);
-        // No lock is held while the pool is called.
+        // No lock is held during the call of the pool.
         match self.pool.execute(Box::new(move || book.run(number, job))) {
             Ok(()) => Ok(()),
             // Unless a stop has handed the tag back meanwhile: then it is there, and not here.
@@ -108,9 +112,11 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         }
     }
 
-    /// Stops at once: no task begins any more, those that run are asked to stop, and the pool is stopped. Waits for no task.
+    /// Stops at once: no further task begins, running tasks are asked to stop, and the pool is stopped. Does
+    /// not wait for any task.
     ///
-    /// Returns the tags of the tasks that had not begun, in the order of submission. A second call returns none of them again.
+    /// Returns the tags of the tasks that had not begun, in the order of submission. A second call returns
+    /// none of these tags again.
     pub fn stop(&self) -> Vec<T> {
         let not_begun = self.book.stop();
         // Entries are good to be called, and these must not be. Their tags are in the book.
@@ -118,15 +124,16 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         not_begun.into_values().collect()
     }
 
-    /// The tags of the tasks that were cut off, in any order. Says the same whenever it is asked.
+    /// Returns the tags of the tasks that were cut off, in any order. Every later call returns the same tags.
     ///
-    /// `None`: the executor was not stopped, or a task still runs. It may be done yet, or be cut off.
+    /// Returns `None` if the executor was not stopped, or if a task still runs. A running task may be done or
+    /// cut off in the end.
     pub fn cut_off(&self) -> Option<Vec<T>> {
         let state = self.book.state.lock().unwrap();
         state.is_over().then(|| state.cut_off.clone())
     }
 
-    /// Waits until the executor is stopped and no task runs any more: `cut_off` gives the tags then.
+    /// Waits until the executor is stopped and no task runs any more. After that, `cut_off` returns the tags.
     pub fn wait(&self) {
         let mut state = self.book.state.lock().unwrap();
         while !state.is_over() {
@@ -154,12 +161,12 @@ impl<T> Book<T> {
         Ok(number)
     }
 
-    /// Forgets a task that waits. `None`: it no longer does.
+    /// Removes a waiting task, and returns its tag. Returns `None` if the task no longer waits.
     fn take_back(&self, number: u64) -> Option<T> {
         self.state.lock().unwrap().waiting.remove(&number)
     }
 
-    /// The entry: what a thread of the pool calls.
+    /// The body of each entry, which a thread of the pool calls.
     fn run(&self, number: u64, job: Job) {
         if !self.begin(number) {
             return;
@@ -173,7 +180,7 @@ impl<T> Book<T> {
         self.end(number, is_done);
     }
 
-    /// Whether the task may begin. From the list of those that wait into that of those that run is one step: `stop` finds it in
+    /// Returns true if the task may begin. The move from `waiting` to `running` is one step, so `stop` finds it in
     /// one of the two.
     fn begin(&self, number: u64) -> bool {
         let mut state = self.state.lock().unwrap();

@@ -1,4 +1,4 @@
-//! A tracking executor: stopped at once, it knows which tasks have to be done again.
+//! A tracking executor: after a stop it knows which tasks have to be done again.
 //!
 //! This is the only file to edit. `cargo test -p ex29-tracking-executor` checks it.
 #![allow(unused)]
@@ -15,17 +15,17 @@ use crate::sync::{Arc, Condvar, Mutex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// Tells a job that it should stop. Clones are the same token.
+/// Tells a job that it should stop. A clone of a token is the same token.
 #[derive(Debug, Clone, Default)]
 pub struct Token(Arc<AtomicBool>);
 
 impl Token {
-    /// Asks the tasks that have this token to stop. This cannot be taken back.
+    /// Asks the tasks that have this token to stop. A cancelled token stays cancelled.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Whether `cancel` was called.
+    /// Returns true if `cancel` was called.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
@@ -36,7 +36,8 @@ impl Token {
     }
 }
 
-/// The work of a task. `Ok`: it is done. `Err`: the task was asked to stop, and gave up. A job may panic.
+/// The work of a task. A job returns `Ok` if its work is done, and `Err` if it was asked to stop and gave up.
+/// A job may panic.
 pub type Job = Box<dyn FnOnce(&Token) -> Result<(), Cancelled> + Send>;
 
 /// An entry of the pool's queue: a closure that the pool calls once.
@@ -44,16 +45,16 @@ pub type Runnable = Box<dyn FnOnce() + Send>;
 
 /// A thread pool with a queue.
 pub trait Pool: Send + Sync {
-    /// Puts an entry into the queue, and returns. Later a thread of the pool takes it out and calls it; the
-    /// thread that calls `execute` never does. A panic of the entry ends there. `Err` with the entry: the
-    /// pool refuses it.
+    /// Puts an entry into the queue, and returns. Later a thread of the pool takes the entry out and calls
+    /// it. The thread that calls `execute` never calls the entry. The pool catches a panic of the entry.
+    /// Returns `Err` with the entry if the pool refuses the entry.
     fn execute(&self, entry: Runnable) -> Result<(), Runnable>;
 
     /// Takes all entries out of the queue and returns them, the oldest first. From now on the pool refuses
     /// every entry.
     ///
-    /// Waits for no thread of the pool. A thread that has taken an entry out of the queue before still calls
-    /// it, now or a little later.
+    /// Does not wait for any thread of the pool. A thread that has already taken an entry out of the queue
+    /// still calls the entry, now or a little later.
     fn shutdown_now(&self) -> Vec<Runnable>;
 }
 
@@ -71,31 +72,32 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         todo!("an executor without tasks")
     }
 
-    /// Has the pool run a task. The job is called with a token that `stop` cancels.
+    /// Gives a task to the pool. The job is called with a token that `stop` cancels.
     ///
-    /// `Err` with the tag: the task is not accepted, because the executor was stopped, or because the pool
-    /// refuses.
+    /// Returns `Err` with the tag if the task is not accepted, because the executor was stopped or because
+    /// the pool refuses the entry.
     pub fn submit(&self, tag: T, job: Job) -> Result<(), T> {
         todo!("give the pool an entry that calls the job, and note what becomes of it")
     }
 
-    /// Stops at once: no task begins any more, running tasks are asked to stop, and the pool is stopped.
-    /// Waits for no task.
+    /// Stops at once: no further task begins, running tasks are asked to stop, and the pool is stopped. Does
+    /// not wait for any task.
     ///
     /// Returns the tags of the tasks that had not begun, in the order of submission. A second call returns
-    /// none of them again.
+    /// none of these tags again.
     pub fn stop(&self) -> Vec<T> {
         todo!("stop, and hand back the tags of the tasks that had not begun")
     }
 
-    /// The tags of the tasks that were cut off, in any order. Every later call returns the same.
+    /// Returns the tags of the tasks that were cut off, in any order. Every later call returns the same tags.
     ///
-    /// `None`: the executor was not stopped, or a task still runs, which may be done or cut off in the end.
+    /// Returns `None` if the executor was not stopped, or if a task still runs. A running task may be done or
+    /// cut off in the end.
     pub fn cut_off(&self) -> Option<Vec<T>> {
         todo!("the tags of the tasks that were cut off, if that can be known")
     }
 
-    /// Waits until the executor is stopped and no task runs any more: `cut_off` gives the tags then.
+    /// Waits until the executor is stopped and no task runs any more. After that, `cut_off` returns the tags.
     pub fn wait(&self) {
         todo!("sleep until the last task has ended")
     }

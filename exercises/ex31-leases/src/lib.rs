@@ -5,5 +5,5 @@ pub use exercises_sync as sync;
 
 pub mod exercise;
 
-// This line does not compile if the answer uses locks or threads from elsewhere than `crate::sync`.
+// This line does not compile if the answer uses locks or threads that do not come from `crate::sync`.
 exercises_macros::door!(exercise);

@@ -1,4 +1,5 @@
-//! The properties of a tracking executor, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of a tracking executor, each a function. `exercise.toml` lists the properties and says what
+//! each property promises.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -52,17 +53,17 @@ const SPINS: &str = "wait() looks again and again in place of sleeping: wait on 
 type Tag = &'static str;
 type Executor = TrackingExecutor<Tag>;
 
-/// What a job does when it has passed its gate.
+/// The behaviour of a job after it has passed its gate.
 #[derive(Clone, Copy)]
 enum Then {
-    /// All that it has to do, whether it is asked to stop or not.
+    /// The job does all of its work, even if it is asked to stop.
     Finishes,
-    /// All that it has to do, unless it is asked to stop.
+    /// The job does its work unless it is asked to stop.
     LooksAtItsToken,
     Panics,
 }
 
-/// What the jobs of a property have done, by their tags.
+/// The tags of the jobs that have begun, ended and so on in one property.
 #[derive(Default)]
 struct Seen {
     begun: Vec<Tag>,
@@ -89,7 +90,7 @@ impl Log {
         self.job_that(tag, gate.passes(), then)
     }
 
-    /// A job that does some work first.
+    /// Makes a job that does the given work before anything else.
     fn job_that(self: &Arc<Self>, tag: Tag, work: Box<dyn FnOnce() + Send>, then: Then) -> Job {
         let log = Arc::clone(self);
         Box::new(move |token| {
@@ -149,7 +150,8 @@ impl Log {
         self.0.with(|seen| seen.begun.clone())
     }
 
-    /// Sees that each of these tasks is in one place: done, handed back or reported. None of these has an equal tag.
+    /// Asserts that each accepted task is in one place: done, handed back or reported. The tags of these
+    /// tasks must all be different.
     fn check_places(&self, accepted: &[Tag], handed_back: &[Tag], cut_off: &[Tag]) {
         let (begun, done, gave_up) =
             self.0.with(|seen| (seen.begun.clone(), seen.done.clone(), seen.gave_up.clone()));
@@ -216,7 +218,7 @@ fn cut_off(executor: &Executor) -> Option<Vec<Tag>> {
     expect("cut_off()", NO_LOCK, || executor.cut_off())
 }
 
-/// Waits for the end, and asks for the report.
+/// Waits until the executor is stopped and no task runs, and returns the report.
 fn report(executor: &Executor, log: &Log, cause: &str) -> Vec<Tag> {
     expect("wait(), after stop()", cause, || executor.wait());
     let running = log.0.with(|seen| {
@@ -234,7 +236,7 @@ fn report(executor: &Executor, log: &Log, cause: &str) -> Vec<Tag> {
     tags
 }
 
-/// Starts what comes first in the queue on a thread of its own, and waits until its job is at the gate.
+/// Calls the first entry of the queue on a new thread, and waits until the entry's job is at the gate.
 fn begin(desk: &Desk, number: usize, gate: &Gate) -> thread::JoinHandle<()> {
     let Some(entry) = desk.take() else {
         fail(
@@ -251,7 +253,7 @@ fn ends(thread: thread::JoinHandle<()>, cause: &str) {
     expect("the end of an entry", cause, || drop(thread.join()));
 }
 
-/// Sees that the report is there when no task runs, though no thread has waited.
+/// Asserts that `cut_off()` returns a report as soon as no task runs, even if no thread has called `wait()`.
 fn at_once_after(what: &str, executor: &Executor) {
     if cut_off(executor).is_none() {
         fail(&format!("stop() was called, and {what}; no task runs, and cut_off() says None"), SAME_QUESTION);
@@ -601,10 +603,10 @@ pub fn a_task_that_panics_when_asked_to_stop_is_cut_off() {
     );
 }
 
-/// What cut_off() returned to those who waited.
+/// The results of cut_off() on the threads that waited.
 type Reports = Arc<Shared<Vec<Option<Vec<Tag>>>>>;
 
-/// A thread that waits for the end, and notes the report.
+/// Starts a thread that calls `wait()` and then records the report.
 fn waiter(executor: &Arc<Executor>, name: &str, reports: &Reports) -> thread::JoinHandle<()> {
     let (executor, reports) = (Arc::clone(executor), Arc::clone(reports));
     let waits = move || {
@@ -633,7 +635,7 @@ pub fn wait_sleeps_until_the_last_task_has_ended() {
             );
         }
     };
-    // One waits before any task has come, and one while they run.
+    // One thread waits before any task is submitted, and another one waits while the tasks run.
     let early = waiter(&executor, "the first waiter", &reports);
     nobody_is_through("stop() was not called");
     submit(&executor, "/a", log.job_at("/a", &first, Then::LooksAtItsToken));
@@ -688,14 +690,14 @@ pub fn wait_ends_at_the_stop_if_no_task_runs() {
 }
 
 pub fn wait_sees_an_end_that_comes_before_it_sleeps() {
-    // The stop is the end …
+    // First case: no task runs, so `wait()` ends at the stop.
     let (desk, log) = (Desk::new(), Log::new());
     let executor = over(&desk);
     let reports = Reports::default();
     let late = waiter(&executor, "the waiter", &reports);
     stop(&executor, &log);
     expect("wait(), which came with the stop", ABOUT_TO_SLEEP, || drop(late.join()));
-    // … or the end of a task is.
+    // Second case: a task runs at the stop, so `wait()` ends when the task ends.
     let (desk, log, gate) = (Desk::new(), Log::new(), Gate::new());
     let executor = over(&desk);
     submit(&executor, "/a", log.job_at("/a", &gate, Then::LooksAtItsToken));
@@ -810,7 +812,7 @@ pub fn two_stops_share_what_has_not_begun() {
     ends(other, NO_LOCK);
     handed_back.extend(of_other.with(|tags| tags.clone()));
     log.check_places(&["/a", "/b", "/c"], &handed_back, &report(&executor, &log, AT_THE_STOP));
-    // And with tasks that run, or are about to.
+    // Two threads also call stop() while tasks run or are about to begin.
     let (pool, log) = (Threads::new(), Log::new());
     let executor = over(&pool);
     for tag in ["/a", "/b"] {
@@ -832,17 +834,18 @@ pub fn two_stops_share_what_has_not_begun() {
     log.check_places(&["/a", "/b"], &handed_back, &cut_off);
 }
 
-/// The many tasks are tried on the first few schedules only: what goes wrong with many of them does so on each.
+/// Returns true on the first few schedules. The test of many tasks runs only on those, because a mistake with
+/// many tasks shows on each schedule.
 fn is_one_of_the_first_runs() -> bool {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     RUNS.fetch_add(1, Relaxed) < 4
 }
 
-/// The number of tasks that are done before the others come. Tags are numbers.
+/// The number of tasks that are done before other tasks are submitted. The tag of each task is a number.
 const DONE: usize = 800;
-/// These run at the stop.
+/// The tags of the tasks that run at the stop.
 const RUN: Range<usize> = DONE..920;
-/// These have not begun.
+/// The tags of the tasks that have not begun at the stop.
 const WAIT: Range<usize> = 920..1_040;
 
 /// Submits a task that must be accepted.
@@ -852,7 +855,8 @@ fn submit_number(executor: &TrackingExecutor<usize>, tag: usize, job: Job) {
     }
 }
 
-/// What the task that begins last does, while all of `RUN` do: brings those that do not begin, and stops.
+/// Submits the tasks of `WAIT` and stops the executor; the last task of `RUN` calls this function, while all
+/// tasks of `RUN` run.
 fn stops_while_many_run(executor: &TrackingExecutor<usize>, desk: &Desk) {
     WAIT.for_each(|tag| submit_number(executor, tag, Box::new(|_| Ok(()))));
     desk.refuse_next();
@@ -888,7 +892,7 @@ pub fn many_tasks_are_in_their_places() {
     for tag in RUN {
         let (same, desk) = (Arc::clone(&executor), Arc::clone(&desk));
         let job = move |token: &Token| {
-            // While it runs, its thread calls the next entry, as one does that helps.
+            // While the job runs, its thread calls the next entry, like a thread of a pool that helps.
             match desk.take() {
                 Some(next) => call_here(next, NO_LOCK),
                 None => stops_while_many_run(&same, &desk),

@@ -1,4 +1,4 @@
-//! The pools that properties put below an answer.
+//! The pools over which the properties build the learner's executor.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -11,7 +11,7 @@ use crate::below::on_a_thread;
 use crate::probe::{Shared, others_come_to_rest};
 use crate::sync::{Arc, thread};
 
-/// As every pool here: a panic ends the entry, and not the thread.
+/// Calls an entry and catches its panic, so that a panic does not end the thread.
 fn call(entry: Runnable) {
     drop(catch_unwind(AssertUnwindSafe(entry)));
 }
@@ -38,7 +38,7 @@ impl Queue {
     }
 }
 
-/// A pool whose threads do what the property says.
+/// A pool without threads of its own: the property decides which thread calls which entry.
 #[derive(Default)]
 pub struct Desk(Shared<Queue>);
 
@@ -47,7 +47,7 @@ impl Desk {
         Arc::default()
     }
 
-    /// It refuses one entry: the next one.
+    /// Makes the pool refuse the next entry.
     pub fn refuse_next(&self) {
         self.0.with(|queue| queue.refuses_next = true);
     }
@@ -56,7 +56,7 @@ impl Desk {
         self.0.with(|queue| queue.is_stopped)
     }
 
-    /// What a thread of the pool does first: takes the oldest entry out of the queue.
+    /// Takes the oldest entry out of the queue, as a thread of the pool does.
     pub fn take(&self) -> Option<Runnable> {
         self.0.with(|queue| queue.entries.pop_front())
     }
@@ -68,7 +68,7 @@ impl Desk {
         }
     }
 
-    /// Calls all of them there.
+    /// Calls all entries of the queue on the test's thread.
     pub fn call_all(&self, cause: &str) {
         while let Some(entry) = self.take() {
             call_here(entry, cause);
@@ -102,7 +102,7 @@ impl Pool for Desk {
     }
 }
 
-/// A pool with a thread for each entry: so each of them takes one entry at most.
+/// A pool with a new thread for each entry, so that each thread takes at most one entry.
 #[derive(Default)]
 pub struct Threads {
     queue: Arc<Shared<Queue>>,
@@ -115,12 +115,13 @@ impl Threads {
         Arc::default()
     }
 
-    /// Makes a pool whose threads go as far as they can before `execute` returns. On real threads they may.
+    /// Makes a pool whose threads go as far as they can before `execute` returns. On real threads, the
+    /// threads of the pool perhaps do not get that far.
     pub fn quick() -> Arc<Self> {
         Arc::new(Self { is_quick: true, ..Self::default() })
     }
 
-    /// Waits for its threads.
+    /// Waits until the threads of the pool have ended.
     pub fn join(&self, cause: &str) {
         expect("the threads of the pool", cause, || {
             while let Some(thread) = self.threads.with(Vec::pop) {

@@ -1,4 +1,5 @@
-//! The properties of the frontier, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of the frontier, each a function. `exercise.toml` lists the properties and says what each
+//! property promises.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

@@ -1,5 +1,5 @@
-//! The properties of a search for the number of threads, each a function.
-//! `exercise.toml` lists them and says what each promises.
+//! The properties of a search for the number of threads, each a function. `exercise.toml` lists the
+//! properties and says what each property promises.
 
 use std::cell::Cell;
 
