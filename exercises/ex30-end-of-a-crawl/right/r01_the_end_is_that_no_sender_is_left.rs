@@ -1,4 +1,5 @@
-//! Right: a channel of pages whose only senders are with the pages: when the last page is over, the channel is closed, and no thread counts.
+//! Right: pages come through a channel, and only the open pages hold senders of it. When the last page is
+//! over, the channel is closed, so no code has to count pages.
 #![allow(unused)]
 
 use std::collections::BTreeSet;
@@ -6,12 +7,12 @@ use std::collections::BTreeSet;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Mutex, Weak, mpsc};
 
-/// A page, by its number. Any number may be a page.
+/// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share it; it is not told how many.
+/// The pages of a crawl. Any number of workers share a frontier, which is not told how many they are.
 pub struct Frontier {
-    /// One worker waits here for a message, and the others for that worker.
+    /// The worker that holds this lock waits for a message; the other workers wait for the lock.
     messages: Mutex<mpsc::Receiver<Message>>,
     /// To send the stop; it keeps nothing open.
     to_all: Mutex<Weak<Mutex<mpsc::Sender<Message>>>>,
@@ -24,17 +25,17 @@ struct Pages {
     open: BTreeSet<Page>,
 }
 
-/// Each page has a sender, as long as it is open: in the queue, too.
+/// The sender that each open page holds, also while the page waits in the queue.
 type Token = Arc<Mutex<mpsc::Sender<Message>>>;
 
 enum Message {
     Page(Page, Token),
-    /// The crawl is stopped: look at the flag.
+    /// Tells a worker to look at `is_stopped`.
     Look,
 }
 
-/// A page that a worker reads. It ends with `done()` or `again()`. If it is dropped without one of them (the worker has
-/// panicked), the page is given up: it is over, and its links are not known.
+/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without a call
+/// of `done()` or `again()`, its worker has panicked. Then the page is over, and its links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,
@@ -43,7 +44,7 @@ pub struct Visit<'a> {
 }
 
 impl Frontier {
-    /// A crawl that begins with these pages. A page may be among them twice, and there may be none.
+    /// Makes a crawl that begins with the given pages. `starts` may have a page twice, and may be empty.
     pub fn new(starts: &[Page]) -> Self {
         let (sender, receiver) = mpsc::channel();
         let token = Arc::new(Mutex::new(sender));
@@ -57,9 +58,10 @@ impl Frontier {
         frontier
     }
 
-    /// Takes a page, and waits for one if none is there and one may still be found.
+    /// Takes a page, or waits for a page while no page waits but a new page may still be found.
     ///
-    /// `None`: the crawl is over, or it was stopped. From then on take() always says so, to every worker.
+    /// Returns `None` if the crawl is over or was stopped. From then on, take() returns `None` to every
+    /// worker.
     pub fn take(&self) -> Option<Visit<'_>> {
         let messages = self.messages.lock().unwrap();
         loop {
@@ -79,8 +81,8 @@ impl Frontier {
         }
     }
 
-    /// Stops the crawl: workers that wait in take() are let go, and no page is handed out any more. Pages that are being read may
-    /// still be read to their end.
+    /// Stops the crawl: take() returns `None` to the workers that wait, and no page is handed out any more. A
+    /// worker that is reading a page may still finish that page.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::SeqCst);
         let token = self.to_all.lock().unwrap().upgrade();
@@ -89,8 +91,8 @@ impl Frontier {
         }
     }
 
-    /// The pages that were found and are not over, each once, in any order: those that wait, those that are being read, and those
-    /// that were put back.
+    /// Returns the pages that were found and are not over, each once, in any order: they wait, are being
+    /// read, or were put back.
     pub fn left(&self) -> Vec<Page> {
         self.pages.lock().unwrap().open.iter().copied().collect()
     }
@@ -107,17 +109,18 @@ impl Frontier {
 }
 
 impl Visit<'_> {
-    /// The page to read.
+    /// Returns the page to read.
     pub fn page(&self) -> Page {
         self.page
     }
 
-    /// The page was read, and has these links. It is over. Links to pages that were found before change nothing.
+    /// Says that the page was read and has the given links, so the page is over. Links to pages that were
+    /// found before change nothing.
     pub fn done(self, links: &[Page]) {
         self.frontier.find(links, &self.token);
     }
 
-    /// The page could not be read now. It is put back and will be handed out again.
+    /// Says that the page could not be read now. The page is put back and will be handed out again.
     pub fn again(mut self) {
         self.is_put_back = true;
         let _ = self.token.lock().unwrap().send(Message::Page(self.page, Arc::clone(&self.token)));

@@ -1,4 +1,5 @@
-//! Right: the count is an atomic; the worker that brings it to 0 takes the lock before it wakes the others.
+//! Right: the number of open pages is an atomic. The worker that brings this number to 0 takes the lock
+//! before it wakes the other workers.
 #![allow(unused)]
 
 use std::collections::{BTreeSet, VecDeque};
@@ -6,20 +7,20 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// A page, by its number. Any number may be a page.
+/// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share it; it is not told how many.
+/// The pages of a crawl. Any number of workers share a frontier, which is not told how many they are.
 pub struct Frontier {
     state: Mutex<State>,
     /// The number of pages that were found and are not over; while the starts are entered, one more.
     open: AtomicUsize,
-    /// A page waits, or no page will be handed out any more.
+    /// Notified when a page waits, and when no page will be handed out any more.
     changed: Condvar,
 }
 
-/// A page that a worker reads. It ends with `done()` or `again()`. If it is dropped without one of them (the worker has
-/// panicked), the page is given up: it is over, and its links are not known.
+/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without a call
+/// of `done()` or `again()`, its worker has panicked. Then the page is over, and its links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,
@@ -30,15 +31,15 @@ pub struct Visit<'a> {
 struct State {
     /// Every page that was ever found.
     seen: BTreeSet<Page>,
-    /// Pages that were found and are not over: those that wait, and those that are being read.
+    /// The pages that were found and are not over, which wait or are being read.
     open: BTreeSet<Page>,
-    /// The open pages that no worker reads.
+    /// The open pages that no worker is reading.
     waiting: VecDeque<Page>,
     is_stopped: bool,
 }
 
 impl Frontier {
-    /// A crawl that begins with these pages. A page may be among them twice, and there may be none.
+    /// Makes a crawl that begins with the given pages. `starts` may have a page twice, and may be empty.
     pub fn new(starts: &[Page]) -> Self {
         let frontier =
             Self { open: AtomicUsize::new(0), state: Mutex::default(), changed: Condvar::default() };
@@ -46,9 +47,10 @@ impl Frontier {
         frontier
     }
 
-    /// Takes a page, and waits for one if none is there and one may still be found.
+    /// Takes a page, or waits for a page while no page waits but a new page may still be found.
     ///
-    /// `None`: the crawl is over, or it was stopped. From then on take() always says so, to every worker.
+    /// Returns `None` if the crawl is over or was stopped. From then on, take() returns `None` to every
+    /// worker.
     pub fn take(&self) -> Option<Visit<'_>> {
         let mut state = self.state.lock().unwrap();
         loop {
@@ -65,20 +67,20 @@ impl Frontier {
         }
     }
 
-    /// Stops the crawl: workers that wait in take() are let go, and no page is handed out any more. Pages that are being read may
-    /// still be read to their end.
+    /// Stops the crawl: take() returns `None` to the workers that wait, and no page is handed out any more. A
+    /// worker that is reading a page may still finish that page.
     pub fn stop(&self) {
         self.state.lock().unwrap().is_stopped = true;
         self.changed.notify_all();
     }
 
-    /// The pages that were found and are not over, each once, in any order: those that wait, those that are being read, and those
-    /// that were put back.
+    /// Returns the pages that were found and are not over, each once, in any order: they wait, are being
+    /// read, or were put back.
     pub fn left(&self) -> Vec<Page> {
         self.state.lock().unwrap().open.iter().copied().collect()
     }
 
-    /// Takes on the pages that were not found before. Each of them is open from now on.
+    /// Adds the pages that were not found before. Each added page is open and waits.
     fn find(&self, pages: &[Page]) {
         let mut state = self.state.lock().unwrap();
         for page in pages {
@@ -93,18 +95,20 @@ impl Frontier {
 }
 
 impl Visit<'_> {
-    /// The page to read.
+    /// Returns the page to read.
     pub fn page(&self) -> Page {
         self.page
     }
 
-    /// The page was read, and has these links. It is over. Links to pages that were found before change nothing.
+    /// Says that the page was read and has the given links, so the page is over. Links to pages that were
+    /// found before change nothing.
     pub fn done(self, links: &[Page]) {
         self.frontier.find(links);
-        // The page is open until it is dropped, on the next line. So the crawl is not over before the links are there.
+        // The page is open until the visit is dropped on the next line. So the crawl is not over before the
+        // links are added.
     }
 
-    /// The page could not be read now. It is put back and will be handed out again.
+    /// Says that the page could not be read now. The page is put back and will be handed out again.
     pub fn again(mut self) {
         self.is_put_back = true;
         let mut state = self.frontier.state.lock().unwrap();

@@ -1,4 +1,5 @@
-//! Right: one thread has all pages, and no lock is needed: the others send it messages and wait for its answers.
+//! Right: one thread has all pages, so no lock is needed. The workers send messages to that thread and wait
+//! for its answers.
 #![allow(unused)]
 
 use std::collections::{BTreeSet, VecDeque};
@@ -6,12 +7,12 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::sync::mpsc::{Receiver, Sender, channel};
 use crate::sync::thread;
 
-/// A page, by its number. Any number may be a page.
+/// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share it; it is not told how many.
+/// The pages of a crawl. Any number of workers share a frontier, which is not told how many they are.
 pub struct Frontier {
-    /// `None`: the frontier is being dropped.
+    /// The sender to the thread that has the pages; `None` while the frontier is being dropped.
     to_keeper: Option<Sender<Message>>,
     keeper: Option<thread::JoinHandle<()>>,
 }
@@ -24,8 +25,8 @@ enum Message {
     Left(Sender<Vec<Page>>),
 }
 
-/// A page that a worker reads. It ends with `done()` or `again()`. If it is dropped without one of them (the worker has
-/// panicked), the page is given up: it is over, and its links are not known.
+/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without a call
+/// of `done()` or `again()`, its worker has panicked. Then the page is over, and its links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,
@@ -38,7 +39,7 @@ struct Keeper {
     open: BTreeSet<Page>,
     waiting: VecDeque<Page>,
     is_stopped: bool,
-    /// Workers that wait for an answer.
+    /// The senders of the workers that wait for a page.
     workers: VecDeque<Sender<Option<Page>>>,
 }
 
@@ -81,7 +82,7 @@ impl Keeper {
 }
 
 impl Frontier {
-    /// A crawl that begins with these pages. A page may be among them twice, and there may be none.
+    /// Makes a crawl that begins with the given pages. `starts` may have a page twice, and may be empty.
     pub fn new(starts: &[Page]) -> Self {
         let (sender, receiver) = channel();
         let mut keeper = Keeper::default();
@@ -90,9 +91,10 @@ impl Frontier {
         Self { to_keeper: Some(sender), keeper: Some(keeper) }
     }
 
-    /// Takes a page, and waits for one if none is there and one may still be found.
+    /// Takes a page, or waits for a page while no page waits but a new page may still be found.
     ///
-    /// `None`: the crawl is over, or it was stopped. From then on take() always says so, to every worker.
+    /// Returns `None` if the crawl is over or was stopped. From then on, take() returns `None` to every
+    /// worker.
     pub fn take(&self) -> Option<Visit<'_>> {
         let (sender, receiver) = channel();
         self.tell(Message::Take(sender));
@@ -100,14 +102,14 @@ impl Frontier {
         Some(Visit { frontier: self, page, is_told: false })
     }
 
-    /// Stops the crawl: workers that wait in take() are let go, and no page is handed out any more. Pages that are being read may
-    /// still be read to their end.
+    /// Stops the crawl: take() returns `None` to the workers that wait, and no page is handed out any more. A
+    /// worker that is reading a page may still finish that page.
     pub fn stop(&self) {
         self.tell(Message::Stop);
     }
 
-    /// The pages that were found and are not over, each once, in any order: those that wait, those that are being read, and those
-    /// that were put back.
+    /// Returns the pages that were found and are not over, each once, in any order: they wait, are being
+    /// read, or were put back.
     pub fn left(&self) -> Vec<Page> {
         let (sender, receiver) = channel();
         self.tell(Message::Left(sender));
@@ -131,18 +133,19 @@ impl Drop for Frontier {
 }
 
 impl Visit<'_> {
-    /// The page to read.
+    /// Returns the page to read.
     pub fn page(&self) -> Page {
         self.page
     }
 
-    /// The page was read, and has these links. It is over. Links to pages that were found before change nothing.
+    /// Says that the page was read and has the given links, so the page is over. Links to pages that were
+    /// found before change nothing.
     pub fn done(mut self, links: &[Page]) {
         self.is_told = true;
         self.frontier.tell(Message::Done(self.page, links.to_vec()));
     }
 
-    /// The page could not be read now. It is put back and will be handed out again.
+    /// Says that the page could not be read now. The page is put back and will be handed out again.
     pub fn again(mut self) {
         self.is_told = true;
         self.frontier.tell(Message::Again(self.page));

@@ -1,22 +1,23 @@
-//! The frontier of a crawl: workers take pages from it and add the links that they find, until the crawl is over.
+//! The frontier of a crawl: workers take pages from the frontier and add the links that they find, until the
+//! crawl is over.
 #![allow(unused)]
 
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// A page, by its number. Any number may be a page.
+/// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share it; it is not told how many.
+/// The pages of a crawl. Any number of workers share a frontier, which is not told how many they are.
 pub struct Frontier {
     state: Mutex<State>,
     /// A page waits, or no page will be handed out any more.
     changed: Condvar,
 }
 
-/// A page that a worker reads. It ends with `done()` or `again()`. If it is dropped without one of them (the worker has
-/// panicked), the page is given up: it is over, and its links are not known.
+/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without a call
+/// of `done()` or `again()`, its worker has panicked. Then the page is over, and its links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,
@@ -35,16 +36,17 @@ struct State {
 }
 
 impl Frontier {
-    /// A crawl that begins with these pages. A page may be among them twice, and there may be none.
+    /// Makes a crawl that begins with the given pages. `starts` may have a page twice, and may be empty.
     pub fn new(starts: &[Page]) -> Self {
         let frontier = Self { state: Mutex::default(), changed: Condvar::default() };
         frontier.find(starts);
         frontier
     }
 
-    /// Takes a page, and waits for one if none is there and one may still be found.
+    /// Takes a page, or waits for a page while no page waits but a new page may still be found.
     ///
-    /// `None`: the crawl is over, or it was stopped. From then on take() always says so, to every worker.
+    /// Returns `None` if the crawl is over or was stopped. From then on, take() returns `None` to every
+    /// worker.
     pub fn take(&self) -> Option<Visit<'_>> {
         let mut state = self.state.lock().unwrap();
         loop {
@@ -61,20 +63,20 @@ impl Frontier {
         }
     }
 
-    /// Stops the crawl: workers that wait in take() are let go, and no page is handed out any more. Pages that are being read may
-    /// still be read to their end.
+    /// Stops the crawl: take() returns `None` to the workers that wait, and no page is handed out any more. A
+    /// worker that is reading a page may still finish that page.
     pub fn stop(&self) {
         self.state.lock().unwrap().is_stopped = true;
         self.changed.notify_all();
     }
 
-    /// The pages that were found and are not over, each once, in any order: those that wait, those that are being read, and those
-    /// that were put back.
+    /// Returns the pages that were found and are not over, each once, in any order: they wait, are being
+    /// read, or were put back.
     pub fn left(&self) -> Vec<Page> {
         self.state.lock().unwrap().open.iter().copied().collect()
     }
 
-    /// Takes on the pages that were not found before. Each of them is open from now on.
+    /// Adds the pages that were not found before. Each added page is open and waits.
     fn find(&self, pages: &[Page]) {
         let mut state = self.state.lock().unwrap();
         for page in pages {
@@ -88,7 +90,7 @@ impl Frontier {
 }
 
 impl Visit<'_> {
-    /// The page to read.
+    /// Returns the page to read.
     pub fn page(&self) -> Page {
         self.page
     }

@@ -1,4 +1,5 @@
-//! Noticing that a crawl is over. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! A frontier that notices when a crawl is over. The exercise is in `src/exercise.rs`; `README.md` says what
+//! to do.
 
 // Locks and threads: on real threads here, and in the tests under a model that decides their schedule, too.
 pub use exercises_sync as sync;

@@ -1,26 +1,27 @@
-//! Right: a list has the state of each page, and every method walks through it.
+//! Right: a list has the state of each page, and every method walks through the list.
 #![allow(unused)]
 
 use crate::sync::Mutex;
 
-/// A page, by its number. Any number may be a page.
+/// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// A moment, in milliseconds since some beginning.
+/// A moment, in milliseconds since a fixed moment.
 pub type Time = u64;
 
-/// The right to a page, until a moment.
+/// The right to work on a page until a given moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
     /// The page.
     pub page: Page,
-    /// The number of this lease. No other lease of the queue has it, also no other lease of this page.
+    /// The number of this lease. All leases of a queue have different numbers, also the leases of the same
+    /// page.
     pub token: u64,
-    /// From this moment on the lease is over.
+    /// The first moment at which the lease is over.
     pub until: Time,
 }
 
-/// The pages that are to be worked on. Any number of workers share it.
+/// A queue of pages to work on. Any number of workers share a queue.
 pub struct Queue {
     lasts: Time,
     tries: u32,
@@ -42,14 +43,14 @@ enum Is {
 }
 
 impl Queue {
-    /// A queue in which these pages wait. Each of them is there once. A lease lasts for `lasts`. A page of which `tries` leases have
-    /// run out is dead.
+    /// Makes a queue in which the given pages wait. The pages are all different. A lease lasts for `lasts`. A
+    /// page is dead when `tries` of its leases have run out.
     pub fn new(pages: &[Page], lasts: Time, tries: u32) -> Self {
         let pages = pages.iter().map(|page| (*page, 0, Is::Waiting)).collect();
         Self { lasts, tries, state: Mutex::new(State { now: 0, next: u64::MAX, pages }) }
     }
 
-    /// Takes a page that waits. `None`: no page waits now.
+    /// Takes a page that waits. Returns `None` if no page waits now.
     pub fn take(&self, now: Time) -> Option<Lease> {
         self.at(now, |state| {
             let (token, until) = (state.next, state.now + self.lasts);
@@ -60,19 +61,20 @@ impl Queue {
         })
     }
 
-    /// The work on a page is done, under the lease with this token. `true`: that counts, and the page is finished. `false`: the lease
-    /// is over, and nothing has changed.
+    /// Finishes the page of the lease with this token. Returns true if the page is finished now. Returns
+    /// false if the lease was over, and then changes nothing.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         self.end(token, now, Is::Finished)
     }
 
-    /// The worker does not want the page. `true`: the lease is over, and the page waits again, as if there had been no such lease.
-    /// `false`: the lease was over before, and nothing has changed.
+    /// Gives back the page of the lease with this token. Returns true if the lease is ended and the page
+    /// waits again, as if the lease had never been given. Returns false if the lease was over, and then
+    /// changes nothing.
     pub fn give_back(&self, token: u64, now: Time) -> bool {
         self.end(token, now, Is::Waiting)
     }
 
-    /// The pages that are dead, each once, in any order.
+    /// Returns the pages that are dead, each once, in any order.
     pub fn dead(&self, now: Time) -> Vec<Page> {
         self.at(now, |state| {
             let dead = state.pages.iter().filter(|(_, _, is)| *is == Is::Dead);
@@ -80,7 +82,7 @@ impl Queue {
         })
     }
 
-    /// Whether each page is finished or dead.
+    /// Returns true if each page is finished or dead.
     pub fn is_over(&self, now: Time) -> bool {
         self.at(now, |state| state.pages.iter().all(|(_, _, is)| matches!(is, Is::Finished | Is::Dead)))
     }

@@ -1,28 +1,30 @@
-//! Right: a token has the page and the number of its lease. What runs out next is the first of a sorted set.
+//! Right: a token contains the page and the number of its lease. The lease that runs out next is the first of
+//! a sorted set.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::sync::Mutex;
 
-/// A page, by its number. Any number may be a page.
+/// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// A moment, in milliseconds since some beginning.
+/// A moment, in milliseconds since a fixed moment.
 pub type Time = u64;
 
-/// The right to a page, until a moment.
+/// The right to work on a page until a given moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
     /// The page.
     pub page: Page,
-    /// The number of this lease. No other lease of the queue has it, also no other lease of this page.
+    /// The number of this lease. All leases of a queue have different numbers, also the leases of the same
+    /// page.
     pub token: u64,
-    /// From this moment on the lease is over.
+    /// The first moment at which the lease is over.
     pub until: Time,
 }
 
-/// The pages that are to be worked on. Any number of workers share it.
+/// A queue of pages to work on. Any number of workers share a queue.
 pub struct Queue {
     lasts: Time,
     tries: u32,
@@ -34,21 +36,21 @@ struct State {
     now: Time,
     waiting: VecDeque<Page>,
     ends: BTreeSet<(Time, Page)>,
-    /// For each page: how many leases it had, and how many of them ran out.
+    /// For each page, the number of its leases and the number of its leases that ran out.
     counts: BTreeMap<Page, (u32, u32)>,
     dead: Vec<Page>,
 }
 
 impl Queue {
-    /// A queue in which these pages wait. Each of them is there once. A lease lasts for `lasts`. A page of which `tries` leases have
-    /// run out is dead.
+    /// Makes a queue in which the given pages wait. The pages are all different. A lease lasts for `lasts`. A
+    /// page is dead when `tries` of its leases have run out.
     pub fn new(pages: &[Page], lasts: Time, tries: u32) -> Self {
         let counts = pages.iter().map(|page| (*page, (0, 0))).collect();
         let waiting = pages.iter().copied().collect();
         Self { lasts, tries, state: Mutex::new(State { counts, waiting, ..State::default() }) }
     }
 
-    /// Takes a page that waits. `None`: no page waits now.
+    /// Takes a page that waits. Returns `None` if no page waits now.
     pub fn take(&self, now: Time) -> Option<Lease> {
         let mut state = self.state.lock().unwrap();
         state.run_out(now, self.tries);
@@ -60,16 +62,17 @@ impl Queue {
         Some(Lease { page, token: u64::from(page) << 32 | u64::from(*leases), until })
     }
 
-    /// The work on a page is done, under the lease with this token. `true`: that counts, and the page is finished. `false`: the lease
-    /// is over, and nothing has changed.
+    /// Finishes the page of the lease with this token. Returns true if the page is finished now. Returns
+    /// false if the lease was over, and then changes nothing.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         let mut state = self.state.lock().unwrap();
         state.run_out(now, self.tries);
         state.end(token).is_some()
     }
 
-    /// The worker does not want the page. `true`: the lease is over, and the page waits again, as if there had been no such lease.
-    /// `false`: the lease was over before, and nothing has changed.
+    /// Gives back the page of the lease with this token. Returns true if the lease is ended and the page
+    /// waits again, as if the lease had never been given. Returns false if the lease was over, and then
+    /// changes nothing.
     pub fn give_back(&self, token: u64, now: Time) -> bool {
         let mut state = self.state.lock().unwrap();
         state.run_out(now, self.tries);
@@ -78,14 +81,14 @@ impl Queue {
         page.is_some()
     }
 
-    /// The pages that are dead, each once, in any order.
+    /// Returns the pages that are dead, each once, in any order.
     pub fn dead(&self, now: Time) -> Vec<Page> {
         let mut state = self.state.lock().unwrap();
         state.run_out(now, self.tries);
         state.dead.clone()
     }
 
-    /// Whether each page is finished or dead.
+    /// Returns true if each page is finished or dead.
     pub fn is_over(&self, now: Time) -> bool {
         let mut state = self.state.lock().unwrap();
         state.run_out(now, self.tries);
@@ -105,7 +108,7 @@ impl State {
         }
     }
 
-    /// The page of this lease, if it is not over.
+    /// Returns the page of the lease with this token, if the lease is not over.
     fn end(&mut self, token: u64) -> Option<Page> {
         let page = Page::try_from(token >> 32).ok()?;
         let (leases, _) = self.counts.get(&page)?;

@@ -1,28 +1,29 @@
-//! A queue with leases: a worker may keep a page until a moment, and a late worker changes nothing.
+//! A queue with leases: a worker may keep a page until its lease ends, and a late worker changes nothing.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::sync::Mutex;
 
-/// A page, by its number. Any number may be a page.
+/// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// A moment, in milliseconds since some beginning.
+/// A moment, in milliseconds since a fixed moment.
 pub type Time = u64;
 
-/// The right to a page, until a moment.
+/// The right to work on a page until a given moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
     /// The page.
     pub page: Page,
-    /// The number of this lease. No other lease of the queue has it, also no other lease of this page.
+    /// The number of this lease. All leases of a queue have different numbers, also the leases of the same
+    /// page.
     pub token: u64,
-    /// From this moment on the lease is over.
+    /// The first moment at which the lease is over.
     pub until: Time,
 }
 
-/// The pages that are to be worked on. Any number of workers share it.
+/// A queue of pages to work on. Any number of workers share a queue.
 pub struct Queue {
     state: Mutex<State>,
 }
@@ -31,25 +32,26 @@ pub struct Queue {
 struct State {
     lasts: Time,
     tries: u32,
-    /// The latest moment that the queue was told.
+    /// The latest moment that a call has passed to the queue.
     now: Time,
-    /// Pages that no worker has, each with the number of its leases that ran out.
+    /// The pages that no worker has, each with the number of its leases that ran out.
     waiting: VecDeque<(Page, u32)>,
-    /// Leases by their tokens: the one that runs out first comes first. The number is that of earlier leases that ran out.
+    /// The leases by their tokens, so the lease that runs out first comes first. The `u32` is the number of
+    /// earlier leases of the page that ran out.
     leases: BTreeMap<u64, (Lease, u32)>,
     tokens: u64,
     dead: Vec<Page>,
 }
 
 impl Queue {
-    /// A queue in which these pages wait. Each of them is there once. A lease lasts for `lasts`. A page of which `tries` leases have
-    /// run out is dead.
+    /// Makes a queue in which the given pages wait. The pages are all different. A lease lasts for `lasts`. A
+    /// page is dead when `tries` of its leases have run out.
     pub fn new(pages: &[Page], lasts: Time, tries: u32) -> Self {
         let waiting = pages.iter().map(|page| (*page, 0)).collect();
         Self { state: Mutex::new(State { lasts, tries, waiting, ..State::default() }) }
     }
 
-    /// Takes a page that waits. `None`: no page waits now.
+    /// Takes a page that waits. Returns `None` if no page waits now.
     pub fn take(&self, now: Time) -> Option<Lease> {
         let mut state = self.state.lock().unwrap();
         state.run_out(now);
@@ -60,16 +62,17 @@ impl Queue {
         Some(lease)
     }
 
-    /// The work on a page is done, under the lease with this token. `true`: that counts, and the page is finished. `false`: the lease
-    /// is over, and nothing has changed.
+    /// Finishes the page of the lease with this token. Returns true if the page is finished now. Returns
+    /// false if the lease was over, and then changes nothing.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         let mut state = self.state.lock().unwrap();
         state.run_out(now);
         state.leases.remove(&token).is_some()
     }
 
-    /// The worker does not want the page. `true`: the lease is over, and the page waits again, as if there had been no such lease.
-    /// `false`: the lease was over before, and nothing has changed.
+    /// Gives back the page of the lease with this token. Returns true if the lease is ended and the page
+    /// waits again, as if the lease had never been given. Returns false if the lease was over, and then
+    /// changes nothing.
     pub fn give_back(&self, token: u64, now: Time) -> bool {
         let mut state = self.state.lock().unwrap();
         state.run_out(now);
@@ -78,14 +81,14 @@ impl Queue {
         true
     }
 
-    /// The pages that are dead, each once, in any order.
+    /// Returns the pages that are dead, each once, in any order.
     pub fn dead(&self, now: Time) -> Vec<Page> {
         let mut state = self.state.lock().unwrap();
         state.run_out(now);
         state.dead.clone()
     }
 
-    /// Whether each page is finished or dead.
+    /// Returns true if each page is finished or dead.
     pub fn is_over(&self, now: Time) -> bool {
         let mut state = self.state.lock().unwrap();
         state.run_out(now);
@@ -94,7 +97,7 @@ impl Queue {
 }
 
 impl State {
-    /// It is this moment. Leases that are over by now have run out.
+    /// Sets the queue's time, and ends the leases that are over at that time.
     fn run_out(&mut self, now: Time) {
         self.now = self.now.max(now);
         while let Some((lease, ran_out)) = self.leases.values().next().copied() {

@@ -34,13 +34,14 @@ fn join_all(threads: Vec<thread::JoinHandle<()>>, what: &str) {
     });
 }
 
-/// Takes a page. `why` says why there has to be one.
+/// Takes a page. `why` says why a page must be there.
 fn visit<'a>(frontier: &'a Frontier, why: &str) -> Visit<'a> {
     let visit = expect(&format!("take() when {why}"), SLEEPS_ON, || frontier.take());
     visit.unwrap_or_else(|| fail(&format!("take() returned None, and {why}"), EARLY))
 }
 
-/// No page is handed out any more. `why` says why, and `cause` why it may be otherwise.
+/// Asserts that no page is handed out. `why` says why no page is left, and `cause` names the likely mistake
+/// of an answer that hands out a page.
 fn none(frontier: &Frontier, why: &str, cause: &str) {
     let visit = expect(&format!("take() when {why}"), NOT_ENDED, || frontier.take());
     if let Some(visit) = visit {
@@ -48,15 +49,15 @@ fn none(frontier: &Frontier, why: &str, cause: &str) {
     }
 }
 
-/// How a worker ends the visit of a page.
+/// The call with which a worker ends its visit of a page.
 type Ends = fn(Visit<'_>);
 
-/// What the workers got, each of which has taken once.
+/// The result of `take()` of each worker; each worker calls `take()` once.
 #[derive(Default)]
 struct Taken(Shared<Vec<Option<Page>>>);
 
 impl Taken {
-    /// A worker that takes once, and does this with what it gets.
+    /// Starts a worker that calls `take()` once, and calls `ends` with the visit that it gets.
     fn worker(
         self: &Arc<Self>,
         frontier: &Arc<Frontier>,
@@ -74,21 +75,21 @@ impl Taken {
         })
     }
 
-    /// In order; None comes first.
+    /// Returns the results in order; None comes first.
     fn sorted(&self) -> Vec<Option<Page>> {
         let mut taken = self.0.with(|taken| taken.clone());
         taken.sort_unstable();
         taken
     }
 
-    /// As long as `why`, no worker may have been told that the crawl is over.
+    /// Asserts that take() has not returned None to any worker. `why` says why the crawl is not over.
     fn nobody_ended(&self, why: &str) {
         if self.sorted().contains(&None) {
             fail(&format!("take() returned None, and {why}"), EARLY);
         }
     }
 
-    /// No worker got a page; `why` there was none.
+    /// Asserts that no worker got a page. `why` says why no page was left.
     fn nobody_got_a_page(&self, why: &str, cause: &str) {
         if let Some(page) = self.sorted().into_iter().flatten().next() {
             fail(&format!("take() handed out page {page}, and {why}"), cause);
@@ -100,7 +101,7 @@ fn workers(number: usize, taken: &Arc<Taken>, frontier: &Arc<Frontier>) -> Vec<t
     (0..number).map(|_| taken.worker(frontier, |visit| visit.done(&[]))).collect()
 }
 
-/// Sees that these pages are left, and no others.
+/// Asserts that `left()` returns exactly the expected pages.
 fn check_left(frontier: &Frontier, mut expected: Vec<Page>, when: &str) {
     let mut left = expect("left()", ALONE, || frontier.left());
     left.sort_unstable();
@@ -114,7 +115,8 @@ pub fn one_worker_reads_the_whole_site() {
     let frontier = Frontier::new(&[1]);
     let mut read = Vec::new();
     let what = "take(), by the only worker, which has nothing under way,";
-    // One more than there are: then it is a page that comes twice.
+    // The loop takes at most one page more than the site has, so that it ends even if a page is handed out
+    // twice.
     while read.len() <= TREE.len() {
         let Some(visit) = expect(what, NOT_ENDED, || frontier.take()) else { break };
         let page = visit.page();
@@ -218,7 +220,8 @@ pub fn a_worker_whose_page_is_gone_waits_again() {
     until_asleep(1, SPINS);
     step("page 1 is done, and links to page 2, for which the worker is woken");
     first.done(&[2]);
-    // This thread may be quicker. If it is not, the other one has page 2, and ends the crawl.
+    // If this thread takes page 2, it ends the crawl itself. Otherwise the other worker has page 2, and ends
+    // the crawl.
     if let Some(second) = expect("take(), when page 2 was found,", NOT_ENDED, || frontier.take()) {
         until_others_wait(
             "a worker that was woken, and finds no page, should sleep again, and it does not",
@@ -231,7 +234,8 @@ pub fn a_worker_whose_page_is_gone_waits_again() {
 }
 
 pub fn the_end_waits_for_links() {
-    // Two workers take once, so each of them has to get a page: the second one gets the link of the first one's page.
+    // Two workers call take() once each, and each must get a page: the second worker gets the link of the
+    // first worker's page.
     let frontier = Arc::new(Frontier::new(&[1]));
     let taken = Arc::new(Taken::default());
     let threads = (0..2).map(|_| taken.worker(&frontier, |visit| visit.done(&[2]))).collect();
@@ -334,7 +338,7 @@ pub fn a_page_that_is_put_back_is_handed_out_again() {
     }
     visit(&frontier, "page 1 was put back").done(&[]);
     none(&frontier, "page 1, which was put back many times, is done", TWICE);
-    // A link to a page that was put back does not make two of it.
+    // A link to a page that was put back does not add the page a second time.
     let frontier = Frontier::new(&[1, 2]);
     let (back, other) = (visit(&frontier, "pages 1 and 2 wait"), visit(&frontier, "a page waits"));
     let page = back.page();
@@ -400,7 +404,7 @@ pub fn the_end_is_not_missed() {
         let taken = Arc::new(Taken::default());
         let last = visit(&frontier, "page 1 waits");
         let threads = workers(1, &taken, &frontier);
-        // Perhaps while the worker looks for a page.
+        // The crawl ends here, on some schedules while the worker looks for a page.
         let (how, last) = if is_stop {
             step("the crawl is stopped");
             expect("stop(), while a page is being read,", ALONE, || frontier.stop());
@@ -509,7 +513,8 @@ pub fn many_workers_come_to_the_end() {
     }
 }
 
-/// What is tried with many pages and workers is tried on the first few schedules only: what goes wrong does so on each.
+/// Returns true on the first few schedules. The tests with many pages or workers run only on those, because
+/// such a mistake shows on each schedule.
 fn is_one_of_the_first(runs: &AtomicUsize) -> bool {
     runs.fetch_add(1, Relaxed) < 4
 }
@@ -519,7 +524,7 @@ pub fn many_pages_come_to_the_end() {
     if !is_one_of_the_first(&RUNS) {
         return;
     }
-    // Page 0 has many links, and each of the pages below 100 has one.
+    // Page 0 has many links, and each of the other pages below 100 has one link.
     const MANY: Page = 1_100;
     const ALL: Page = MANY + 99;
     let frontier = Frontier::new(&[0]);

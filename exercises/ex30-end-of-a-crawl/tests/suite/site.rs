@@ -1,4 +1,4 @@
-//! Sites that are crawled, and a crawl of many workers.
+//! The sites that the tests crawl, and a crawl of many workers.
 
 use exercises_harness::{fail, step};
 
@@ -7,13 +7,13 @@ use super::EARLY;
 use crate::probe::Shared;
 use crate::sync::{Arc, thread};
 
-/// The pages of a site, each with its links.
+/// The pages of a site, each page with its links.
 pub(super) type Site = &'static [(Page, &'static [Page])];
 
-/// No page is linked twice, and any number is a page.
+/// A site in which no page is linked twice, and which has the smallest and the largest page number.
 pub(super) const TREE: Site = &[(1, &[0, 2]), (0, &[Page::MAX]), (2, &[]), (Page::MAX, &[])];
 
-/// Pages that are linked from several pages, from themselves, and twice from one page.
+/// A site with pages that are linked from several pages, from themselves, and twice from one page.
 pub(super) const CYCLIC: Site = &[(1, &[2, 3, 2]), (2, &[1, 2, 4]), (3, &[4, 1]), (4, &[])];
 
 pub(super) fn links_of(site: Site, page: Page) -> &'static [Page] {
@@ -27,17 +27,17 @@ pub(super) fn links_of(site: Site, page: Page) -> &'static [Page] {
 pub(super) struct Crawl {
     pub(super) frontier: Frontier,
     site: Site,
-    /// What the test knows of it.
+    /// The facts about the crawl that the test has noted.
     known: Shared<Known>,
 }
 
 #[derive(Default)]
 struct Known {
-    /// Pages that were handed out and for which neither `done()` nor `again()` has been called.
+    /// The pages that were handed out, and for which neither `done()` nor `again()` has been called.
     being_read: Vec<Page>,
-    /// Pages that were read to their end.
+    /// The pages for which `done()` has been called.
     read: Vec<Page>,
-    /// Page 2 fails once.
+    /// True if reading page 2 has failed, which happens once.
     has_failed: bool,
     is_stopped: bool,
 }
@@ -47,7 +47,7 @@ impl Crawl {
         Arc::new(Self { frontier: Frontier::new(&[1]), site, known: Shared::default() })
     }
 
-    /// A worker that reads pages until it is told that there are no more.
+    /// Starts a worker that reads pages until take() returns None.
     pub(super) fn worker(self: &Arc<Self>, page_2_fails_once: bool) -> thread::JoinHandle<()> {
         let crawl = Arc::clone(self);
         thread::spawn(move || {
@@ -75,7 +75,7 @@ impl Crawl {
         self.frontier.stop();
     }
 
-    /// A worker was told that no page will come. That is so if no page is being read.
+    /// Notes that take() returned None, and fails if a page is still being read.
     fn has_ended(&self) {
         step("take() returned None");
         let reads =
@@ -85,14 +85,14 @@ impl Crawl {
         }
     }
 
-    /// The pages that were read, in order.
+    /// Returns the pages that were read, in order.
     pub(super) fn read(&self) -> Vec<Page> {
         let mut read = self.known.with(|known| known.read.clone());
         read.sort_unstable();
         read
     }
 
-    /// The pages that were found and not read, in order.
+    /// Returns the pages that were found and not read, in order.
     pub(super) fn not_read(&self) -> Vec<Page> {
         let read = self.read();
         let mut found = vec![1];

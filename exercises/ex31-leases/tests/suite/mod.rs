@@ -30,7 +30,7 @@ fn none(queue: &Queue, now: Time, why: &str, cause: &str) {
     }
 }
 
-/// What a call has to return. `call` says which one, and when.
+/// Asserts that a call returned the expected value. `call` names the call and its moment in the message.
 fn check(expected: bool, returned: bool, call: &str, cause: &str) {
     if returned != expected {
         fail(&format!("{call} returned {returned}"), cause);
@@ -296,10 +296,10 @@ pub fn time_does_not_go_back() {
     check(true, queue.finish(next.token, 109), "finish() at 109, of a lease until 110,", BACK);
 }
 
-/// What a thread does, and its call of the queue. It is given the token of a lease.
+/// The name of a thread, and its call of the queue, which gets the token of a lease.
 type Call<R> = (&'static str, fn(&Queue, u64) -> R);
 
-/// Each on a thread of its own. What they return, in their order.
+/// Runs each call on its own thread, and returns the results in the order of the calls.
 fn at_once<R: Send + 'static, const N: usize>(queue: &Arc<Queue>, calls: [Call<R>; N], token: u64) -> [R; N] {
     let calls = calls.map(|(name, call)| {
         let (queue, returned) = (Arc::clone(queue), Arc::new(Shared::default()));
@@ -423,7 +423,7 @@ pub fn many_workers_finish_each_page_once() {
     for worker in workers {
         let _ = worker.join();
     }
-    // What the workers have left, because others were late.
+    // The workers may have left some pages, because other workers were late.
     let now = clock.with(|clock| *clock) + 3;
     for lease in (0..100).map_while(|_| queue.take(now)) {
         if queue.finish(lease.token, now) {
