@@ -11,8 +11,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share a frontier, which is not told how many they are. Its
-/// fields are yours.
+/// The pages of a crawl. Any number of workers share a frontier, which is not told how many they are. You
+/// choose the fields of this struct.
 pub struct Frontier {
     waiting: Mutex<VecDeque<Page>>,
 }

@@ -1,4 +1,5 @@
-//! Right: it doubles the number until that does not help any more, and looks closely only there.
+//! Right: the search doubles the number of threads until the rate no longer rises, and then searches only
+//! near that number.
 
 pub fn how_many_threads(most: usize, mut measure: impl FnMut(usize) -> u64) -> usize {
     let mut number = 1;
@@ -11,7 +12,7 @@ pub fn how_many_threads(most: usize, mut measure: impl FnMut(usize) -> u64) -> u
         }
         (number, rate) = (next, faster);
     }
-    // The peak is above half of the number, and below twice of it.
+    // The peak is above half of `number`, and below twice `number`.
     let first = |from: usize, to: usize, is_it: &mut dyn FnMut(usize) -> bool| {
         let (mut from, mut to) = (from, to);
         while from < to {

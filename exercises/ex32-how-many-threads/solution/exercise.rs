@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 
-/// Returns the smallest number of threads, 1 to `most`, whose rate is at least 95 of 100 of the best rate that there is.
+/// Returns the smallest number of threads, 1 to `most`, whose rate is at least 95 % of the best rate.
 ///
-/// `measure(n)` runs the service with `n` threads for a while and returns how many tasks it has done. That takes its time.
+/// `measure(n)` runs the service with `n` threads for a while and returns how many tasks it has done. Each
+/// call takes some time.
 pub fn how_many_threads(most: usize, mut measure: impl FnMut(usize) -> u64) -> usize {
     let mut known = BTreeMap::new();
     let mut rate = |threads: usize| *known.entry(threads).or_insert_with(|| u128::from(measure(threads)));
@@ -17,7 +18,7 @@ pub fn how_many_threads(most: usize, mut measure: impl FnMut(usize) -> u64) -> u
         }
     }
     let best = rate(peak);
-    // Up to the peak it only rises. So the first number that is good enough is found as a word in a dictionary.
+    // Up to the peak the curve only rises. So bisection finds the first number that is good enough.
     let (mut low, mut enough) = (1, peak);
     while low < enough {
         let middle = low + (enough - low) / 2;

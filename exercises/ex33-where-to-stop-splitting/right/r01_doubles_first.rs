@@ -1,4 +1,5 @@
-//! Right: it doubles the size until it is worth a task, and looks closely between the last two.
+//! Right: the search doubles the size until the size is worth a task, and then searches between the last two
+//! sizes.
 
 pub fn size_of_a_piece(items: usize, workers: usize, mut measure: impl FnMut(usize) -> u64) -> usize {
     let least = 20 * measure(0) as u128;

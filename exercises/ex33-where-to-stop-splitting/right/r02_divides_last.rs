@@ -1,4 +1,4 @@
-//! Right: it begins with the share of a worker, and searches only above it.
+//! Right: the search begins with a quarter of a worker's share, and looks only at larger sizes.
 
 pub fn size_of_a_piece(items: usize, workers: usize, mut measure: impl FnMut(usize) -> u64) -> usize {
     let overhead = measure(0);

@@ -1,14 +1,15 @@
-/// Returns how many items a piece should have, 1 to `items`: a task of more items is divided, and one of fewer is not.
+/// Returns how many items a piece should have, 1 to `items`: a task of more items is divided, and other tasks
+/// are not.
 ///
-/// `measure(n)` runs a task of `n` items, 0 to `items`, and returns how many nanoseconds it has taken. With no items it is what a
-/// task costs that does nothing. There is an item at least, and a worker.
+/// `measure(n)` runs a task of `n` items, 0 to `items`, and returns how many nanoseconds it has taken. With
+/// no items, the result is the cost of the task itself. There is at least one item, and at least one worker.
 pub fn size_of_a_piece(items: usize, workers: usize, mut measure: impl FnMut(usize) -> u64) -> usize {
     let overhead = u128::from(measure(0));
     let mut is_worth_it = |size: usize| u128::from(measure(size)) >= 20 * overhead;
     if !is_worth_it(items) {
         return items;
     }
-    // A task of more items takes no less time. So the first size that is worth a task is found by halving what is left.
+    // A task of more items takes no less time. So bisection finds the first size that is worth a task.
     let (mut low, mut worth) = (1, items);
     while low < worth {
         let middle = low + (worth - low) / 2;

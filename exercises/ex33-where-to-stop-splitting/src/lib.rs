@@ -1,4 +1,5 @@
-//! A size below which a task is not divided, found by measuring. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! A function that finds by measuring the size below which a task is not divided. The exercise is in
+//! `src/exercise.rs`; `README.md` says what to do.
 
 // Locks and threads: on real threads here, and in the tests under a model that decides their schedule, too.
 pub use exercises_sync as sync;

@@ -1,21 +1,23 @@
-//! Right: The workers run in a scope, and send what they took through a channel. The scope hands on a panic
-//! of a worker.
+//! Right: The workers run in a scope, and send the jobs that they took through a channel. If a worker panics,
+//! the scope panics, too.
 #![allow(unused)]
 
 use crate::sync::mpsc;
 use crate::sync::{Arc, thread};
 
-/// An inbox, as exercise 10 has it: submitters leave jobs, workers take them. Each job is a number.
+/// The inbox of exercise 10: submitters leave jobs in the inbox, and workers take the jobs. Each job is a
+/// number.
 pub trait Inbox: Send + Sync {
-    /// Leaves a job. Waits for nothing but a lock.
+    /// Leaves a job in the inbox. Waits only for a lock.
     fn put(&self, job: u32);
 
-    /// Takes the oldest job. Sleeps while there is none.
+    /// Takes the oldest job. Sleeps while the inbox is empty.
     fn take(&self) -> u32;
 }
 
-/// The test. `new` makes an empty inbox, each time of the same kind. The test comes back if such an inbox
-/// keeps its promises. If not, it panics or never comes back, on one schedule or another.
+/// Tests the inboxes that `new` makes. Each call of `new` makes an empty inbox of the same kind. The test
+/// returns if these inboxes keep their promises. If not, the test panics or never returns on at least one
+/// schedule.
 pub fn no_job_lies_beside_a_sleeping_worker(new: fn() -> Arc<dyn Inbox>) {
     for takes in [[1, 1, 1], [1, 2, 0]] {
         let inbox = new();

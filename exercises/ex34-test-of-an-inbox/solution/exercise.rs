@@ -1,26 +1,29 @@
-//! A test of an inbox that must lose no job: it lets each right inbox pass, and none that forgets a worker.
+//! A test of an inbox that must not lose a job. The test passes with each right inbox, and fails with an
+//! inbox that forgets a worker.
 #![allow(unused)]
 
 use crate::sync::{Arc, thread};
 
-/// An inbox, as exercise 10 has it: submitters leave jobs, workers take them. Each job is a number.
+/// The inbox of exercise 10: submitters leave jobs in the inbox, and workers take the jobs. Each job is a
+/// number.
 pub trait Inbox: Send + Sync {
-    /// Leaves a job. Waits for nothing but a lock.
+    /// Leaves a job in the inbox. Waits only for a lock.
     fn put(&self, job: u32);
 
-    /// Takes the oldest job. Sleeps while there is none.
+    /// Takes the oldest job. Sleeps while the inbox is empty.
     fn take(&self) -> u32;
 }
 
-/// The test. `new` makes an empty inbox, each time of the same kind. The test comes back if such an inbox
-/// keeps its promises. If not, it panics or never comes back, on one schedule or another.
+/// Tests the inboxes that `new` makes. Each call of `new` makes an empty inbox of the same kind. The test
+/// returns if these inboxes keep their promises. If not, the test panics or never returns on at least one
+/// schedule.
 pub fn no_job_lies_beside_a_sleeping_worker(new: fn() -> Arc<dyn Inbox>) {
     oldest_first(new);
     each_worker_gets_a_job(new);
     a_woken_worker_changes_no_order(new);
 }
 
-/// One thread: what goes in comes out, in its order.
+/// Checks on one thread that the jobs come out in the order in which they were put.
 fn oldest_first(new: fn() -> Arc<dyn Inbox>) {
     let inbox = new();
     (1..=3).for_each(|job| inbox.put(job));
@@ -41,7 +44,7 @@ fn each_worker_gets_a_job(new: fn() -> Arc<dyn Inbox>) {
     assert_eq!(taken, [1, 2, 3], "each job is taken once");
 }
 
-/// One worker sleeps, and is woken by the first job. Another one takes two jobs meanwhile.
+/// Checks that a second worker gets two jobs in their order, while a first worker is woken for a job.
 fn a_woken_worker_changes_no_order(new: fn() -> Arc<dyn Inbox>) {
     let inbox = new();
     let [sleeper, other] = [1, 2].map(|jobs| {

@@ -1,4 +1,5 @@
-//! A test of an inbox that must lose no job. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! A test of an inbox that must not lose a job. The exercise is in `src/exercise.rs`; `README.md` says what
+//! to do.
 
 // Locks and threads: on real threads here, and in the tests under a model that decides their schedule, too.
 pub use exercises_sync as sync;

@@ -1,21 +1,24 @@
-//! A test of an inbox that must lose no job: it lets each right inbox pass, and none that forgets a worker.
+//! A test of an inbox that must not lose a job. The test passes with each right inbox, and fails with an
+//! inbox that forgets a worker.
 //!
 //! This is the only file to edit. `cargo test -p ex34-test-of-an-inbox` checks it.
 #![allow(unused)]
 
 use crate::sync::{Arc, thread};
 
-/// An inbox, as exercise 10 has it: submitters leave jobs, workers take them. Each job is a number.
+/// The inbox of exercise 10: submitters leave jobs in the inbox, and workers take the jobs. Each job is a
+/// number.
 pub trait Inbox: Send + Sync {
-    /// Leaves a job. Waits for nothing but a lock.
+    /// Leaves a job in the inbox. Waits only for a lock.
     fn put(&self, job: u32);
 
-    /// Takes the oldest job. Sleeps while there is none.
+    /// Takes the oldest job. Sleeps while the inbox is empty.
     fn take(&self) -> u32;
 }
 
-/// The test. `new` makes an empty inbox, each time of the same kind. The test comes back if such an inbox
-/// keeps its promises. If not, it panics or never comes back, on one schedule or another.
+/// Tests the inboxes that `new` makes. Each call of `new` makes an empty inbox of the same kind. The test
+/// returns if these inboxes keep their promises. If not, the test panics or never returns on at least one
+/// schedule.
 pub fn no_job_lies_beside_a_sleeping_worker(new: fn() -> Arc<dyn Inbox>) {
     todo!("start workers, put jobs, join the workers, and look at what they took")
 }

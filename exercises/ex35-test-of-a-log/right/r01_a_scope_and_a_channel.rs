@@ -1,27 +1,27 @@
-//! Right: The threads run in a scope, and tell what was accepted and written through two channels. The same
-//! client hands a line to two logs, one of which is stopped meanwhile.
+//! Right: The threads run in a scope, and send the accepted and the written lines through two channels. The
+//! same client hands a line to each of two logs, while one of the logs is stopped.
 #![allow(unused)]
 
 use crate::sync::mpsc;
 use crate::sync::{Arc, thread};
 
-/// A log, as exercise 24 has it: clients hand in lines, one thread writes them, and it can be stopped at any
-/// time.
+/// The log of exercise 24: clients hand in lines, one thread writes the lines, and the log can be stopped at
+/// any time.
 pub trait Log: Send + Sync {
-    /// Hands in a line. True: it is accepted, and will be written. False: the log is stopped. Waits while the
-    /// queue to the writer is full.
+    /// Hands in a line. Returns true if the line is accepted and will be written, and false if the log is
+    /// stopped. Waits while the queue to the writer is full.
     fn log(&self, line: &str) -> bool;
 
-    /// Gives each accepted line to `write`. Called once, on the thread of the writer. Returns when the log is
-    /// stopped and every accepted line is written.
+    /// Gives each accepted line to `write`. The thread of the writer calls `run` once. Returns when the log
+    /// is stopped and every accepted line is written.
     fn run(&self, write: &mut dyn FnMut(String));
 
-    /// Stops the log: from now on it accepts nothing. Waits for no other thread.
+    /// Stops the log, which then accepts no more lines. Does not wait for any other thread.
     fn stop(&self);
 }
 
-/// The test. `new` makes an open log, each time of the same kind. The test comes back if such a log keeps its
-/// promises. If not, it panics or never comes back, on one schedule or another.
+/// Tests the logs that `new` makes. Each call of `new` makes an open log of the same kind. The test returns
+/// if these logs keep their promises. If not, the test panics or never returns on at least one schedule.
 pub fn accepted_means_written(new: fn() -> Arc<dyn Log>) {
     let (log, other) = (new(), new());
     let (accepts, accepted) = mpsc::channel();

@@ -1,33 +1,33 @@
-//! A test of a log that must lose no line: it lets each right log pass, and none that accepts a line and does
-//! not write it.
+//! A test of a log that must not lose a line. The test passes with each right log, and fails with a log that
+//! accepts a line and does not write that line.
 #![allow(unused)]
 
 use crate::sync::{Arc, thread};
 
-/// A log, as exercise 24 has it: clients hand in lines, one thread writes them, and it can be stopped at any
-/// time.
+/// The log of exercise 24: clients hand in lines, one thread writes the lines, and the log can be stopped at
+/// any time.
 pub trait Log: Send + Sync {
-    /// Hands in a line. True: it is accepted, and will be written. False: the log is stopped. Waits while the
-    /// queue to the writer is full.
+    /// Hands in a line. Returns true if the line is accepted and will be written, and false if the log is
+    /// stopped. Waits while the queue to the writer is full.
     fn log(&self, line: &str) -> bool;
 
-    /// Gives each accepted line to `write`. Called once, on the thread of the writer. Returns when the log is
-    /// stopped and every accepted line is written.
+    /// Gives each accepted line to `write`. The thread of the writer calls `run` once. Returns when the log
+    /// is stopped and every accepted line is written.
     fn run(&self, write: &mut dyn FnMut(String));
 
-    /// Stops the log: from now on it accepts nothing. Waits for no other thread.
+    /// Stops the log, which then accepts no more lines. Does not wait for any other thread.
     fn stop(&self);
 }
 
-/// The test. `new` makes an open log, each time of the same kind. The test comes back if such a log keeps its
-/// promises. If not, it panics or never comes back, on one schedule or another.
+/// Tests the logs that `new` makes. Each call of `new` makes an open log of the same kind. The test returns
+/// if these logs keep their promises. If not, the test panics or never returns on at least one schedule.
 pub fn accepted_means_written(new: fn() -> Arc<dyn Log>) {
     stopped_at_any_moment(new);
     another_log_goes_on(new);
 }
 
-/// Two clients hand in lines, while the log is stopped. Which lines are still accepted is left open; those
-/// are written.
+/// Checks that exactly the accepted lines are written when the log is stopped while two clients hand in
+/// lines.
 fn stopped_at_any_moment(new: fn() -> Arc<dyn Log>) {
     let log = new();
     let writer = start(&log, |log| {
@@ -44,7 +44,7 @@ fn stopped_at_any_moment(new: fn() -> Arc<dyn Log>) {
     assert_eq!(written, accepted, "what is written, and what was accepted");
 }
 
-/// One log is stopped. Another one is open, for the same client, too.
+/// Checks that a client can still use an open log after another log was stopped.
 fn another_log_goes_on(new: fn() -> Arc<dyn Log>) {
     let (stopped, open) = (new(), new());
     stopped.stop();
@@ -56,7 +56,7 @@ fn another_log_goes_on(new: fn() -> Arc<dyn Log>) {
     assert_eq!(written, ["b"]);
 }
 
-/// Hands in these lines. Returns those that were accepted.
+/// Hands in the given lines, and returns the lines that were accepted.
 fn hand_in(log: &dyn Log, lines: &[&str]) -> Vec<String> {
     lines.iter().filter(|line| log.log(line)).map(|line| (*line).to_owned()).collect()
 }

@@ -1,4 +1,5 @@
-//! A test of a log that must lose no line. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! A test of a log that must not lose a line. The exercise is in `src/exercise.rs`; `README.md` says what to
+//! do.
 
 // Locks and threads: on real threads here, and in the tests under a model that decides their schedule, too.
 pub use exercises_sync as sync;

@@ -12,14 +12,14 @@ const NOT_ENOUGH: &str = "more threads would do more than a twentieth better: th
 const TOO_MANY: &str = "fewer threads are good enough, and each thread has a stack and a share of what is scarce: of the numbers that \
                         come within 95 of 100 of the best rate, the answer is the first";
 
-/// A service, as a curve: how many tasks it does with so many threads.
+/// A service, as a curve that says how many tasks the service does with a number of threads.
 struct Service {
     most: usize,
     rate: fn(usize) -> u64,
 }
 
 impl Service {
-    /// The answer, and how often was measured for it.
+    /// Returns the answer, and the number of measurements that the search needed.
     fn search(&self) -> (usize, usize) {
         let measured = Cell::new(0);
         let answer = how_many_threads(self.most, |threads| {
@@ -40,7 +40,7 @@ impl Service {
         }
     }
 
-    /// Sees that the answer is good enough and that no smaller one is.
+    /// Asserts that the answer is good enough and that no smaller number is good enough.
     fn judge(&self) {
         let (answer, _) = self.search();
         let best = (1..=self.most).map(self.rate).max().expect("one thread at least");
@@ -68,17 +68,18 @@ impl Service {
     }
 }
 
-/// Eight cores. Each thread beyond them costs a little.
+/// A service on eight cores. Each thread beyond the eighth costs a little.
 fn computes(threads: usize) -> u64 {
     1_000 * threads.min(8) as u64 - 5 * threads.saturating_sub(8) as u64
 }
 
-/// Four cores, and nine tenths of each task are spent waiting.
+/// A service on four cores whose tasks spend nine tenths of their time waiting.
 fn waits(threads: usize) -> u64 {
     4_000.min(100 * threads as u64)
 }
 
-/// Gunther's law: a twentieth of each task holds a lock, and each pair of threads costs something.
+/// A service by Gunther's law: a twentieth of each task holds a lock, and each pair of threads costs
+/// something.
 fn locks(threads: usize) -> u64 {
     let n = threads as u64;
     1_000_000_000 * n / (1_000 + 50 * (n - 1) + 2 * n * (n - 1))
@@ -86,12 +87,12 @@ fn locks(threads: usize) -> u64 {
 
 const ALL: [fn(usize) -> u64; 3] = [computes, waits, locks];
 
-/// With the 38th thread the memory is full, and all of them wait for the disk.
+/// A service whose memory is full with the 38th thread, so that all threads wait for the disk.
 fn thrashes(threads: usize) -> u64 {
     if threads <= 37 { 1_000 * threads as u64 } else { 20_000 - threads as u64 }
 }
 
-/// A thousand times as many as others are worth it.
+/// A service in which each thread up to the 700,000th does more tasks.
 fn needs_many(threads: usize) -> u64 {
     threads.min(700_000) as u64
 }
@@ -157,7 +158,7 @@ pub fn a_rate_may_be_any_number() {
     for rate in rates {
         Service { most: 64, rate }.judge();
     }
-    // Hundredths of a rate, when there are no hundreds of it, and when its last digits decide.
+    // First rates below 100, for which `best / 100 * 95` is 0, and then large rates whose last digits decide.
     Service { most: 64, rate: |threads| threads.min(20) as u64 }.judge();
     let digits =
         |threads: usize| if threads < 11 { u64::MAX / 20 * 19 + 8 + threads as u64 } else { u64::MAX };

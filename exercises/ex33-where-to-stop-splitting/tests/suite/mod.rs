@@ -15,7 +15,7 @@ const TOO_MANY: &str =
     "each worker has more than four pieces: a larger one would cost less, and no worker would wait";
 const NOT_WORTH_IT: &str = "all items together are not worth a task: they are one piece";
 
-/// Some work: how long a task of so many items takes.
+/// Some work, as a function that says how long a task with a number of items takes.
 struct Work {
     items: usize,
     workers: usize,
@@ -23,7 +23,7 @@ struct Work {
 }
 
 impl Work {
-    /// The answer, and how often was measured for it.
+    /// Returns the answer, and the number of measurements that the search needed.
     fn search(&self) -> (usize, usize) {
         let measured = Cell::new(0);
         let answer = size_of_a_piece(self.items, self.workers, |size| {
@@ -49,7 +49,7 @@ impl Work {
         u128::from((self.time)(size)) >= 20 * u128::from((self.time)(0))
     }
 
-    /// Sees that the answer is neither too small nor too large.
+    /// Asserts that the answer is neither too small nor too large.
     fn judge(&self) {
         let Self { items, workers, time } = *self;
         let (answer, _) = self.search();
@@ -81,12 +81,13 @@ impl Work {
     }
 }
 
-/// A task costs 2 µs, and an item 100 ns.
+/// Returns the time of work in which a task costs 2 µs, and each item costs 100 ns.
 fn plain(size: usize) -> u64 {
     2_000 + 100 * size as u64
 }
 
-/// As [`plain`], but the first 64 items are in the cache, and each of the others costs a hundred times as much.
+/// Returns the time of work in which the first 64 items are in the cache, and each further item costs a
+/// hundred times as much.
 fn cached(size: usize) -> u64 {
     2_000 + 10 * size as u64 + 990 * size.saturating_sub(64) as u64
 }
@@ -96,7 +97,7 @@ pub fn a_task_is_a_twentieth_at_most() {
         Work { items: 1_000_000, workers, time: plain }.judge();
     }
     Work { items: 1_000, workers: 2, time: plain }.judge();
-    // An item is dear.
+    // Each item is expensive.
     Work { items: 1_000, workers: 1_000, time: |size| 2_000 + 20_000 * size as u64 }.judge();
 }
 
@@ -157,7 +158,7 @@ pub fn each_number_may_be_large() {
     Work { items: usize::MAX, workers: 2, time: |size| 20 + size as u64 / 2 }.judge();
     Work { items: 1_000, workers: 2, time: |_| u64::MAX }.judge();
     Work { items: usize::MAX, workers: usize::MAX, time: |_| 0 }.judge();
-    // The last digits of a time decide, and are lost in a floating-point number.
+    // The last digits of a time decide, and a floating-point number would lose these digits.
     let digits = |size: usize| if size == 0 { u64::MAX / 20 } else { u64::MAX - 20 + size.min(20) as u64 };
     Work { items: 1_000, workers: 1_000, time: digits }.judge();
 }
@@ -165,7 +166,7 @@ pub fn each_number_may_be_large() {
 pub fn many_items_are_divided() {
     for workers in [1, 8, 100_000] {
         Work { items: 1_000_000_000, workers, time: plain }.judge();
-        // A task is dear.
+        // A task is expensive.
         Work { items: 1_000_000_000, workers, time: |size| 2_000_000 + size as u64 }.judge();
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::sync::{Condvar, Mutex};
 
-/// A queue with room for so many lines.
+/// A queue with room for a given number of lines.
 pub struct Queue {
     state: Mutex<State>,
     changed: Condvar,
@@ -22,7 +22,7 @@ impl Queue {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Waits while the queue is full.
+    /// Adds a line, and waits first while the queue is full.
     pub fn put(&self, line: String) {
         let mut state = self.state.lock().unwrap();
         while state.lines.len() >= state.room {
@@ -32,7 +32,8 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Waits while the queue is empty. None if a thread has called `wake`, also if there are lines.
+    /// Takes the oldest line, and waits first while the queue is empty. Returns `None` if a thread has called
+    /// `wake`, even if the queue has lines.
     pub fn take(&self) -> Option<String> {
         let mut state = self.state.lock().unwrap();
         while state.lines.is_empty() && !state.is_woken {
