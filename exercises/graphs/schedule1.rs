@@ -1,4 +1,4 @@
-//! A worker and a submitter meet at an inbox.
+//! A worker takes a job from an inbox, and a submitter puts a job into the inbox.
 
 use exercises_harness::model::graph::Scenario;
 

@@ -1,4 +1,4 @@
-//! Two workers, and as many jobs.
+//! Two workers take one job each, and a submitter puts two jobs.
 
 use exercises_harness::model::graph::Scenario;
 

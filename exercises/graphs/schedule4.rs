@@ -1,4 +1,4 @@
-//! Two threads and two accounts. The household has no money until the savings have paid for the first time.
+//! Two threads and two accounts. The household account is empty until the first transfer from the savings.
 
 use exercises_harness::model::graph::Scenario;
 

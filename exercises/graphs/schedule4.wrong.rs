@@ -1,4 +1,4 @@
-//! Wrong: the lock of the giver is taken first. Two transfers in opposite directions take the two locks in different orders.
+//! Wrong: the giver's lock is taken first, so two opposite transfers take the two locks in different orders.
 
 use crate::sync::Mutex;
 
@@ -7,7 +7,7 @@ pub struct Account {
 }
 
 impl Account {
-    // When it was opened is not looked at, and that is the mistake.
+    // The mistake: the moment at which the account was opened is not used.
     pub fn new(_opened: u32, balance: u32) -> Self {
         Self { balance: Mutex::new(balance) }
     }

@@ -1,4 +1,4 @@
-//! Two tasks look for one answer. The one that finds nothing does not look at its token.
+//! Two tasks search for the same answer. The slower task does not look at its token.
 
 use executor::{CancelToken, ThreadPoolExecutor, prelude::*};
 use std::sync::mpsc;

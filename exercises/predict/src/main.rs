@@ -1,4 +1,4 @@
-//! Runs the program of this name. Without one it lists the names.
+//! Runs the program that the first argument names. Without an argument, prints the names of all programs.
 
 use exercises_predict::PROGRAMS;
 

@@ -1,4 +1,4 @@
-//! A pool of one thread that helps. A page waits for one of its two parts.
+//! A pool with one thread, whose tasks help while they wait. A page waits for one of its two parts.
 
 use executor::{OnStarvation, ThreadPoolExecutor, prelude::*};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Three requests say twice where their body ends. The server's parser reads their heads.
+//! Three requests say twice where their body ends. The server's parser reads the heads of the requests.
 
 use servers::http::Conversation;
 use servers::limits::Limits;

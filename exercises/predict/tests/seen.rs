@@ -1,10 +1,10 @@
-//! What a learner is told after a prediction is what happens, every time.
+//! Checks that each program always returns the text that a learner is told after a prediction.
 
 use exercises_predict::PROGRAMS;
 use std::fs;
 use std::path::Path;
 
-/// So often each of them runs.
+/// The number of runs of each program.
 const RUNS: usize = 50;
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::LockResult;
 pub(super) use std::sync::{Barrier, Condvar, Mutex, MutexGuard, atomic};
 pub(super) use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub(super) use std::thread;
-// The learner gets these as they are.
+// The learner uses `BarrierWaitResult` and `thread_local!` of `std` unchanged.
 pub use std::sync::BarrierWaitResult;
 pub use std::thread_local;
 
@@ -32,7 +32,7 @@ pub(super) fn me() -> ThreadKey {
     })
 }
 
-/// Starts a thread. `stack` is the size of its stack.
+/// Starts a thread whose stack has the size `stack`.
 pub(super) fn spawn<T: Send + 'static>(
     stack: Option<usize>,
     f: impl FnOnce() -> T + Send + 'static,
@@ -62,8 +62,8 @@ fn builder(stack: Option<usize>) -> thread::Builder {
 pub(super) struct WaitSet(Condvar);
 
 impl WaitSet {
-    /// `waits` is called while the lock is still held, so no notification can come in between. When the wait
-    /// is over and only the lock is missing cannot be seen here.
+    /// Calls `waits` while the lock is still held, so no notification can come between that call and the
+    /// wait. This backend cannot see the moment at which a woken thread waits only for the lock.
     pub(super) fn wait<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -85,7 +85,7 @@ impl WaitSet {
     }
 }
 
-/// Never: spurious wake-ups are left to the system.
+/// Always returns false, because on real threads only the system causes spurious wake-ups.
 pub(super) fn wakes_up_by_itself() -> bool {
     false
 }
@@ -96,7 +96,8 @@ pub(super) fn others_may_come_first() {}
 /// Does nothing: other threads may run at any time.
 pub(super) fn others_may_find_it_taken() {}
 
-/// The system does not tell, so no caller may depend on it.
+/// Always returns true, because the system does not tell whether other threads wait. Callers must not depend
+/// on the result.
 pub(super) fn others_wait() -> bool {
     true
 }

@@ -2,10 +2,10 @@
 //!
 //! # How it is made
 //!
-//! The folder `sync` is compiled three times: here, and twice in `exercises-harness`, which names its files
-//! by their path. Each time `super::backend` makes the locks and threads, and `crate::recorder` records what
-//! is done with them. Here these are the standard library and a recorder that forgets, so an exercise needs
-//! no other package to be built.
+//! The folder `sync` is compiled three times: once in this package, and twice in `exercises-harness`, which
+//! includes the files by their path. Each time `super::backend` makes the locks and threads, and
+//! `crate::recorder` records each use of the locks and threads. In this package the backend is the standard
+//! library, and the recorder records nothing. So an exercise can be built without any other package.
 
 #[allow(dead_code, reason = "on real threads the harness compiles this file, too, and needs all of it")]
 mod backend;

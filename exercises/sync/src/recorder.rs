@@ -2,14 +2,14 @@
 
 use std::panic::Location;
 
-/// The key of a thread: nothing, since threads have no numbers here.
+/// The key of a thread, which is empty because this recorder does not number threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ThreadKey;
 
-/// What a receiver waits for.
+/// The text that says what a receiver waits for.
 pub(crate) const MESSAGE: &str = "a message";
 
-/// The step of a `try_lock` that gets no lock.
+/// The text for the step of a `try_lock` that does not get the lock.
 pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
 
 type At<'a> = &'a Location<'a>;

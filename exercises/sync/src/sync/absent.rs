@@ -1,5 +1,6 @@
-//! The parts of `std::sync` and `std::thread` that `crate::sync` lacks. Their names are here, so that the
-//! compiler gives the reason where a learner uses one of them: each asks for a trait that no type implements.
+//! The parts of `std::sync` and `std::thread` that `crate::sync` lacks. The names of the missing parts are
+//! declared here, so that the compiler gives the reason if a learner uses a missing part. Each name needs a
+//! trait that no type implements.
 
 use std::num::NonZero;
 use std::sync::{LockResult, WaitTimeoutResult};
@@ -8,7 +9,7 @@ use super::{Condvar, Mutex, MutexGuard};
 
 const NEVER: &str = "it does not compile";
 
-/// The reason why there is nothing with a time-out.
+/// The reason why `crate::sync` has nothing with a time-out.
 #[diagnostic::on_unimplemented(
     message = "`crate::sync` has nothing that looks at a clock",
     label = "wait for what has to happen, not for a time",
@@ -17,7 +18,7 @@ const NEVER: &str = "it does not compile";
 )]
 pub trait ThereIsNoClock {}
 
-/// The reason why nothing is made once for the whole process.
+/// The reason why `crate::sync` has no `Once`, `OnceLock` or `LazyLock`.
 #[diagnostic::on_unimplemented(
     message = "`crate::sync` has no `Once`, `OnceLock` or `LazyLock`",
     label = "in a struct use a `Mutex<Option<…>>`; keep no state in a `static`",
@@ -26,7 +27,7 @@ pub trait ThereIsNoClock {}
 )]
 pub trait ThereIsNoOnce {}
 
-/// The reason why a thread cannot ask whether it panics.
+/// The reason why `crate::sync` has no `thread::panicking`.
 #[diagnostic::on_unimplemented(
     message = "`crate::sync` has no `thread::panicking`",
     label = "catch the panic (`std::panic::catch_unwind`), or let a guard remember whether the work was done",
@@ -35,7 +36,7 @@ pub trait ThereIsNoOnce {}
 )]
 pub trait ThereIsNoPanicking {}
 
-/// The reason why the machine's cores cannot be counted.
+/// The reason why `crate::sync` has no `thread::available_parallelism`.
 #[diagnostic::on_unimplemented(
     message = "`crate::sync` has no `thread::available_parallelism`",
     label = "take as many threads as you are asked for",
@@ -44,7 +45,7 @@ pub trait ThereIsNoPanicking {}
 )]
 pub trait ThereIsNoMachine {}
 
-/// The reason why there is no poisoning to look at.
+/// The reason why `crate::sync` has no methods for poisoned locks.
 #[diagnostic::on_unimplemented(
     message = "`crate::sync` does not say whether a lock is poisoned",
     label = "keep what the lock guards in order when something panics: catch the panic, or run foreign code without the lock",
@@ -54,7 +55,7 @@ pub trait ThereIsNoMachine {}
 pub trait ThereIsNoPoison {}
 
 impl Condvar {
-    /// Not in an exercise: no property looks at a clock.
+    /// Not available in an exercise, because no property looks at a clock.
     pub fn wait_timeout<'a, T, D: ThereIsNoClock>(
         &self,
         _: MutexGuard<'a, T>,
@@ -63,7 +64,7 @@ impl Condvar {
         unreachable!("{NEVER}")
     }
 
-    /// Not in an exercise: no property looks at a clock.
+    /// Not available in an exercise, because no property looks at a clock.
     pub fn wait_timeout_while<'a, T, D: ThereIsNoClock>(
         &self,
         _: MutexGuard<'a, T>,
@@ -74,9 +75,9 @@ impl Condvar {
     }
 }
 
-// A bound that names no type of the caller is checked at the call if there is a lifetime in it.
+// The lifetime `'a` in these bounds makes the compiler check them at each call, and not at the definition.
 impl<T> Mutex<T> {
-    /// Not in an exercise: under the model no lock is poisoned.
+    /// Not available in an exercise, because under the model no lock is poisoned.
     pub fn is_poisoned(&self) -> bool
     where
         for<'a> &'a (): ThereIsNoPoison,
@@ -84,7 +85,7 @@ impl<T> Mutex<T> {
         unreachable!("{NEVER}")
     }
 
-    /// Not in an exercise: under the model no lock is poisoned.
+    /// Not available in an exercise, because under the model no lock is poisoned.
     pub fn clear_poison(&self)
     where
         for<'a> &'a (): ThereIsNoPoison,
@@ -93,17 +94,17 @@ impl<T> Mutex<T> {
     }
 }
 
-/// Not in an exercise: no property looks at a clock.
+/// Not available in an exercise, because no property looks at a clock.
 pub fn sleep<D: ThereIsNoClock>(_: D) {
     unreachable!("{NEVER}")
 }
 
-/// Not in an exercise: no property looks at a clock.
+/// Not available in an exercise, because no property looks at a clock.
 pub fn park_timeout<D: ThereIsNoClock>(_: D) {
     unreachable!("{NEVER}")
 }
 
-/// Not in an exercise: under the model it would be true on all threads at once.
+/// Not available in an exercise, because under the model the result would be true on all threads at once.
 pub fn panicking() -> bool
 where
     for<'a> &'a (): ThereIsNoPanicking,
@@ -111,7 +112,7 @@ where
     unreachable!("{NEVER}")
 }
 
-/// Not in an exercise, which has to do the same on every machine.
+/// Not available in an exercise, because an answer must do the same on every machine.
 pub fn available_parallelism() -> std::io::Result<NonZero<usize>>
 where
     for<'a> &'a (): ThereIsNoMachine,
@@ -119,12 +120,12 @@ where
     unreachable!("{NEVER}")
 }
 
-/// Not in an exercise: state belongs into a struct.
+/// Not available in an exercise, because state belongs into a struct.
 #[derive(Debug)]
 pub struct Once(());
 
 impl Once {
-    /// Not in an exercise: state belongs into a struct.
+    /// Not available in an exercise, because state belongs into a struct.
     #[expect(clippy::new_without_default, reason = "that of std has no default")]
     pub const fn new() -> Self
     where
@@ -133,48 +134,48 @@ impl Once {
         Self(())
     }
 
-    /// Not in an exercise: state belongs into a struct.
+    /// Not available in an exercise, because state belongs into a struct.
     pub fn call_once(&self, _: impl FnOnce()) {
         unreachable!("{NEVER}")
     }
 
-    /// Not in an exercise: state belongs into a struct.
+    /// Not available in an exercise, because state belongs into a struct.
     pub fn is_completed(&self) -> bool {
         unreachable!("{NEVER}")
     }
 }
 
-/// Not in an exercise: state belongs into a struct, and one value for many into a `Mutex`.
+/// Not available in an exercise, because state belongs into a struct, and a shared value into a `Mutex`.
 #[derive(Debug)]
 pub struct OnceLock<T: ThereIsNoOnce>(T);
 
 impl<T: ThereIsNoOnce> OnceLock<T> {
-    /// Not in an exercise.
+    /// Not available in an exercise.
     pub const fn new() -> Self {
         unreachable!()
     }
 
-    /// Not in an exercise.
+    /// Not available in an exercise.
     pub fn get(&self) -> Option<&T> {
         unreachable!("{NEVER}")
     }
 
-    /// Not in an exercise.
+    /// Not available in an exercise.
     pub fn set(&self, _: T) -> Result<(), T> {
         unreachable!("{NEVER}")
     }
 
-    /// Not in an exercise.
+    /// Not available in an exercise.
     pub fn get_or_init(&self, _: impl FnOnce() -> T) -> &T {
         unreachable!("{NEVER}")
     }
 
-    /// Not in an exercise.
+    /// Not available in an exercise.
     pub fn wait(&self) -> &T {
         unreachable!("{NEVER}")
     }
 
-    /// Not in an exercise.
+    /// Not available in an exercise.
     pub fn into_inner(self) -> Option<T> {
         unreachable!("{NEVER}")
     }
@@ -186,12 +187,12 @@ impl<T: ThereIsNoOnce> Default for OnceLock<T> {
     }
 }
 
-/// Not in an exercise: state belongs into a struct.
+/// Not available in an exercise, because state belongs into a struct.
 #[derive(Debug)]
 pub struct LazyLock<T: ThereIsNoOnce, F = fn() -> T>(T, F);
 
 impl<T: ThereIsNoOnce, F: FnOnce() -> T> LazyLock<T, F> {
-    /// Not in an exercise.
+    /// Not available in an exercise.
     pub const fn new(_: F) -> Self {
         unreachable!()
     }

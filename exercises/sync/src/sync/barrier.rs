@@ -14,13 +14,13 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// Makes a barrier that lets `threads` threads go on together.
+    /// Makes a barrier at which `threads` threads wait until all of them have come.
     pub fn new(threads: usize) -> Self {
         Self { inner: backend::Barrier::new(threads) }
     }
 
-    /// Waits until as many threads wait here as the barrier was made for. One of them is told that it is the
-    /// leader.
+    /// Waits until the barrier's number of threads wait at the barrier. One of these threads is told that it
+    /// is the leader.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         let at = Location::caller();

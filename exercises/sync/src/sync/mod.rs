@@ -1,13 +1,13 @@
-//! A learner's `crate::sync`: types of `std::sync` and `std::thread`, with the same names and methods, that
-//! also record what is done with them.
+//! The types of a learner's `crate::sync`, which have the names and methods of `std::sync` and `std::thread`,
+//! and also record each use.
 //!
-//! This folder is compiled three times. For the library of an exercise, `backend` is std and `recorder`
-//! forgets. For the tests, `recorder` is that of the harness, and `backend` is
+//! This folder is compiled three times. For the library of an exercise, `backend` is std, and `recorder`
+//! records nothing. For the tests, `recorder` is the recorder of the harness, and `backend` is
 //! [shuttle](https://docs.rs/shuttle) in `model` and std in `real`.
 //!
-//! Two things differ under the model, both in favour of the learner. A wait may end without a notification,
-//! which std allows and hardly ever shows. And a lock is never poisoned, since there the panic of one thread
-//! looks to std like a panic of all.
+//! Two things differ under the model, both in favour of the learner. A wait may end without a notification;
+//! std allows that, too, but on real threads it hardly ever happens. A lock is never poisoned, because under
+//! the model the panic of one thread looks to std like a panic of all threads.
 
 mod absent;
 mod barrier;
@@ -28,7 +28,8 @@ pub use absent::{LazyLock, Once, OnceLock};
 pub use barrier::{Barrier, BarrierWaitResult};
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Atomics, as [`std::sync::atomic`]. Under the model all of them are `SeqCst`, whatever is asked for.
+/// Atomics, like those of [`std::sync::atomic`]. Under the model, every operation is `SeqCst`, whatever
+/// ordering the caller gives.
 pub mod atomic {
     pub use super::super::backend::atomic::{
         AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16,
@@ -36,14 +37,14 @@ pub mod atomic {
     };
 }
 
-/// A lock, as [`std::sync::Mutex`].
+/// A lock, like [`std::sync::Mutex`].
 #[derive(Debug)]
 pub struct Mutex<T> {
     number: usize,
     inner: backend::Mutex<T>,
 }
 
-/// Holds the lock until it is dropped, as [`std::sync::MutexGuard`].
+/// A guard that holds the lock until the guard is dropped, like [`std::sync::MutexGuard`].
 #[derive(Debug)]
 #[must_use = "dropping the guard unlocks at once"]
 pub struct MutexGuard<'a, T> {
@@ -57,7 +58,7 @@ impl<T> Mutex<T> {
         Self { number: recorder::new_lock(), inner: backend::Mutex::new(value) }
     }
 
-    /// Waits until the lock is free and takes it.
+    /// Waits until the lock is free, and takes the lock.
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let at = Location::caller();
@@ -83,12 +84,12 @@ impl<T> Mutex<T> {
         Ok(self.guard(result)?)
     }
 
-    /// The value; no other thread can have the lock now.
+    /// Returns the value; no other thread can hold the lock now.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.inner.get_mut()
     }
 
-    /// The value; no other thread can have the lock now.
+    /// Returns the value; no other thread can hold the lock now.
     pub fn into_inner(self) -> LockResult<T> {
         self.inner.into_inner()
     }
@@ -114,8 +115,8 @@ impl<T> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         if let Some(inner) = self.inner.take() {
             backend::others_may_find_it_taken();
-            // On real threads, the next owner may be recorded as soon as the lock is free. Under the model no
-            // thread runs in between.
+            // On real threads, the next owner may be recorded as soon as the lock is free, so the unlock is
+            // recorded first. Under the model, no thread runs between the unlock and its record.
             if !backend::ONE_AT_A_TIME {
                 recorder::unlocked(self.mutex.number);
             }
@@ -141,7 +142,7 @@ impl<T> DerefMut for MutexGuard<'_, T> {
     }
 }
 
-/// A condition variable, as [`std::sync::Condvar`].
+/// A condition variable, like [`std::sync::Condvar`].
 #[derive(Debug)]
 pub struct Condvar {
     number: usize,
@@ -160,7 +161,8 @@ impl Condvar {
         Self { number: recorder::new_condvar(), inner: backend::WaitSet::default() }
     }
 
-    /// Lets go of the lock, waits for a notification, and takes the lock again. May wake up without one.
+    /// Unlocks the lock, waits for a notification, and takes the lock again. May return without a
+    /// notification.
     #[track_caller]
     pub fn wait<'a, T>(&self, mut guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let at = Location::caller();
@@ -192,7 +194,7 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// Wakes one of the threads that wait now, if there is one.
+    /// Wakes one of the threads that wait now, if any thread waits.
     #[track_caller]
     pub fn notify_one(&self) {
         self.notify(false, Location::caller());

@@ -1,7 +1,7 @@
-//! Channels: many senders, one receiver, as [`std::sync::mpsc`].
+//! Channels with many senders and one receiver, like those of [`std::sync::mpsc`].
 //!
-//! The messages lie in a queue behind a lock of the backend, which is not the learner's and not recorded. The
-//! messages are recorded: which thread sends, receives or waits.
+//! The messages are in a queue behind a lock of the backend. This lock is not recorded. The recorder is told
+//! which thread sends a message, receives a message or waits.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -21,22 +21,22 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     (Sender(sender), receiver)
 }
 
-/// Makes a channel in which so many messages have room. Without any room (0), a sender waits until its
-/// message is received.
+/// Makes a channel with room for `bound` messages. If `bound` is 0, a sender waits until its message is
+/// received.
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
     let (sender, receiver) = new(Some(bound));
     (SyncSender(sender), receiver)
 }
 
-/// Sends to a channel without a bound, as [`std::sync::mpsc::Sender`].
+/// The sender of a channel without a bound, like [`std::sync::mpsc::Sender`].
 #[derive(Debug)]
 pub struct Sender<T>(End<T>);
 
-/// Sends to a channel with a bound, as [`std::sync::mpsc::SyncSender`].
+/// The sender of a channel with a bound, like [`std::sync::mpsc::SyncSender`].
 #[derive(Debug)]
 pub struct SyncSender<T>(End<T>);
 
-/// Receives, as [`std::sync::mpsc::Receiver`].
+/// The receiver of a channel, like [`std::sync::mpsc::Receiver`].
 #[derive(Debug)]
 pub struct Receiver<T> {
     channel: Arc<Channel<T>>,
@@ -56,7 +56,7 @@ impl<T> Clone for SyncSender<T> {
 }
 
 impl<T> Sender<T> {
-    /// Sends, without waiting. The message comes back if there is no receiver any more.
+    /// Sends a message without waiting. Returns an error with the message if the receiver is gone.
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         self.0.channel.send(message, Location::caller())
@@ -64,13 +64,14 @@ impl<T> Sender<T> {
 }
 
 impl<T> SyncSender<T> {
-    /// Waits for room and sends. The message comes back if there is no receiver any more.
+    /// Waits until the channel has room, and sends a message. Returns an error with the message if the
+    /// receiver is gone.
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
         self.0.channel.send(message, Location::caller())
     }
 
-    /// Sends if there is room.
+    /// Sends a message if the channel has room.
     #[track_caller]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         self.0.channel.try_send(message, Location::caller())
@@ -78,29 +79,29 @@ impl<T> SyncSender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Waits for a message. An error: there is none, and no sender is left.
+    /// Waits for a message. Returns an error if the channel is empty and no sender is left.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.channel.recv(Location::caller())
     }
 
-    /// A message, if there is one now.
+    /// Returns a message if the channel has a message now.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         self.channel.try_recv(Location::caller())
     }
 
-    /// Not in an exercise: no property looks at a clock.
+    /// Not available in an exercise, because no property looks at a clock.
     pub fn recv_timeout<D: ThereIsNoClock>(&self, _: D) -> Result<T, RecvError> {
         unreachable!("it does not compile")
     }
 
-    /// Waits for messages until no sender is left.
+    /// Returns an iterator that waits for messages until no sender is left.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter(self)
     }
 
-    /// The messages that are there now.
+    /// Returns an iterator over the messages that the channel has now.
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter(self)
     }
@@ -110,7 +111,7 @@ impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         let mut state = self.channel.state();
         state.received_by_nobody = true;
-        // Without room, the message belongs to the sender that waits.
+        // In a channel without room, the message still belongs to the sender that waits.
         let rest = if state.bound == Some(0) { VecDeque::new() } else { std::mem::take(&mut state.messages) };
         drop(state);
         self.channel.room.notify_all();
@@ -118,7 +119,7 @@ impl<T> Drop for Receiver<T> {
     }
 }
 
-/// The right to send. The last one that is dropped ends the channel.
+/// The right to send. The channel ends when its last `End` is dropped.
 #[derive(Debug)]
 struct End<T> {
     channel: Arc<Channel<T>>,
@@ -145,9 +146,9 @@ impl<T> Drop for End<T> {
 #[derive(Debug)]
 struct Channel<T> {
     state: Mutex<State<T>>,
-    /// Notified when there is a message, or no sender is left.
+    /// Notified when a message was sent, and when no sender is left.
     sent: Condvar,
-    /// Notified when a message was received, or there is no receiver any more.
+    /// Notified when a message was received, and when the receiver is gone.
     room: Condvar,
 }
 
@@ -155,9 +156,9 @@ struct Channel<T> {
 struct State<T> {
     messages: VecDeque<T>,
     bound: Option<usize>,
-    /// How many messages were ever received.
+    /// The number of messages that were ever received.
     received: usize,
-    /// Whether the receiver waits.
+    /// True while the receiver waits.
     awaited: bool,
     senders: usize,
     received_by_nobody: bool,
@@ -177,8 +178,8 @@ fn new<T>(bound: Option<usize>) -> (End<T>, Receiver<T>) {
 }
 
 impl<T> State<T> {
-    /// Whether a message may be added. In a channel without room one is added for the receiver to take at
-    /// once.
+    /// Returns true if a message may be added. In a channel without room, one message may be added, which the
+    /// receiver takes at once.
     fn has_room(&self) -> bool {
         self.bound.is_none_or(|bound| self.messages.len() < bound.max(1))
     }
@@ -212,8 +213,8 @@ impl<T> Channel<T> {
         state
     }
 
-    /// Waits until so many messages have been received. If there is no receiver any more, the last message
-    /// comes back.
+    /// Waits until `mine` messages have been received. If the receiver is gone, returns an error with the
+    /// message.
     fn wait_until_received(
         &self,
         mut state: MutexGuard<'_, State<T>>,
@@ -292,15 +293,15 @@ impl<T> Channel<T> {
     }
 }
 
-/// What [`Receiver::iter`] returns.
+/// The iterator that [`Receiver::iter`] returns.
 #[derive(Debug)]
 pub struct Iter<'a, T>(&'a Receiver<T>);
 
-/// What [`Receiver::try_iter`] returns.
+/// The iterator that [`Receiver::try_iter`] returns.
 #[derive(Debug)]
 pub struct TryIter<'a, T>(&'a Receiver<T>);
 
-/// What `into_iter` of a [`Receiver`] returns.
+/// The iterator that `into_iter` of a [`Receiver`] returns.
 #[derive(Debug)]
 pub struct IntoIter<T>(Receiver<T>);
 

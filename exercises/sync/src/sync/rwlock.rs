@@ -1,4 +1,4 @@
-//! A lock that many threads can hold to read, or one to write.
+//! A lock that many threads can hold to read, or one thread to write.
 
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
@@ -7,21 +7,21 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use super::super::backend;
 use crate::recorder;
 
-/// A lock for reading and writing, as [`std::sync::RwLock`]. A thread that holds it must not lock it again,
-/// not even to read.
+/// A lock for reading and writing, like [`std::sync::RwLock`]. A thread that holds the lock must not lock it
+/// again, not even to read.
 #[derive(Debug)]
 pub struct RwLock<T> {
     inner: backend::RwLock<T>,
 }
 
-/// Holds the lock to read, as [`std::sync::RwLockReadGuard`].
+/// A guard that holds the lock to read, like [`std::sync::RwLockReadGuard`].
 #[derive(Debug)]
 #[must_use = "dropping the guard unlocks at once"]
 pub struct RwLockReadGuard<'a, T> {
     inner: Option<backend::RwLockReadGuard<'a, T>>, // `None` only while it is dropped
 }
 
-/// Holds the lock to write, as [`std::sync::RwLockWriteGuard`].
+/// A guard that holds the lock to write, like [`std::sync::RwLockWriteGuard`].
 #[derive(Debug)]
 #[must_use = "dropping the guard unlocks at once"]
 pub struct RwLockWriteGuard<'a, T> {
@@ -71,12 +71,12 @@ impl<T> RwLock<T> {
         tried(result, "locks to write", Location::caller(), |inner| RwLockWriteGuard { inner: Some(inner) })
     }
 
-    /// The value; no other thread can have the lock now.
+    /// Returns the value; no other thread can hold the lock now.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.inner.get_mut()
     }
 
-    /// The value; no other thread can have the lock now.
+    /// Returns the value; no other thread can hold the lock now.
     pub fn into_inner(self) -> LockResult<T> {
         self.inner.into_inner()
     }
@@ -94,7 +94,7 @@ impl<T> From<T> for RwLock<T> {
     }
 }
 
-/// The guard of `sync` for one of the backend. Under the model no lock is poisoned.
+/// Turns a guard of the backend into a guard of `sync`. Under the model no lock is poisoned.
 pub(super) fn poisoned_or_not<B, G>(result: LockResult<B>, guard: impl FnOnce(B) -> G) -> LockResult<G> {
     match result {
         Ok(inner) => Ok(guard(inner)),
@@ -121,8 +121,9 @@ fn tried<B, G>(
     Ok(poisoned_or_not(result, guard)?)
 }
 
-/// Frees the lock, as for a `Mutex`: on real threads the next owner may be recorded as soon as the lock is
-/// free; under the model other threads may run before that, and none after.
+/// Frees the lock and records the unlock. On real threads, the next owner may be recorded as soon as the lock
+/// is free, so the unlock is recorded first. Under the model, other threads may run before the lock is free,
+/// but no thread runs between the unlock and its record.
 fn unlock<G>(guard: &mut Option<G>) {
     if !backend::ONE_AT_A_TIME {
         recorder::did("unlocks", None);

@@ -1,4 +1,4 @@
-//! Threads, as [`std::thread`].
+//! Threads, like those of [`std::thread`].
 
 use std::cell::OnceCell;
 use std::io;
@@ -20,7 +20,7 @@ pub fn spawn<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> JoinH
     Builder::new().spawn(f).expect("the system gives a thread")
 }
 
-/// Starts a thread with a name, as [`std::thread::Builder`].
+/// A builder that starts a thread with a name, like [`std::thread::Builder`].
 #[derive(Debug, Default)]
 #[must_use = "no thread is started until `spawn`"]
 pub struct Builder {
@@ -39,12 +39,12 @@ impl Builder {
         Self { name: Some(name), ..self }
     }
 
-    /// The size of the stack, in bytes. Under the model all stacks have the same size.
+    /// Sets the size of the stack, in bytes. Under the model all stacks have the same size.
     pub fn stack_size(self, size: usize) -> Self {
         Self { stack: Some(size), ..self }
     }
 
-    /// Starts the thread. A panic ends the thread, and `join` returns it.
+    /// Starts the thread. A panic ends the thread, and `join` returns the panic.
     #[track_caller]
     pub fn spawn<T: Send + 'static>(
         self,
@@ -57,7 +57,7 @@ impl Builder {
         Ok(JoinHandle { started, inner })
     }
 
-    /// Starts a thread that ends before the [`scope`] does.
+    /// Starts a thread that ends before the [`scope`] ends.
     #[track_caller]
     pub fn spawn_scoped<'scope, T: Send + 'scope>(
         self,
@@ -72,7 +72,7 @@ impl Builder {
     }
 }
 
-/// What is known of a thread that was started.
+/// A started thread, as its join handle knows it.
 #[derive(Debug)]
 struct Started {
     key: ThreadKey,
@@ -87,7 +87,7 @@ impl Started {
         Self { key, thread, finished: Arc::new(atomic::AtomicBool::new(false)) }
     }
 
-    /// What the thread does.
+    /// Returns the closure that the thread runs.
     fn body<T, F: FnOnce() -> T>(&self, f: F) -> impl FnOnce() -> Result<T> + use<T, F> {
         let (key, me, finished) = (self.key, self.thread.clone(), Arc::clone(&self.finished));
         move || {
@@ -110,7 +110,7 @@ impl Started {
     }
 }
 
-// Not part of `body`, which is compiled anew for every type of `f`.
+// `begins` and `ends` are not part of `body`, because `body` is compiled again for every type of `f`.
 
 fn begins(key: ThreadKey, me: Thread) {
     backend::set_me(key);
@@ -118,12 +118,12 @@ fn begins(key: ThreadKey, me: Thread) {
 }
 
 fn ends(finished: &atomic::AtomicBool, panicked: bool) {
-    // Under the model, others may run between the last thing a thread does and its end.
+    // Under the model, other threads may run between the last step of a thread and the end of the thread.
     finished.store(true, atomic::Ordering::SeqCst);
     recorder::ended(panicked);
 }
 
-/// The right to wait for a thread's end, as [`std::thread::JoinHandle`].
+/// The right to wait for a thread's end, like [`std::thread::JoinHandle`].
 #[derive(Debug)]
 pub struct JoinHandle<T> {
     started: Started,
@@ -137,19 +137,19 @@ impl<T> JoinHandle<T> {
         self.started.join(Location::caller(), || self.inner.join())
     }
 
-    /// The thread itself.
+    /// Returns the handle of the thread.
     pub fn thread(&self) -> &Thread {
         &self.started.thread
     }
 
-    /// Whether the thread has ended, or is about to end: its work is done.
+    /// Returns true if the work of the thread is done, so that the thread has ended or is about to end.
     pub fn is_finished(&self) -> bool {
         self.started.is_finished()
     }
 }
 
-/// Runs `f`, which can start threads that borrow what lives outside, and waits for their end, as
-/// [`std::thread::scope`]. `f` is given the scope itself and not a reference to it.
+/// Runs `f`, which can start threads that borrow from outside, and waits until these threads end, like
+/// [`std::thread::scope`]. `f` is given the scope itself and not a reference to the scope.
 #[track_caller]
 pub fn scope<'env, T>(f: impl for<'scope> FnOnce(Scope<'scope, 'env>) -> T) -> T {
     let at = Location::caller();
@@ -191,18 +191,18 @@ impl<T> ScopedJoinHandle<'_, T> {
         self.started.join(Location::caller(), || self.inner.join())
     }
 
-    /// The thread itself.
+    /// Returns the handle of the thread.
     pub fn thread(&self) -> &Thread {
         &self.started.thread
     }
 
-    /// Whether the thread has ended, or is about to end: its work is done.
+    /// Returns true if the work of the thread is done, so that the thread has ended or is about to end.
     pub fn is_finished(&self) -> bool {
         self.started.is_finished()
     }
 }
 
-/// A thread, as [`std::thread::Thread`].
+/// A handle of a thread, like [`std::thread::Thread`].
 #[derive(Clone, Debug)]
 pub struct Thread(Arc<Inner>);
 
@@ -210,19 +210,19 @@ pub struct Thread(Arc<Inner>);
 struct Inner {
     id: ThreadId,
     name: Option<String>,
-    /// Made only when it is needed: few threads park, and under the model each lock costs something in every
-    /// run.
+    /// The state for `park` and `unpark`, made at first use: few threads park, and under the model each lock
+    /// costs time in every run.
     parking: OnceLock<Parking>,
 }
 
 #[derive(Debug)]
 struct Parking {
-    /// Whether `unpark` has come, and no `park` since.
+    /// True if `unpark` was called and no `park` has used that call yet.
     token: backend::Mutex<bool>,
     unparked: backend::Condvar,
 }
 
-/// Tells threads apart, as [`std::thread::ThreadId`].
+/// The identity of a thread, like [`std::thread::ThreadId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ThreadId(u64);
 
@@ -230,13 +230,14 @@ thread_local! {
     static ME: OnceCell<Thread> = const { OnceCell::new() };
 }
 
-/// The calling thread.
+/// Returns the handle of the calling thread.
 pub fn current() -> Thread {
     let name = || backend::thread::current().name().map(str::to_owned);
     ME.with(|me| me.get_or_init(|| Thread::new(name())).clone())
 }
 
-/// Waits until a thread calls `unpark`, unless one has since the last `park`.
+/// Waits until a thread calls `unpark`, or returns at once if a thread has called `unpark` since the last
+/// `park`.
 #[track_caller]
 pub fn park() {
     let at = Location::caller();
@@ -265,17 +266,17 @@ impl Thread {
         self.0.parking.get_or_init(new)
     }
 
-    /// The thread's number, different for every thread of the process.
+    /// Returns the thread's number, which is different for every thread of the process.
     pub fn id(&self) -> ThreadId {
         self.0.id
     }
 
-    /// The name that `Builder::name` has given it.
+    /// Returns the name that `Builder::name` has given to the thread.
     pub fn name(&self) -> Option<&str> {
         self.0.name.as_deref()
     }
 
-    /// Ends the `park` that the thread is in, or else its next one.
+    /// Ends the current `park` of the thread, or else makes its next `park` return at once.
     #[track_caller]
     pub fn unpark(&self) {
         let Parking { token, unparked } = self.parking();
