@@ -50,7 +50,8 @@ pub trait Pool: Send + Sync {
     /// Returns `Err` with the entry if the pool refuses the entry.
     fn execute(&self, entry: Runnable) -> Result<(), Runnable>;
 
-    /// Takes all entries out of the queue and returns them, the oldest first. From now on the pool refuses every entry.
+    /// Takes all entries out of the queue and returns them, the oldest first. After this call, the pool
+    /// refuses every entry.
     ///
     /// Does not wait for any thread of the pool. A thread that has already taken an entry out of the queue
     /// still calls the entry, now or a little later.
@@ -185,7 +186,8 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         state.is_over().then(|| state.cut_off.clone())
     }
 
-    /// Waits until the executor is stopped and no task runs any more. After that, `cut_off` returns the tags.
+    /// Waits until the executor is stopped and no task runs any more. After `wait`, `cut_off` returns the
+    /// tags.
     pub fn wait(&self) {
         let mut state = self.book.state.lock().unwrap();
         while !state.is_over() {

@@ -1,6 +1,6 @@
 //! A tracking executor: after a stop it knows which tasks have to be done again.
 //!
-//! This is the only file to edit. `cargo test -p ex29-tracking-executor` checks it.
+//! This file is the only file to edit. `cargo test -p ex29-tracking-executor` checks it.
 #![allow(unused)]
 
 use std::collections::BTreeMap;
@@ -50,8 +50,8 @@ pub trait Pool: Send + Sync {
     /// Returns `Err` with the entry if the pool refuses the entry.
     fn execute(&self, entry: Runnable) -> Result<(), Runnable>;
 
-    /// Takes all entries out of the queue and returns them, the oldest first. From now on the pool refuses
-    /// every entry.
+    /// Takes all entries out of the queue and returns them, the oldest first. After this call, the pool
+    /// refuses every entry.
     ///
     /// Does not wait for any thread of the pool. A thread that has already taken an entry out of the queue
     /// still calls the entry, now or a little later.
@@ -97,7 +97,8 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         todo!("the tags of the tasks that were cut off, if that can be known")
     }
 
-    /// Waits until the executor is stopped and no task runs any more. After that, `cut_off` returns the tags.
+    /// Waits until the executor is stopped and no task runs any more. After `wait`, `cut_off` returns the
+    /// tags.
     pub fn wait(&self) {
         todo!("sleep until the last task has ended")
     }

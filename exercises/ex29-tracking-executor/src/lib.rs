@@ -1,8 +1,8 @@
-//! An executor that knows what has to be done again after a stop. The exercise is in `src/exercise.rs`; `README.md` says what to
-//! do.
+//! An executor that knows what has to be done again after a stop. The exercise is in `src/exercise.rs`, and
+//! `README.md` says what to do.
 
-// Locks and threads. The library uses real threads; the tests use real threads, and a model that decides the
-// schedule.
+// The locks and threads of the answer: real ones in the library, and in the tests also those of a model that
+// decides the schedule.
 pub use exercises_sync as sync;
 
 pub mod exercise;

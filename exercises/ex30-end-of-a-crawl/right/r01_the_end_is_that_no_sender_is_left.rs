@@ -1,5 +1,5 @@
-//! Right: pages come through a channel, and only the open pages hold senders of it. When the last page is
-//! over, the channel is closed, so no code has to count pages.
+//! Right: pages come through a channel, and only the open pages hold senders of this channel. When the last
+//! page is over, the channel is closed, so no code has to count pages.
 #![allow(unused)]
 
 use std::collections::BTreeSet;
@@ -10,7 +10,8 @@ use crate::sync::{Arc, Mutex, Weak, mpsc};
 /// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share a frontier, which is not told how many they are.
+/// The pages of a crawl. Any number of workers share a frontier. The frontier is not told the number of its
+/// workers.
 pub struct Frontier {
     /// The worker that holds this lock waits for a message; the other workers wait for the lock.
     messages: Mutex<mpsc::Receiver<Message>>,
@@ -35,7 +36,8 @@ enum Message {
 }
 
 /// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without a call
-/// of `done()` or `again()`, its worker has panicked. Then the page is over, and its links are not known.
+/// of `done()` or `again()`, its worker has panicked. After a panic of its worker a page is over, and its
+/// links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,
@@ -58,10 +60,10 @@ impl Frontier {
         frontier
     }
 
-    /// Takes a page, or waits for a page while no page waits but a new page may still be found.
+    /// Takes a page. If no page waits, waits until a page is found or the crawl is over.
     ///
-    /// Returns `None` if the crawl is over or was stopped. From then on, take() returns `None` to every
-    /// worker.
+    /// Returns `None` if the crawl is over or was stopped. After the first `None`, take() returns `None` to
+    /// every worker.
     pub fn take(&self) -> Option<Visit<'_>> {
         let messages = self.messages.lock().unwrap();
         loop {

@@ -10,7 +10,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share a frontier, which is not told how many they are.
+/// The pages of a crawl. Any number of workers share a frontier. The frontier is not told the number of its
+/// workers.
 pub struct Frontier {
     state: Mutex<State>,
     /// The number of pages that were found and are not over; while the starts are entered, one more.
@@ -20,7 +21,8 @@ pub struct Frontier {
 }
 
 /// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without a call
-/// of `done()` or `again()`, its worker has panicked. Then the page is over, and its links are not known.
+/// of `done()` or `again()`, its worker has panicked. After a panic of its worker a page is over, and its
+/// links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,
@@ -29,7 +31,7 @@ pub struct Visit<'a> {
 
 #[derive(Default)]
 struct State {
-    /// Every page that was ever found.
+    /// All pages that were ever found.
     seen: BTreeSet<Page>,
     /// The pages that were found and are not over, which wait or are being read.
     open: BTreeSet<Page>,
@@ -47,10 +49,10 @@ impl Frontier {
         frontier
     }
 
-    /// Takes a page, or waits for a page while no page waits but a new page may still be found.
+    /// Takes a page. If no page waits, waits until a page is found or the crawl is over.
     ///
-    /// Returns `None` if the crawl is over or was stopped. From then on, take() returns `None` to every
-    /// worker.
+    /// Returns `None` if the crawl is over or was stopped. After the first `None`, take() returns `None` to
+    /// every worker.
     pub fn take(&self) -> Option<Visit<'_>> {
         let mut state = self.state.lock().unwrap();
         loop {

@@ -1,5 +1,5 @@
-//! Right: one thread has all pages, so no lock is needed. The workers send messages to that thread and wait
-//! for its answers.
+//! Right: a keeper thread has all pages, so no lock is needed. The workers send messages to the keeper and
+//! wait for its answers.
 #![allow(unused)]
 
 use std::collections::{BTreeSet, VecDeque};
@@ -10,9 +10,10 @@ use crate::sync::thread;
 /// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share a frontier, which is not told how many they are.
+/// The pages of a crawl. Any number of workers share a frontier. The frontier is not told the number of its
+/// workers.
 pub struct Frontier {
-    /// The sender to the thread that has the pages; `None` while the frontier is being dropped.
+    /// The sender to the keeper thread; `None` while the frontier is being dropped.
     to_keeper: Option<Sender<Message>>,
     keeper: Option<thread::JoinHandle<()>>,
 }
@@ -26,7 +27,8 @@ enum Message {
 }
 
 /// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without a call
-/// of `done()` or `again()`, its worker has panicked. Then the page is over, and its links are not known.
+/// of `done()` or `again()`, its worker has panicked. After a panic of its worker a page is over, and its
+/// links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,
@@ -91,10 +93,10 @@ impl Frontier {
         Self { to_keeper: Some(sender), keeper: Some(keeper) }
     }
 
-    /// Takes a page, or waits for a page while no page waits but a new page may still be found.
+    /// Takes a page. If no page waits, waits until a page is found or the crawl is over.
     ///
-    /// Returns `None` if the crawl is over or was stopped. From then on, take() returns `None` to every
-    /// worker.
+    /// Returns `None` if the crawl is over or was stopped. After the first `None`, take() returns `None` to
+    /// every worker.
     pub fn take(&self) -> Option<Visit<'_>> {
         let (sender, receiver) = channel();
         self.tell(Message::Take(sender));

@@ -1,7 +1,7 @@
 //! The frontier of a crawl: workers take pages from the frontier and add the links that they find, until the
 //! crawl is over.
 //!
-//! This is the only file to edit. `cargo test -p ex30-end-of-a-crawl` checks it.
+//! This file is the only file to edit. `cargo test -p ex30-end-of-a-crawl` checks it.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -11,14 +11,15 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share a frontier, which is not told how many they are. You
-/// choose the fields of this struct.
+/// The pages of a crawl. Any number of workers share a frontier. The frontier is not told the number of its
+/// workers. You choose the fields of this struct.
 pub struct Frontier {
     waiting: Mutex<VecDeque<Page>>,
 }
 
 /// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without a call
-/// of `done()` or `again()`, its worker has panicked. Then the page is over, and its links are not known.
+/// of `done()` or `again()`, its worker has panicked. After a panic of its worker a page is over, and its
+/// links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,
@@ -30,10 +31,10 @@ impl Frontier {
         todo!("a frontier in which each of these pages waits, once")
     }
 
-    /// Takes a page, or waits for a page while no page waits but a new page may still be found.
+    /// Takes a page. If no page waits, waits until a page is found or the crawl is over.
     ///
-    /// Returns `None` if the crawl is over or was stopped. From then on, take() returns `None` to every
-    /// worker.
+    /// Returns `None` if the crawl is over or was stopped. After the first `None`, take() returns `None` to
+    /// every worker.
     pub fn take(&self) -> Option<Visit<'_>> {
         todo!("wait for a page, as long as one may be found")
     }

@@ -61,15 +61,15 @@ impl Queue {
         })
     }
 
-    /// Finishes the page of the lease with this token. Returns true if the page is finished now. Returns
-    /// false if the lease was over, and then changes nothing.
+    /// Finishes the page of the lease with this token. Returns true if the call has finished the page.
+    /// Changes nothing and returns false if the lease was over.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         self.end(token, now, Is::Finished)
     }
 
-    /// Gives back the page of the lease with this token. Returns true if the lease is ended and the page
-    /// waits again, as if the lease had never been given. Returns false if the lease was over, and then
-    /// changes nothing.
+    /// Gives back the page of the lease with this token. Returns true if the call has ended the lease. Then
+    /// the page waits again, as if the lease had never been given. Changes nothing and returns false if the
+    /// lease was over.
     pub fn give_back(&self, token: u64, now: Time) -> bool {
         self.end(token, now, Is::Waiting)
     }

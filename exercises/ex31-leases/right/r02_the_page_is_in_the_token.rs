@@ -1,4 +1,4 @@
-//! Right: a token contains the page and the number of its lease. The lease that runs out next is the first of
+//! Right: a token contains the page and the number of the lease. The lease that runs out next is the first of
 //! a sorted set.
 #![allow(unused)]
 
@@ -62,17 +62,17 @@ impl Queue {
         Some(Lease { page, token: u64::from(page) << 32 | u64::from(*leases), until })
     }
 
-    /// Finishes the page of the lease with this token. Returns true if the page is finished now. Returns
-    /// false if the lease was over, and then changes nothing.
+    /// Finishes the page of the lease with this token. Returns true if the call has finished the page.
+    /// Changes nothing and returns false if the lease was over.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         let mut state = self.state.lock().unwrap();
         state.run_out(now, self.tries);
         state.end(token).is_some()
     }
 
-    /// Gives back the page of the lease with this token. Returns true if the lease is ended and the page
-    /// waits again, as if the lease had never been given. Returns false if the lease was over, and then
-    /// changes nothing.
+    /// Gives back the page of the lease with this token. Returns true if the call has ended the lease. Then
+    /// the page waits again, as if the lease had never been given. Changes nothing and returns false if the
+    /// lease was over.
     pub fn give_back(&self, token: u64, now: Time) -> bool {
         let mut state = self.state.lock().unwrap();
         state.run_out(now, self.tries);

@@ -62,17 +62,17 @@ impl Queue {
         Some(lease)
     }
 
-    /// Finishes the page of the lease with this token. Returns true if the page is finished now. Returns
-    /// false if the lease was over, and then changes nothing.
+    /// Finishes the page of the lease with this token. Returns true if the call has finished the page.
+    /// Changes nothing and returns false if the lease was over.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         let mut state = self.state.lock().unwrap();
         state.run_out(now);
         state.leases.remove(&token).is_some()
     }
 
-    /// Gives back the page of the lease with this token. Returns true if the lease is ended and the page
-    /// waits again, as if the lease had never been given. Returns false if the lease was over, and then
-    /// changes nothing.
+    /// Gives back the page of the lease with this token. Returns true if the call has ended the lease. Then
+    /// the page waits again, as if the lease had never been given. Changes nothing and returns false if the
+    /// lease was over.
     pub fn give_back(&self, token: u64, now: Time) -> bool {
         let mut state = self.state.lock().unwrap();
         state.run_out(now);

@@ -1,6 +1,6 @@
 //! A queue with leases: a worker may keep a page until its lease ends, and a late worker changes nothing.
 //!
-//! This is the only file to edit. `cargo test -p ex31-leases` checks it.
+//! This file is the only file to edit. `cargo test -p ex31-leases` checks it.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -42,15 +42,15 @@ impl Queue {
         todo!("the lease of a page that waits")
     }
 
-    /// Finishes the page of the lease with this token. Returns true if the page is finished now. Returns
-    /// false if the lease was over, and then changes nothing.
+    /// Finishes the page of the lease with this token. Returns true if the call has finished the page.
+    /// Changes nothing and returns false if the lease was over.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         todo!("end the lease and finish its page, if the lease is not over")
     }
 
-    /// Gives back the page of the lease with this token. Returns true if the lease is ended and the page
-    /// waits again, as if the lease had never been given. Returns false if the lease was over, and then
-    /// changes nothing.
+    /// Gives back the page of the lease with this token. Returns true if the call has ended the lease. Then
+    /// the page waits again, as if the lease had never been given. Changes nothing and returns false if the
+    /// lease was over.
     pub fn give_back(&self, token: u64, now: Time) -> bool {
         todo!("end the lease and let its page wait again, if the lease is not over")
     }

@@ -1,4 +1,4 @@
-//! Checks the properties of the model on real threads.
+//! Checks the properties of the answer on real threads.
 
 use exercises_harness::real::{check, probe, sync};
 

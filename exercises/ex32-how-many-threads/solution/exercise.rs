@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 /// Returns the smallest number of threads, 1 to `most`, whose rate is at least 95 % of the best rate.
 ///
-/// `measure(n)` runs the service with `n` threads for a while and returns how many tasks it has done. Each
-/// call takes some time.
+/// `measure(n)` runs the service with `n` threads for a while, and returns how many tasks the service has
+/// done. Each call takes some time.
 pub fn how_many_threads(most: usize, mut measure: impl FnMut(usize) -> u64) -> usize {
     let mut known = BTreeMap::new();
     let mut rate = |threads: usize| *known.entry(threads).or_insert_with(|| u128::from(measure(threads)));

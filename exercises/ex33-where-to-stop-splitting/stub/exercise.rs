@@ -1,6 +1,6 @@
 //! A function that finds by measuring where to stop dividing a task.
 //!
-//! This is the only file to edit. `cargo test -p ex33-where-to-stop-splitting` checks it.
+//! This file is the only file to edit. `cargo test -p ex33-where-to-stop-splitting` checks it.
 #![allow(unused)]
 
 /// Returns how many items a piece should have, 1 to `items`: a task of more items is divided, and other tasks

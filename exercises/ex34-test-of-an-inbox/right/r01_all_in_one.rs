@@ -15,8 +15,8 @@ pub trait Inbox: Send + Sync {
 }
 
 /// Tests the inboxes that `new` makes. Each call of `new` makes an empty inbox of the same kind. The test
-/// returns if these inboxes keep their promises. If not, the test panics or never returns on at least one
-/// schedule.
+/// returns if these inboxes keep their promises. If an inbox breaks a promise, the test panics or never
+/// returns on at least one schedule.
 pub fn no_job_lies_beside_a_sleeping_worker(new: fn() -> Arc<dyn Inbox>) {
     let inbox = new();
     let mut workers = Vec::new();

@@ -1,7 +1,7 @@
 //! A test of an inbox that must not lose a job. The test passes with each right inbox, and fails with an
 //! inbox that forgets a worker.
 //!
-//! This is the only file to edit. `cargo test -p ex34-test-of-an-inbox` checks it.
+//! This file is the only file to edit. `cargo test -p ex34-test-of-an-inbox` checks it.
 #![allow(unused)]
 
 use crate::sync::{Arc, thread};
@@ -17,8 +17,8 @@ pub trait Inbox: Send + Sync {
 }
 
 /// Tests the inboxes that `new` makes. Each call of `new` makes an empty inbox of the same kind. The test
-/// returns if these inboxes keep their promises. If not, the test panics or never returns on at least one
-/// schedule.
+/// returns if these inboxes keep their promises. If an inbox breaks a promise, the test panics or never
+/// returns on at least one schedule.
 pub fn no_job_lies_beside_a_sleeping_worker(new: fn() -> Arc<dyn Inbox>) {
     todo!("start workers, put jobs, join the workers, and look at what they took")
 }

@@ -1,5 +1,6 @@
-//! Right: The test counts for each line how often the line was accepted but not written yet. In one scenario
-//! the writer comes first, in another the lines come first, and a third has two logs.
+//! Right: The test counts for each line how often the line was accepted but not written yet. In the first
+//! scenario the writer comes first, in the second scenario the lines come first, and the third scenario has
+//! two logs.
 #![allow(unused)]
 
 use std::collections::BTreeMap;
@@ -22,7 +23,8 @@ pub trait Log: Send + Sync {
 }
 
 /// Tests the logs that `new` makes. Each call of `new` makes an open log of the same kind. The test returns
-/// if these logs keep their promises. If not, the test panics or never returns on at least one schedule.
+/// if these logs keep their promises. If a log breaks a promise, the test panics or never returns on at least
+/// one schedule.
 pub fn accepted_means_written(new: fn() -> Arc<dyn Log>) {
     for the_client_comes_first in [false, true] {
         let log = new();

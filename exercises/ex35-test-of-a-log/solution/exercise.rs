@@ -20,7 +20,8 @@ pub trait Log: Send + Sync {
 }
 
 /// Tests the logs that `new` makes. Each call of `new` makes an open log of the same kind. The test returns
-/// if these logs keep their promises. If not, the test panics or never returns on at least one schedule.
+/// if these logs keep their promises. If a log breaks a promise, the test panics or never returns on at least
+/// one schedule.
 pub fn accepted_means_written(new: fn() -> Arc<dyn Log>) {
     stopped_at_any_moment(new);
     another_log_goes_on(new);

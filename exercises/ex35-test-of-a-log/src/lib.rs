@@ -1,7 +1,8 @@
-//! A test of a log that must not lose a line. The exercise is in `src/exercise.rs`; `README.md` says what to
-//! do.
+//! A test of a log that must not lose a line. The exercise is in `src/exercise.rs`, and `README.md` says what
+//! to do.
 
-// Locks and threads: on real threads here, and in the tests under a model that decides their schedule, too.
+// The locks and threads of the answer: real ones in the library, and in the tests also those of a model that
+// decides the schedule.
 pub use exercises_sync as sync;
 
 pub mod exercise;

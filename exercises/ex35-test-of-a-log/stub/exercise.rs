@@ -1,7 +1,7 @@
 //! A test of a log that must not lose a line. The test passes with each right log, and fails with a log that
 //! accepts a line and does not write that line.
 //!
-//! This is the only file to edit. `cargo test -p ex35-test-of-a-log` checks it.
+//! This file is the only file to edit. `cargo test -p ex35-test-of-a-log` checks it.
 #![allow(unused)]
 
 use crate::sync::{Arc, thread};
@@ -22,7 +22,8 @@ pub trait Log: Send + Sync {
 }
 
 /// Tests the logs that `new` makes. Each call of `new` makes an open log of the same kind. The test returns
-/// if these logs keep their promises. If not, the test panics or never returns on at least one schedule.
+/// if these logs keep their promises. If a log breaks a promise, the test panics or never returns on at least
+/// one schedule.
 pub fn accepted_means_written(new: fn() -> Arc<dyn Log>) {
     todo!("start a writer and clients, stop the log, join them, and compare what was accepted and written")
 }

@@ -1,4 +1,5 @@
-//! A thread reads from a socket. Another thread first drops its clone of the stream, and then shuts it down.
+//! A thread reads from a socket. Another thread first drops its clone of the stream, and then shuts the
+//! stream down.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};

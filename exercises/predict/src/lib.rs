@@ -1,4 +1,4 @@
-//! Small programs whose outcome a learner predicts: `cargo course predict`.
+//! Small programs whose outcome a learner predicts with `cargo course predict`.
 //!
 //! A program is a file with a function `run`, which returns what has happened as text. The text is the same
 //! every time: a program with threads waits for its threads, and never sleeps for a fixed time. The folder

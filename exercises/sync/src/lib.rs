@@ -5,7 +5,7 @@
 //! The folder `sync` is compiled three times: once in this package, and twice in `exercises-harness`, which
 //! includes the files by their path. Each time `super::backend` makes the locks and threads, and
 //! `crate::recorder` records each use of the locks and threads. In this package the backend is the standard
-//! library, and the recorder records nothing. So an exercise can be built without any other package.
+//! library, and the recorder records nothing, so an exercise needs no further package.
 
 #[allow(dead_code, reason = "on real threads the harness compiles this file, too, and needs all of it")]
 mod backend;

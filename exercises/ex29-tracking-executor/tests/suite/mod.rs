@@ -63,7 +63,7 @@ enum Then {
     Panics,
 }
 
-/// The tags of the jobs that have begun, ended and so on in one property.
+/// The tags of the jobs of a property that have begun, that run, that are done, and that gave up.
 #[derive(Default)]
 struct Seen {
     begun: Vec<Tag>,
@@ -150,8 +150,8 @@ impl Log {
         self.0.with(|seen| seen.begun.clone())
     }
 
-    /// Asserts that each accepted task is in one place: done, handed back or reported. The tags of these
-    /// tasks must all be different.
+    /// Asserts that each accepted task is in one place: done, handed back or reported. The tags of the
+    /// accepted tasks must all be different.
     fn check_places(&self, accepted: &[Tag], handed_back: &[Tag], cut_off: &[Tag]) {
         let (begun, done, gave_up) =
             self.0.with(|seen| (seen.begun.clone(), seen.done.clone(), seen.gave_up.clone()));
@@ -635,7 +635,7 @@ pub fn wait_sleeps_until_the_last_task_has_ended() {
             );
         }
     };
-    // One thread waits before any task is submitted, and another one waits while the tasks run.
+    // The first waiter waits before any task is submitted, and the second waiter waits while the tasks run.
     let early = waiter(&executor, "the first waiter", &reports);
     nobody_is_through("stop() was not called");
     submit(&executor, "/a", log.job_at("/a", &first, Then::LooksAtItsToken));
@@ -834,8 +834,8 @@ pub fn two_stops_share_what_has_not_begun() {
     log.check_places(&["/a", "/b"], &handed_back, &cut_off);
 }
 
-/// Returns true on the first few schedules. The test of many tasks runs only on those, because a mistake with
-/// many tasks shows on each schedule.
+/// Returns true on the first few schedules. The test of many tasks runs only on the first few schedules,
+/// because a mistake with many tasks shows on each schedule.
 fn is_one_of_the_first_runs() -> bool {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     RUNS.fetch_add(1, Relaxed) < 4
@@ -855,7 +855,7 @@ fn submit_number(executor: &TrackingExecutor<usize>, tag: usize, job: Job) {
     }
 }
 
-/// Submits the tasks of `WAIT` and stops the executor; the last task of `RUN` calls this function, while all
+/// Submits the tasks of `WAIT` and stops the executor. The last task of `RUN` calls this function while all
 /// tasks of `RUN` run.
 fn stops_while_many_run(executor: &TrackingExecutor<usize>, desk: &Desk) {
     WAIT.for_each(|tag| submit_number(executor, tag, Box::new(|_| Ok(()))));

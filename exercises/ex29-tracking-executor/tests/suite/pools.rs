@@ -82,7 +82,7 @@ pub fn call_here(entry: Runnable, cause: &str) {
     expect("an entry that a thread of the pool calls", cause, || call(entry));
 }
 
-/// Calls an entry on a thread of its own.
+/// Calls an entry on a new thread.
 pub fn call_elsewhere(number: usize, entry: Runnable) -> thread::JoinHandle<()> {
     on_a_thread(&pool_thread(number), Box::new(move || call(entry)))
 }
@@ -115,8 +115,8 @@ impl Threads {
         Arc::default()
     }
 
-    /// Makes a pool whose threads go as far as they can before `execute` returns. On real threads, the
-    /// threads of the pool perhaps do not get that far.
+    /// Makes a pool whose threads go as far as they can before `execute` returns. On real threads, `execute`
+    /// may return before the threads of the pool get that far.
     pub fn quick() -> Arc<Self> {
         Arc::new(Self { is_quick: true, ..Self::default() })
     }

@@ -115,8 +115,8 @@ pub fn one_worker_reads_the_whole_site() {
     let frontier = Frontier::new(&[1]);
     let mut read = Vec::new();
     let what = "take(), by the only worker, which has nothing under way,";
-    // The loop takes at most one page more than the site has, so that it ends even if a page is handed out
-    // twice.
+    // The loop takes at most one page more than the site has, so that the loop ends even if a page is handed
+    // out twice.
     while read.len() <= TREE.len() {
         let Some(visit) = expect(what, NOT_ENDED, || frontier.take()) else { break };
         let page = visit.page();
@@ -220,8 +220,8 @@ pub fn a_worker_whose_page_is_gone_waits_again() {
     until_asleep(1, SPINS);
     step("page 1 is done, and links to page 2, for which the worker is woken");
     first.done(&[2]);
-    // If this thread takes page 2, it ends the crawl itself. Otherwise the other worker has page 2, and ends
-    // the crawl.
+    // If this thread takes page 2, this thread ends the crawl. If the other worker takes page 2, the other
+    // worker ends the crawl.
     if let Some(second) = expect("take(), when page 2 was found,", NOT_ENDED, || frontier.take()) {
         until_others_wait(
             "a worker that was woken, and finds no page, should sleep again, and it does not",
@@ -513,8 +513,8 @@ pub fn many_workers_come_to_the_end() {
     }
 }
 
-/// Returns true on the first few schedules. The tests with many pages or workers run only on those, because
-/// such a mistake shows on each schedule.
+/// Returns true on the first few schedules. The tests with many pages or workers run only on the first few
+/// schedules, because a mistake with many pages shows on each schedule.
 fn is_one_of_the_first(runs: &AtomicUsize) -> bool {
     runs.fetch_add(1, Relaxed) < 4
 }

@@ -7,7 +7,7 @@ use super::EARLY;
 use crate::probe::Shared;
 use crate::sync::{Arc, thread};
 
-/// The pages of a site, each page with its links.
+/// The pages of a site, with the links of each page.
 pub(super) type Site = &'static [(Page, &'static [Page])];
 
 /// A site in which no page is linked twice, and which has the smallest and the largest page number.

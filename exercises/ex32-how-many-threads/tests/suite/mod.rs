@@ -78,8 +78,8 @@ fn waits(threads: usize) -> u64 {
     4_000.min(100 * threads as u64)
 }
 
-/// A service by Gunther's law: a twentieth of each task holds a lock, and each pair of threads costs
-/// something.
+/// A service by Gunther's law: each task holds a lock for a twentieth of its time, and each pair of threads
+/// costs something.
 fn locks(threads: usize) -> u64 {
     let n = threads as u64;
     1_000_000_000 * n / (1_000 + 50 * (n - 1) + 2 * n * (n - 1))

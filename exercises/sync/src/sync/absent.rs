@@ -1,6 +1,6 @@
 //! The parts of `std::sync` and `std::thread` that `crate::sync` lacks. The names of the missing parts are
-//! declared here, so that the compiler gives the reason if a learner uses a missing part. Each name needs a
-//! trait that no type implements.
+//! declared here, so that the compiler gives the reason if a learner uses a missing part. The use of a
+//! missing part needs a trait that no type implements.
 
 use std::num::NonZero;
 use std::sync::{LockResult, WaitTimeoutResult};
@@ -75,7 +75,8 @@ impl Condvar {
     }
 }
 
-// The lifetime `'a` in these bounds makes the compiler check them at each call, and not at the definition.
+// The lifetime `'a` in the bounds below makes the compiler check each bound at a call, and not at the
+// definition.
 impl<T> Mutex<T> {
     /// Not available in an exercise, because under the model no lock is poisoned.
     pub fn is_poisoned(&self) -> bool

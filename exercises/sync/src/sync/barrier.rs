@@ -1,4 +1,4 @@
-//! A place at which threads wait for each other.
+//! A barrier, at which threads wait for each other.
 
 use std::panic::Location;
 
@@ -14,13 +14,13 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// Makes a barrier at which `threads` threads wait until all of them have come.
+    /// Makes a barrier that blocks each thread until `threads` threads wait at the barrier.
     pub fn new(threads: usize) -> Self {
         Self { inner: backend::Barrier::new(threads) }
     }
 
-    /// Waits until the barrier's number of threads wait at the barrier. One of these threads is told that it
-    /// is the leader.
+    /// Waits until as many threads wait at the barrier as `new` was given. One of the waiting threads is told
+    /// that it is the leader.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         let at = Location::caller();

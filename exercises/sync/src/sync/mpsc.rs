@@ -1,7 +1,7 @@
 //! Channels with many senders and one receiver, like those of [`std::sync::mpsc`].
 //!
-//! The messages are in a queue behind a lock of the backend. This lock is not recorded. The recorder is told
-//! which thread sends a message, receives a message or waits.
+//! The messages are in a queue behind a lock of the backend. The lock of this queue is not recorded. The
+//! recorder is told which thread sends a message, receives a message or waits.
 
 use std::cell::Cell;
 use std::collections::VecDeque;

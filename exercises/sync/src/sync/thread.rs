@@ -72,7 +72,7 @@ impl Builder {
     }
 }
 
-/// A started thread, as its join handle knows it.
+/// The part of a join handle that does not depend on the type of the thread's result.
 #[derive(Debug)]
 struct Started {
     key: ThreadKey,
@@ -162,7 +162,7 @@ pub fn scope<'env, T>(f: impl for<'scope> FnOnce(Scope<'scope, 'env>) -> T) -> T
     result
 }
 
-/// Starts threads that end before [`scope`] returns.
+/// A scope, which starts threads that end before [`scope`] returns.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'scope, 'env: 'scope>(&'scope backend::thread::Scope<'scope, 'env>);
 
