@@ -59,7 +59,7 @@ impl Frontier {
         frontier
     }
 
-    /// Takes a page. If no page waits, waits until a page is found or the crawl is over.
+    /// Takes a page, or waits until a page is found or the crawl is over.
     ///
     /// Returns `None` if the crawl is over or was stopped. After the first `None`, take() returns `None` to
     /// every worker.

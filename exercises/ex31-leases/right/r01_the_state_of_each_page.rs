@@ -61,8 +61,8 @@ impl Queue {
         })
     }
 
-    /// Finishes the page of the lease with this token. Returns true if the call has finished the page.
-    /// Changes nothing and returns false if the lease was over.
+    /// Finishes the page of the lease with this token. Returns true if the page is now finished. Changes
+    /// nothing and returns false if the lease was over.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         self.end(token, now, Is::Finished)
     }

@@ -62,8 +62,8 @@ impl Queue {
         Some(lease)
     }
 
-    /// Finishes the page of the lease with this token. Returns true if the call has finished the page.
-    /// Changes nothing and returns false if the lease was over.
+    /// Finishes the page of the lease with this token. Returns true if the page is now finished. Changes
+    /// nothing and returns false if the lease was over.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         let mut state = self.state.lock().unwrap();
         state.run_out(now);

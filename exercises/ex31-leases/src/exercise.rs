@@ -42,8 +42,8 @@ impl Queue {
         todo!("the lease of a page that waits")
     }
 
-    /// Finishes the page of the lease with this token. Returns true if the call has finished the page.
-    /// Changes nothing and returns false if the lease was over.
+    /// Finishes the page of the lease with this token. Returns true if the page is now finished. Changes
+    /// nothing and returns false if the lease was over.
     pub fn finish(&self, token: u64, now: Time) -> bool {
         todo!("end the lease and finish its page, if the lease is not over")
     }

@@ -1,8 +1,8 @@
 //! A test of an inbox that must not lose a job. The exercise is in `src/exercise.rs`, and `README.md` says
 //! what to do.
 
-// The locks and threads of the answer: real ones in the library, and in the tests also those of a model that
-// decides the schedule.
+// In this library the answer uses real locks and threads. The tests also run the answer with the locks and
+// threads of a model.
 pub use exercises_sync as sync;
 
 pub mod exercise;
