@@ -33,7 +33,7 @@ pub struct Visit<'a> {
 struct State {
     /// All pages that were ever found.
     seen: BTreeSet<Page>,
-    /// The pages that were found and are not over, which wait or are being read.
+    /// The pages that were found and are not over. Each of these pages waits or is being read.
     open: BTreeSet<Page>,
     /// The open pages that no worker is reading.
     waiting: VecDeque<Page>,

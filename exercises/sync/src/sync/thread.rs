@@ -29,7 +29,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Makes a builder of a thread without a name.
+    /// Makes a builder for a thread that has no name.
     pub fn new() -> Self {
         Self::default()
     }
@@ -210,8 +210,8 @@ pub struct Thread(Arc<Inner>);
 struct Inner {
     id: ThreadId,
     name: Option<String>,
-    /// The state for `park` and `unpark`, made at first use: few threads park, and under the model each lock
-    /// costs time in every run.
+    /// The state for `park` and `unpark`, which is made at first use because few threads park. Under the
+    /// model each lock costs time in every run.
     parking: OnceLock<Parking>,
 }
 
