@@ -70,9 +70,9 @@ impl Queue {
         state.leases.remove(&token).is_some()
     }
 
-    /// Gives back the page of the lease with this token. Returns true if the call has ended the lease. Then
-    /// the page waits again, as if the lease had never been given. Changes nothing and returns false if the
-    /// lease was over.
+    /// Gives back the page of the lease with this token. Returns true if the call has ended the lease. After
+    /// that call, the page waits again as if the lease had never been given. Changes nothing and returns
+    /// false if the lease was over.
     pub fn give_back(&self, token: u64, now: Time) -> bool {
         let mut state = self.state.lock().unwrap();
         state.run_out(now);
