@@ -182,7 +182,7 @@ impl<T> Book<T> {
         self.end(number, is_done);
     }
 
-    /// Returns true if the task may begin. Moves the task between the two lists in one step: `stop` finds it in
+    /// Returns true if the task may begin. The task moves between two lists in one step: `stop` finds it in
     /// one of the two.
     fn begin(&self, number: u64) -> bool {
         let mut state = self.state.lock().unwrap();
