@@ -1,5 +1,5 @@
-//! Right: a part that is sorted already is left as it is, and so are two sorted halves that need no merge; a
-//! panic becomes an error.
+//! Right: a sorted part is left as it is, and so are two sorted halves that need no merge. A panic becomes an
+//! error.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -9,25 +9,26 @@ use crate::sync::{Arc, Mutex, thread};
 
 // ----- Given. -----
 
-/// The error of a part that was not sorted: it panicked, or a part of it did, or it was never called.
+/// The error of a part that was not sorted, because the sort of the part, or of a half of it, panicked or was
+/// never called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failed;
 
 /// The closure that sorts one half.
 pub type Half<'a> = Box<dyn FnOnce() -> Result<(), Failed> + Send + 'a>;
 
-/// Calls two halves: at once if it has a thread for each, otherwise one after the other.
+/// Calls two halves: at the same time if it has a thread for each half, otherwise one after the other.
 pub trait Joiner: Sync {
-    /// Calls both halves, on any threads and in any order, and returns when both have ended. It gives an
-    /// error if a half has given an error or has panicked, or if it could not call a half.
+    /// Calls both halves, on any threads and in any order, and returns when both have ended. Returns an error
+    /// if a half has returned an error or has panicked, or if this joiner could not call a half.
     fn join<'a>(&self, one: Half<'a>, other: Half<'a>) -> Result<(), Failed>;
 }
 
 // ----- Yours. -----
 
-/// Sorts the items; equal items keep their order. A part of more than `threshold` items, and of more than one, is split in the
-/// middle, and `joiner` calls the closures that sort the halves. An error says that a part was not sorted:
-/// then all items are still there, in some order.
+/// Sorts the items; equal items keep their order. A part of at least two items, and of more than `threshold`
+/// items, is split in the middle, and `joiner` calls the closures that sort the halves. If a part was not
+/// sorted, returns an error, and all items are still in the slice, in some order.
 pub fn sort<T: Ord + Clone + Send + Sync>(
     items: &mut [T],
     threshold: usize,
@@ -55,7 +56,8 @@ fn try_to_sort<T: Ord + Clone + Send + Sync>(
     }
     let mut merged: Vec<&T> = Vec::new();
     let (mut left, mut right) = (left.iter().rev().peekable(), right.iter().rev().peekable());
-    // Merges from the end: the larger of two items comes last, and of two equal items the right one does.
+    // Merges from the end: the larger of two items comes last, and of two equal items the right item comes
+    // last.
     while let (Some(one), Some(other)) = (left.peek(), right.peek()) {
         let last = if one > other { left.next() } else { right.next() };
         merged.extend(last);

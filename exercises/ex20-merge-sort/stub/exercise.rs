@@ -1,4 +1,4 @@
-//! A merge sort whose halves are sorted at once, if there is a thread for each.
+//! A merge sort whose halves are sorted at the same time, if there is a thread for each half.
 //!
 //! This is the only file to edit. `cargo test -p ex20-merge-sort` checks it.
 #![allow(unused)]
@@ -10,25 +10,26 @@ use crate::sync::{Arc, Mutex, thread};
 
 // ----- Given. -----
 
-/// The error of a part that was not sorted: it panicked, or a part of it did, or it was never called.
+/// The error of a part that was not sorted, because the sort of the part, or of a half of it, panicked or was
+/// never called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failed;
 
 /// The closure that sorts one half.
 pub type Half<'a> = Box<dyn FnOnce() -> Result<(), Failed> + Send + 'a>;
 
-/// Calls two halves: at once if it has a thread for each, otherwise one after the other.
+/// Calls two halves: at the same time if it has a thread for each half, otherwise one after the other.
 pub trait Joiner: Sync {
-    /// Calls both halves, on any threads and in any order, and returns when both have ended. It gives an
-    /// error if a half has given an error or has panicked, or if it could not call a half.
+    /// Calls both halves, on any threads and in any order, and returns when both have ended. Returns an error
+    /// if a half has returned an error or has panicked, or if this joiner could not call a half.
     fn join<'a>(&self, one: Half<'a>, other: Half<'a>) -> Result<(), Failed>;
 }
 
 // ----- Yours. -----
 
-/// Sorts the items; equal items keep their order. A part of more than `threshold` items, and of more than
-/// one, is split in the middle, and `joiner` calls the closures that sort the halves. An error says that a
-/// part was not sorted: then all items are still there, in some order.
+/// Sorts the items; equal items keep their order. A part of at least two items, and of more than `threshold`
+/// items, is split in the middle, and `joiner` calls the closures that sort the halves. If a part was not
+/// sorted, returns an error, and all items are still in the slice, in some order.
 pub fn sort<T: Ord + Clone + Send + Sync>(
     items: &mut [T],
     threshold: usize,

@@ -1,9 +1,10 @@
 //! One connection of an event loop. The exercise is in `src/exercise.rs`; `README.md` says what to do.
 
-// Locks and threads: on real threads here, and in the tests under a model that decides their schedule, too.
+// The locks and threads of the exercise. Here they are real; the tests also use those of a model that decides
+// the schedule.
 pub use exercises_sync as sync;
 
 pub mod exercise;
 
-// This line does not compile if the answer uses locks or threads from elsewhere than `crate::sync`.
+// Does not compile if the answer bypasses `crate::sync`.
 exercises_macros::door!(exercise);

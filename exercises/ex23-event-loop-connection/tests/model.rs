@@ -1,4 +1,5 @@
-//! The properties under the model: `src/exercise.rs`, compiled against locks and threads whose schedule the test decides.
+//! Tests the properties under the model, with `src/exercise.rs` compiled against locks and threads whose
+//! schedule the test decides.
 
 use exercises_harness::model::check;
 #[allow(unused_imports, reason = "nothing here needs a lock; an answer may, all the same")]
@@ -6,5 +7,5 @@ use exercises_harness::model::sync;
 
 mod suite;
 
-// The answer as `mod exercise`, and a test for each property in exercise.toml.
+// Declares the answer as `mod exercise`, and a test for each property in exercise.toml.
 exercises_macros::properties!();

@@ -1,4 +1,4 @@
-//! The same properties on real threads.
+//! Tests the properties on real threads.
 
 use exercises_harness::real::check;
 #[allow(unused_imports, reason = "nothing here needs a lock; an answer may, all the same")]
@@ -6,5 +6,5 @@ use exercises_harness::real::sync;
 
 mod suite;
 
-// The answer as `mod exercise`, and a test for each property in exercise.toml.
+// Declares the answer as `mod exercise`, and a test for each property in exercise.toml.
 exercises_macros::properties!();

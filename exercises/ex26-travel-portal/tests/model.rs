@@ -1,4 +1,5 @@
-//! The properties under the model: `src/exercise.rs`, compiled against locks and threads whose schedule the test decides.
+//! Tests the properties under the model, with `src/exercise.rs` compiled against locks and threads whose
+//! schedule the test decides.
 
 // What `src/exercise.rs` calls `executor` is here the same library, compiled for the model.
 extern crate executor_model as executor;
@@ -7,5 +8,5 @@ use exercises_harness::model::{check, probe, sync};
 
 mod suite;
 
-// The answer as `mod exercise`, and a test for each property in exercise.toml.
+// Declares the answer as `mod exercise`, and a test for each property in exercise.toml.
 exercises_macros::properties!();

@@ -1,8 +1,8 @@
-//! The same properties on real threads.
+//! Tests the properties on real threads.
 
 use exercises_harness::real::{check, probe, sync};
 
 mod suite;
 
-// The answer as `mod exercise`, and a test for each property in exercise.toml.
+// Declares the answer as `mod exercise`, and a test for each property in exercise.toml.
 exercises_macros::properties!();

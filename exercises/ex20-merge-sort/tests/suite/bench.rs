@@ -1,5 +1,4 @@
-//! Items that record the items they are compared with, and a joiner that records the halves it is asked to
-//! join.
+//! Items that record the items they are compared with, and a joiner that records the halves it must join.
 
 use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,15 +13,15 @@ use crate::sync::{Arc, thread};
 /// The ways in which a joiner calls two halves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum How {
-    /// First the left half, then the right half, on the calling thread.
+    /// Calls first the left half, then the right half, on the calling thread.
     InTurn,
-    /// First the right half, then the left half.
+    /// Calls first the right half, then the left half.
     OtherFirst,
-    /// Each on a thread of its own.
+    /// Calls each half on its own thread.
     AtOnce,
 }
 
-/// The treatment of the halves of a join that returns an error.
+/// The halves that the joiner calls in a join that returns an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Calls {
     Both,
@@ -30,11 +29,11 @@ pub(super) enum Calls {
     None,
 }
 
-/// An item; those with equal keys are equal.
+/// An item; two items are equal if their keys are equal.
 #[derive(Clone)]
 pub(super) struct Item {
     pub(super) key: u32,
-    /// The place at which the item was before the sort.
+    /// The index of the item before the sort.
     pub(super) number: usize,
     bench: Arc<Bench>,
 }
@@ -60,17 +59,17 @@ impl PartialEq for Item {
 
 impl Eq for Item {}
 
-/// The joiner, and the calls it has seen.
+/// A joiner that records its calls and the comparisons of the items.
 pub(super) struct Bench {
     how: How,
-    /// The number of items that it sorts.
+    /// The number of items in the whole sort.
     items: Shared<usize>,
     pub(super) seen: Shared<Seen>,
-    /// The join with this number gives an error.
+    /// The number of the join that returns an error.
     fails: Option<(usize, Calls)>,
-    /// The comparison with this number panics.
+    /// The number of the comparison that panics.
     panics: Option<usize>,
-    /// In each join, a thread waits here at its first comparison until a second thread has come.
+    /// The counter at which the first of a join's two threads that compares items waits for the second.
     pub(super) meet: Option<Counter>,
 }
 
@@ -80,14 +79,15 @@ pub(super) struct Seen {
     pub(super) comparisons: usize,
     /// The number of joins that have not returned.
     open: usize,
-    /// The parts that are being sorted; each is a part of the one before it, and the first is the whole. Used
-    /// only if the halves are called one after the other.
+    /// The parts that are being sorted: first the whole, then a half of the whole, then a half of that half,
+    /// and so on. The list is used only if the joiner calls halves one after the other.
     parts: Vec<Part>,
-    /// The number of items that each half of a join has compared; the last join to end is that of the whole.
+    /// The number of items that each half of a join has compared; the last entry belongs to the join of the
+    /// whole.
     pub(super) splits: Vec<(usize, usize)>,
     /// The items that both halves of a part have compared.
     pub(super) shared: Vec<usize>,
-    /// A part failed, and afterwards it compared items or returned success.
+    /// True if a part failed, and afterwards compared items or returned success.
     pub(super) went_on: bool,
     pub(super) hidden: bool,
     pub(super) threads: Vec<thread::ThreadId>,
@@ -95,7 +95,7 @@ pub(super) struct Seen {
 
 #[derive(Default)]
 struct Part {
-    /// The items that it has compared.
+    /// The items that the part has compared.
     compared: Vec<usize>,
     failed: bool,
 }
@@ -112,7 +112,7 @@ impl Seen {
     }
 }
 
-/// The result of a sort, and the bench after it.
+/// The result of a sort, and the items after the sort.
 pub(super) struct Outcome {
     /// `None` if the sort panicked.
     pub(super) result: Option<Result<(), Failed>>,
@@ -124,7 +124,7 @@ impl Bench {
         Self { how, items: Shared::default(), seen: Shared::default(), fails: None, panics: None, meet: None }
     }
 
-    /// In each join, the first of the two threads that compare items waits for the second.
+    /// Makes a bench in which the first of a join's two threads that compares items waits for the second.
     pub(super) fn where_they_meet() -> Self {
         Self {
             meet: Some(Counter::new("the other half to compare its first items")),
@@ -132,17 +132,17 @@ impl Bench {
         }
     }
 
-    /// The first join is number 1.
+    /// Makes a bench in which one join fails; the first join is number 1.
     pub(super) fn that_fails(join: usize, calls: Calls) -> Self {
         Self { fails: Some((join, calls)), ..Self::new(How::InTurn) }
     }
 
-    /// The first comparison is number 1.
+    /// Makes a bench in which one comparison panics; the first comparison is number 1.
     pub(super) fn that_panics(comparison: usize) -> Self {
         Self { panics: Some(comparison), ..Self::new(How::InTurn) }
     }
 
-    /// Sorts items with these keys. `cause` is the likely cause if the call never ends.
+    /// Sorts items with the given keys. `cause` is the likely cause if the sort never ends.
     pub(super) fn sort(self, keys: &[u32], threshold: usize, cause: &str) -> (Outcome, Arc<Self>) {
         let bench = Arc::new(self);
         let item = |(number, key): (usize, &u32)| Item { key: *key, number, bench: Arc::clone(&bench) };
@@ -182,7 +182,7 @@ impl Bench {
         }
     }
 
-    /// Notes that a join begins; returns how the join must fail, if it must.
+    /// Counts a join that begins. If the join must fail, returns the halves that it still calls.
     fn begins(&self) -> Option<Calls> {
         let (joins, open) = self.seen.with(|seen| {
             seen.joins += 1;
@@ -196,8 +196,8 @@ impl Bench {
         self.fails.filter(|(number, _)| *number == joins).map(|(_, calls)| calls)
     }
 
-    /// Calls a half on this thread. Returns the items that the half has compared, and whether the half has
-    /// failed.
+    /// Calls a half on the calling thread. Returns the items that the half has compared, and whether the half
+    /// has failed.
     fn call(&self, half: Half<'_>) -> (Vec<usize>, bool) {
         self.seen.with(|seen| seen.parts.push(Part::default()));
         let is_ok = is_ok(half);

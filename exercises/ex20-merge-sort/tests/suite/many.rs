@@ -1,4 +1,4 @@
-//! Tests with many items, without the bench, which would record every comparison.
+//! Tests with many items. They do not use the bench, because it would record every comparison.
 
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -11,7 +11,7 @@ use super::{SPLIT, STABLE, joins, orders};
 const AT_SIZE: &str = "what sorts eight items has to sort tens of thousands: an index has to be as wide as a usize, and nothing may call \
                        itself for each item, since the stack is short";
 
-/// Calls the halves in turn, and counts the joins.
+/// A joiner that calls the halves one after the other, and counts the joins.
 struct InTurn(AtomicUsize);
 
 impl Joiner for InTurn {
@@ -21,7 +21,8 @@ impl Joiner for InTurn {
     }
 }
 
-/// Checks that items with these keys come out sorted. Returns the number of joins that the sort took.
+/// Checks that a sort brings items with the given keys into order. Returns the number of joins that the sort
+/// took.
 fn sorts(keys: &[u32], threshold: usize) -> usize {
     let (joiner, what) =
         (InTurn(AtomicUsize::new(0)), format!("{} items, a threshold of {threshold}", keys.len()));

@@ -1,4 +1,5 @@
-//! The properties of a merge sort, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of a merge sort; each property is a function. `exercise.toml` lists the properties and says
+//! what each one promises.
 
 use exercises_harness::{fail, live_threads};
 
@@ -45,7 +46,7 @@ const KEEP: &str = "any comparison may panic, and then the items stay as they ar
 const PANIC_TOLD: &str = "a comparison has panicked, so the items are not sorted: let the panic go through, or return the error, but \
                           do not return Ok";
 
-/// Some orders of the given number of different keys.
+/// Returns some orders of the given number of different keys.
 fn orders(items: usize) -> Vec<Vec<u32>> {
     let ascending: Vec<u32> = (0..).take(items).collect();
     let descending: Vec<u32> = ascending.iter().rev().copied().collect();
@@ -61,7 +62,7 @@ fn descending(items: u32) -> Vec<u32> {
     (0..items).rev().collect()
 }
 
-/// Checks that each item is there once.
+/// Checks that the sort has kept each item exactly once.
 fn check_complete(keys: &[u32], outcome: &Outcome, when: &str, cause: &str) {
     let mut numbers: Vec<usize> = outcome.items.iter().map(|item| item.number).collect();
     numbers.sort_unstable();
@@ -163,7 +164,7 @@ pub fn halves_may_run_anywhere_and_in_any_order() {
     sorts(How::AtOnce, &descending(4), 2, ANYWHERE);
 }
 
-/// The number of joins that sort the given number of items.
+/// Returns the number of joins that a sort of the given number of items takes.
 fn joins(items: usize, threshold: usize) -> usize {
     if items <= threshold.max(1) {
         return 0;
@@ -244,7 +245,7 @@ fn failed(join: usize, calls: Calls) -> (Outcome, Arc<Bench>) {
     Bench::that_fails(join, calls).sort(&descending(8), 2, TOLD)
 }
 
-/// Checks that a sort has failed.
+/// Checks that a sort has returned an error or has panicked.
 fn check_told(outcome: &Outcome, what: &str, cause: &str) {
     match outcome.result {
         Some(Err(Failed)) => {}
@@ -294,7 +295,7 @@ pub fn a_failure_loses_no_item() {
         }
     }
     let keys = [3, 5, 0, 4, 2, 1];
-    // With the second threshold no part is split.
+    // With the second of the two thresholds, no part is split.
     for threshold in [2, keys.len()] {
         for comparison in 1.. {
             let (outcome, bench) = Bench::that_panics(comparison).sort(&keys, threshold, KEEP);
