@@ -1,4 +1,4 @@
-//! Right: if `a` has panicked and `b` is still in the queue, `b` is taken out and dropped.
+//! Right: if `a` has panicked and `b` is still in the queue, join() takes `b` out and drops it.
 #![allow(unused)]
 
 use std::any::Any;
@@ -9,26 +9,28 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
 
-// ----- Given, and right for jobs that do not wait. Add what the queue and a worker must know besides. -----
+// ----- Given: a pool that is right for jobs that do not wait. Add what `join` needs in the queue and the
+// workers. -----
 
 /// A closure that a worker calls once.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// A job, or a half that was offered.
+/// A job, or an offered half.
 struct Task {
-    /// The task that offered this half and waits for it. `None` if this is a job.
+    /// The task that offered this half, and that waits for it; `None` if this task is a job.
     parent: Option<Arc<Task>>,
 }
 
-/// What is in the queue: the thread that takes it out has the work.
+/// An entry of the queue; the thread that takes the entry out must run the task.
 type Entry = (Arc<Task>, Work);
 
 thread_local! {
-    /// The task that this thread runs; of several on its stack the one on top.
+    /// The topmost task on the stack of this thread.
     static RUNS: RefCell<Option<Arc<Task>>> = const { RefCell::new(None) };
 }
 
-/// Runs jobs on a fixed number of threads of its own. Clones are the same pool: a job that calls `join` has one.
+/// Runs jobs on a fixed number of threads of its own. A clone is a handle of the same pool; each job that
+/// calls `join` has a clone.
 #[derive(Clone)]
 pub struct Pool {
     shared: Arc<Shared>,
@@ -36,13 +38,13 @@ pub struct Pool {
 
 struct Shared {
     state: Mutex<State>,
-    /// There is work in the queue, a half has ended, or the end has come.
+    /// Notified when there is work in the queue, a half has ended, or the pool is shutting down.
     changed: Condvar,
 }
 
 struct State {
     queue: VecDeque<Entry>,
-    /// The halves that have ended; each stays here until its join() has seen it.
+    /// The halves that have ended; a half stays in this list until its join() has seen it.
     ended: Vec<Arc<Task>>,
     shutting_down: bool,
     threads: Vec<thread::JoinHandle<()>>,
@@ -63,13 +65,13 @@ impl Pool {
         pool
     }
 
-    /// Makes a worker run the job some time later. A panic ends the job and nothing else.
+    /// Submits a job; a worker runs it some time later. A panic ends the job and nothing else.
     pub fn submit(&self, job: impl FnOnce() + Send + 'static) {
         self.push(Task::under(None), Box::new(job));
     }
 
-    /// Ends the pool: every job that was submitted is still run to its end; then every thread ends. Returns
-    /// when all threads have ended. Must be called only once, and not by a job.
+    /// Ends the pool: the workers run every submitted job to its end, and then every worker thread ends.
+    /// Returns when all threads have ended. `shutdown` must be called only once, and not by a job.
     pub fn shutdown(&self) {
         let threads = {
             let mut state = self.shared.state.lock().unwrap();
@@ -94,7 +96,8 @@ impl Pool {
         }
     }
 
-    /// Waits for the oldest work in the queue. `None`: the queue is empty, and the pool is shutting down.
+    /// Waits for the oldest work in the queue. Returns `None` if the queue is empty and the pool is shutting
+    /// down.
     fn next(&self) -> Option<Entry> {
         let mut state = self.shared.state.lock().unwrap();
         loop {
@@ -112,9 +115,9 @@ impl Pool {
 // ----- Yours. -----
 
 impl Pool {
-    /// Runs both halves, at once if another worker is free, and returns both results. Only a job of this pool
-    /// calls it, or a half that such a job has joined. If a half panics, `join` panics in the same way when
-    /// neither half can run any more.
+    /// Runs both halves, at the same time if another worker is free, and returns both results. Only jobs of
+    /// this pool, and halves that run in these jobs, call `join`. If a half panics, `join` waits until
+    /// neither half can run any more, and panics with the payload of that half.
     pub fn join<A: Send + 'static, B: Send + 'static>(
         &self,
         a: impl FnOnce() -> A + Send + 'static,
@@ -143,7 +146,7 @@ impl Pool {
         }
     }
 
-    /// False if a thread has taken it.
+    /// Returns false if a thread has taken the half out of the queue.
     fn take_out(&self, half: &Arc<Task>) -> bool {
         let mut state = self.shared.state.lock().unwrap();
         let place = state.queue.iter().position(|(task, _)| Arc::ptr_eq(task, half));
@@ -152,7 +155,8 @@ impl Pool {
         taken.is_some()
     }
 
-    /// Waits for something that brings the end of this half nearer: itself, or a part of it. `None`: it has ended.
+    /// Waits until the given half, or a part of it, is in the queue, and takes it out. Returns `None` if the
+    /// half has ended.
     fn next_towards(&self, half: &Arc<Task>) -> Option<Entry> {
         let mut state = self.shared.state.lock().unwrap();
         loop {
@@ -167,7 +171,7 @@ impl Pool {
         }
     }
 
-    /// Runs the work from the queue on the calling worker, whatever that worker is in the middle of.
+    /// Runs the work from the queue on the calling worker, on top of the tasks that the worker already runs.
     fn run(&self, (task, work): Entry) {
         let before = RUNS.with(|runs| runs.replace(Some(Arc::clone(&task))));
         drop(catch_unwind(AssertUnwindSafe(work))); // no lock is held
@@ -184,7 +188,7 @@ impl Task {
         Arc::new(Self { parent })
     }
 
-    /// Whether this task is the half, or was offered by a part of the half.
+    /// Returns true if this task is the given half, or a part of it.
     fn is_part_of(self: &Arc<Self>, half: &Arc<Task>) -> bool {
         let mut task = Some(self);
         while let Some(part) = task {

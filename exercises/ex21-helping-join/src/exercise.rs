@@ -1,4 +1,5 @@
-//! A pool in which a computation splits itself, and waits for its parts by helping with them.
+//! A pool for computations that split themselves; a worker that waits for a part of a computation helps with
+//! it.
 //!
 //! This is the only file to edit. `cargo test -p ex21-helping-join` checks it.
 #![allow(unused)]
@@ -11,13 +12,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
 
-// ----- Given, and right for jobs that do not wait. Add what the queue and a worker must know besides. -----
+// ----- Given: a pool that is right for jobs that do not wait. Add what `join` needs in the queue and the
+// workers. -----
 
 /// A closure that a worker calls once.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Runs jobs on a fixed number of threads of its own. Clones are the same pool: a job that calls `join` has
-/// one.
+/// Runs jobs on a fixed number of threads of its own. A clone is a handle of the same pool; each job that
+/// calls `join` has a clone.
 #[derive(Clone)]
 pub struct Pool {
     shared: Arc<Shared>,
@@ -25,7 +27,7 @@ pub struct Pool {
 
 struct Shared {
     state: Mutex<State>,
-    /// Notified when there is work in the queue, or the end has come.
+    /// Notified when there is work in the queue, or the pool is shutting down.
     changed: Condvar,
 }
 
@@ -49,13 +51,13 @@ impl Pool {
         pool
     }
 
-    /// Makes a worker run the job some time later. A panic ends the job and nothing else.
+    /// Submits a job; a worker runs it some time later. A panic ends the job and nothing else.
     pub fn submit(&self, job: impl FnOnce() + Send + 'static) {
         self.push(Box::new(job));
     }
 
-    /// Ends the pool: every job that was submitted is still run to its end; then every thread ends. Returns
-    /// when all threads have ended. Must be called only once, and not by a job.
+    /// Ends the pool: the workers run every submitted job to its end, and then every worker thread ends.
+    /// Returns when all threads have ended. `shutdown` must be called only once, and not by a job.
     pub fn shutdown(&self) {
         let threads = {
             let mut state = self.shared.state.lock().unwrap();
@@ -80,7 +82,8 @@ impl Pool {
         }
     }
 
-    /// Waits for the oldest work in the queue. `None`: the queue is empty, and the pool is shutting down.
+    /// Waits for the oldest work in the queue. Returns `None` if the queue is empty and the pool is shutting
+    /// down.
     fn next(&self) -> Option<Work> {
         let mut state = self.shared.state.lock().unwrap();
         loop {
@@ -98,9 +101,9 @@ impl Pool {
 // ----- Yours. -----
 
 impl Pool {
-    /// Runs both halves, at once if another worker is free, and returns both results. Only a job of this pool
-    /// calls it, or a half that such a job has joined. If a half panics, `join` panics in the same way when
-    /// neither half can run any more.
+    /// Runs both halves, at the same time if another worker is free, and returns both results. Only jobs of
+    /// this pool, and halves that run in these jobs, call `join`. If a half panics, `join` waits until
+    /// neither half can run any more, and panics with the payload of that half.
     pub fn join<A: Send + 'static, B: Send + 'static>(
         &self,
         a: impl FnOnce() -> A + Send + 'static,

@@ -1,4 +1,5 @@
-//! Helpers of the properties: computations that split themselves, halves that wait, and the likely causes.
+//! Helpers of the properties: computations that split themselves, halves that wait, and the likely causes of
+//! failures.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,10 +10,10 @@ use super::{HAND_OVER, TAKE_BACK};
 use crate::probe::{Counter, Shared, others_come_to_rest};
 use crate::sync::{Arc, thread};
 
-/// A half, as join() gets it.
+/// The closure of a half, as the tests give it to join().
 pub(super) type Half = Box<dyn FnOnce() -> u32 + Send>;
 
-/// Makes a half that returns this value.
+/// Makes a half that returns the given value.
 pub(super) fn brings(result: u32) -> Half {
     Box::new(move || result)
 }
@@ -23,8 +24,8 @@ pub(super) fn join(pool: &Pool, cause: &str, a: Half, b: Half) -> (u32, u32) {
     expect("join()", cause, || pool.join(a, b))
 }
 
-/// Makes a half that joins two halves, neither of which panics, and returns both results, as two digits if
-/// each has one digit.
+/// Makes a half that joins two halves and returns `10 * a + b`, where `a` and `b` are their results. Neither
+/// of the two halves panics.
 pub(super) fn joins(pool: &Pool, cause: &'static str, a: Half, b: Half) -> Half {
     let pool = pool.clone();
     Box::new(move || {
@@ -45,12 +46,12 @@ pub(super) fn submit(pool: &Pool, job: Box<dyn FnOnce() + Send>) {
     at_once("submit()", HAND_OVER, || pool.submit(job));
 }
 
-/// A submitted job, as the property sees it.
+/// A submitted job; its counter tells whether the job has ended.
 pub(super) struct Job(Arc<Counter>);
 
 impl Job {
-    /// Submits a job that should return this value. `cause` is the likely cause if the job returns another
-    /// value, or never ends.
+    /// Submits a job that should return the given value. `cause` is the likely cause if the job returns
+    /// another value, or never ends.
     pub(super) fn submit(pool: &Pool, expected: u32, cause: &'static str, work: Half) -> Self {
         let ended = Arc::new(Counter::new("the job to end"));
         let told = Arc::clone(&ended);
@@ -77,12 +78,12 @@ impl Job {
     }
 }
 
-/// Runs a job that should return this value on the pool.
+/// Runs a job on the pool, and checks that the job returns the given value.
 pub(super) fn run(pool: &Pool, expected: u32, cause: &'static str, work: Half) {
     Job::submit(pool, expected, cause, work).ends(cause);
 }
 
-/// Runs such a job on the pool, where the pool can stand still for one reason only.
+/// Does the same as `run`, and reports `cause` if the pool comes to a standstill.
 pub(super) fn run_unless_stuck(pool: &Pool, expected: u32, cause: &'static str, work: Half) {
     let job = Job::submit(pool, expected, cause, work);
     if others_come_to_rest() && !job.has_ended() {
@@ -95,7 +96,7 @@ pub(super) fn shut_down(pool: &Pool) {
     expect("shutdown()", TAKE_BACK, || pool.shutdown());
 }
 
-/// A meeting of two halves that wait for each other.
+/// Makes one of two halves that wait until both have begun.
 pub(super) fn meet(both: &Arc<Counter>, result: u32) -> Half {
     let both = Arc::clone(both);
     Box::new(move || {
@@ -106,10 +107,10 @@ pub(super) fn meet(both: &Arc<Counter>, result: u32) -> Half {
     })
 }
 
-/// The threads on which the leaves of a tree ran.
+/// The threads on which the leaves of a tree of joins have run.
 pub(super) type Leaves = Arc<Shared<Vec<thread::ThreadId>>>;
 
-/// Joins nested in each other, down to leaves that return 1.
+/// Makes a tree of nested joins with the given number of levels; each leaf returns 1.
 pub(super) fn tree(pool: &Pool, cause: &'static str, levels: usize, leaves: &Leaves) -> Half {
     let (pool, leaves) = (pool.clone(), Arc::clone(leaves));
     Box::new(move || {
@@ -125,12 +126,12 @@ pub(super) fn tree(pool: &Pool, cause: &'static str, levels: usize, leaves: &Lea
     })
 }
 
-/// Knows the thread that is in a join(), and which jobs must not run there meanwhile.
+/// Remembers which thread is in a join(), and makes jobs that must not run on that thread meanwhile.
 #[derive(Default)]
 pub(super) struct Joining(Shared<Option<thread::ThreadId>>);
 
 impl Joining {
-    /// Joins on the calling thread.
+    /// Joins two halves on the calling thread, and remembers the thread until join() returns.
     pub(super) fn join(&self, pool: &Pool, cause: &str, a: Half, b: Half) -> u32 {
         let me = thread::current().id();
         self.0.with(|joining| *joining = Some(me));
@@ -139,7 +140,7 @@ impl Joining {
         10 * a + b
     }
 
-    /// Checks that the calling thread is not the one that is in join().
+    /// Checks that the calling thread is not the thread that is in join().
     pub(super) fn is_elsewhere(&self, what: &str, cause: &str) {
         step(&format!("{what} runs"));
         let me = thread::current().id();
@@ -151,7 +152,7 @@ impl Joining {
         }
     }
 
-    /// Makes a job or a half that must not run on that thread.
+    /// Makes a job or a half that must not run on the thread that is in join().
     pub(super) fn other(self: &Arc<Self>, what: &'static str, cause: &'static str) -> Half {
         let joining = Arc::clone(self);
         Box::new(move || {

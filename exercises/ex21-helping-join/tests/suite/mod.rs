@@ -1,4 +1,5 @@
-//! The properties of a join that helps, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of a join that helps; each property is a function. `exercise.toml` lists the properties and
+//! says what each one promises.
 
 use exercises_harness::{expect, fail, live_threads, panic_on_purpose, step};
 
@@ -85,7 +86,8 @@ pub fn no_more_threads_run_than_the_pool_has() {
     shut_down(&pool);
 }
 
-/// Two halves: one waits until the other has begun on another worker, and the other waits at the gate.
+/// Returns two halves: one waits until the other has begun on another worker, and the other waits at the
+/// gate.
 fn apart(gate: &Arc<Gate>) -> (Half, Half) {
     let (one, other) = (Arc::clone(gate), Arc::clone(gate));
     let a = move || {
@@ -115,7 +117,7 @@ pub fn a_half_that_runs_elsewhere_is_waited_for() {
     shut_down(&pool);
 }
 
-/// A job whose half runs on another worker.
+/// Makes a job that joins the given half, and makes sure that the half runs on another worker.
 fn with_a_half_elsewhere(pool: &Pool, cause: &'static str, half: Half) -> Half {
     let begun = Arc::new(Counter::new("the other half to begin"));
     let seen = Arc::clone(&begun);
@@ -130,7 +132,7 @@ fn with_a_half_elsewhere(pool: &Pool, cause: &'static str, half: Half) -> Half {
     joins(pool, cause, Box::new(a), Box::new(b))
 }
 
-/// Two halves that need two workers.
+/// Makes a half that joins two halves that can end only if two workers run them at the same time.
 fn two_that_meet(pool: &Pool) -> Half {
     let both = Arc::new(Counter::new("two halves to begin, on two workers"));
     joins(pool, HELPS, meet(&both, 1), meet(&both, 2))
@@ -144,14 +146,14 @@ pub fn it_helps_with_what_it_waits_for() {
     shut_down(&pool);
 }
 
-/// Nests the given number of joins, each inside a half of the one before; the innermost half runs `inmost`.
+/// Nests the given number of joins, each inside a half of the join before; the innermost half runs `inmost`.
 fn in_a_half_of_a_half(pool: &Pool, levels: usize, inmost: Half) -> Half {
     (0..levels).fold(inmost, |half, _| joins(pool, HELPS, brings(0), half))
 }
 
 pub fn it_helps_with_parts_of_parts() {
     let pool = Pool::new(2);
-    // Either worker may run the part. Then the other worker must find the halves of the part.
+    // Either worker may run the part. The other worker must then find the halves of the part.
     let half = in_a_half_of_a_half(&pool, 5, two_that_meet(&pool));
     run_unless_stuck(&pool, 22, HELPS, with_a_half_elsewhere(&pool, HELPS, half));
     shut_down(&pool);
@@ -184,8 +186,8 @@ pub fn it_takes_its_own_half_and_no_job() {
 pub fn it_helps_with_nothing_else() {
     let pool = Pool::new(3);
     let (joining, gate, at_gate) = (Arc::<Joining>::default(), Gate::new(), Gate::new());
-    // One half of the job waits for its own half, which submits a job and then waits at a gate on another
-    // worker.
+    // One half of the job waits for a half of its own. That inner half submits a job and then waits at a gate
+    // on another worker.
     let (x, stays) = apart(&gate);
     let (jobs, another) = (pool.clone(), joining.other("another job", NO_OTHER));
     let y = move || {
@@ -194,7 +196,7 @@ pub fn it_helps_with_nothing_else() {
     };
     let (jobs, mine) = (pool.clone(), Arc::clone(&joining));
     let waits = move || mine.join(&jobs, NO_OTHER, x, Box::new(y));
-    // Meanwhile the other half of the job offers halves, on two levels, and waits at a gate, too.
+    // Meanwhile the other half of the job offers halves on two levels, and waits at a gate, too.
     let (begun, stays, elsewhere) = (Arc::clone(&gate), Arc::clone(&at_gate), Arc::clone(&joining));
     let first = move || {
         elsewhere.is_elsewhere("another half of the job", NO_OTHER);
@@ -220,7 +222,7 @@ pub fn a_wake_up_reaches_who_needs_it() {
     let (a, b) = apart(&gate);
     let job = Job::submit(&pool, 12, WAKE, joins(&pool, WAKE, a, b));
     gate.until_reached(OFFER);
-    // One worker waits in join(), one has nothing to do, and one is at the gate.
+    // The first worker waits in join(), the second has nothing to do, and the third is at the gate.
     run(&pool, 7, WAKE, brings(7));
     gate.open();
     job.ends(WAKE);
@@ -239,7 +241,7 @@ pub fn a_running_half_locks_nothing() {
     let job = Job::submit(&pool, 12, RESULTS, joins(&pool, TAKE_BACK, brings(1), Box::new(b)));
     gate.until_reached(TAKE_BACK);
     busy.open();
-    // One half runs on the job's own worker. The other worker is free.
+    // One half runs on the job's own worker. The other worker of the pool is free.
     run(&pool, 7, NO_LOCK, brings(7));
     gate.open();
     job.ends(RESULTS);
@@ -282,8 +284,8 @@ pub fn a_panic_is_not_that_of_the_one_who_helps() {
         3
     };
     run(&pool, 13, PANIC, with_a_half_elsewhere(&pool, PANIC, Box::new(half)));
-    // The thread that ran the panicked half also knows its task again: a half that it offers now is a part of
-    // that task.
+    // After the panic, the thread that ran the half has its previous task again: a half that the thread
+    // offers now is a part of that task.
     let (jobs, then) = (pool.clone(), two_that_meet(&pool));
     let half = move || {
         join_that_panics(&jobs, HELPS, brings(0), panics());
@@ -311,7 +313,7 @@ pub fn a_panic_leaves_no_half_behind() {
     shut_down(&pool);
 }
 
-/// Joins two halves, one of which panics; notes that the join has ended, and returns 7.
+/// Makes a half that joins two halves, one of which panics, then sets `over`, and returns 7.
 fn then_seven(pool: &Pool, a: Half, b: Half, over: Arc<Shared<bool>>) -> Half {
     let pool = pool.clone();
     Box::new(move || {

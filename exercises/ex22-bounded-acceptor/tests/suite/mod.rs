@@ -1,4 +1,5 @@
-//! The properties of a bounded acceptor, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of a bounded acceptor; each property is a function. `exercise.toml` lists the properties
+//! and says what each one promises.
 
 use exercises_harness::{at_once, expect, fail, live_threads, step};
 

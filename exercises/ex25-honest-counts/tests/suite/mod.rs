@@ -1,4 +1,5 @@
-//! The properties of the log queue, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of the log queue; each property is a function. `exercise.toml` lists the properties and
+//! says what each one promises.
 
 use exercises_harness::{aside, expect, fail, step};
 

@@ -1,4 +1,5 @@
-//! The properties of `ranked_quotes`, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of `ranked_quotes`; each property is a function. `exercise.toml` lists the properties and
+//! says what each one promises.
 
 use std::time::Duration;
 
