@@ -1,4 +1,5 @@
-//! Right: the places are messages in a channel; stop() sends one more message, which each loop passes on.
+//! Right: the free places are messages in a channel. stop() sends one more message, and each loop that
+//! receives it sends it again for the next loop.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -11,62 +12,65 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// The listener to which clients connect. The tests bring their own, without a network.
+/// The listener to which clients connect. The tests bring their own listeners, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
-    /// Waits for the next client. Several threads may wait at the same time.
+    /// Waits for the next client, and accepts it. Several threads may call `accept` at the same time.
     fn accept(&self) -> Accepted<Self::Connection>;
 
-    /// Closes the listener: no further client is let in, and each wait in `accept` ends. Closing it twice is
-    /// harmless.
+    /// Closes the listener: it lets in no further client, and each waiting `accept` returns. Closing a closed
+    /// listener has no effect.
     fn close(&self);
 }
 
 /// The result of `accept`.
 pub enum Accepted<C> {
     Client(C),
-    /// A client has gone before it was let in. That happens; other clients will come.
+    /// A client has hung up before it was accepted. This is no error of the listener, and other clients will
+    /// come.
     Failed,
-    /// The listener is closed. No client will come.
+    /// The listener is closed. No further client will come.
     Closed,
 }
 
-/// A client that was accepted, and wants an answer.
+/// The connection to a client that was accepted and waits for an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. The call may take long, and may panic.
+    /// Reads the request and answers it. The call to `serve` may take long, and may panic.
     fn serve(self);
 
-    /// Answers that there is no room, as a status 503 does. Does not take long, and does not panic. A
-    /// connection that is only dropped hangs up without a word.
+    /// Tells the client that the server is overloaded, like a response with status 503. `refuse` does not
+    /// take long, and does not panic. A connection that is only dropped is closed without an answer.
     fn refuse(self);
 }
 
 /// The closure that an executor calls for one client.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of a refusal: it gives back the job, which was not called. Here it is, and it was not called.
+/// The error of an executor that refuses a job; it contains the job, which was not called. The error of an
+/// executor that refuses a job; it contains the job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that it takes is called some time later, or before `execute` returns, on this thread
-    /// or on another one; or, if the executor ends before that, it is dropped. A panic of the job ends there.
+    /// Takes a job or refuses it. The executor calls each job that it takes, before `execute` returns or
+    /// later, on any thread. If the executor ends before that, it drops the job. The executor catches a panic
+    /// of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
 /// The policy for the next client when all places are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
-    /// The client is accepted and refused at once.
+    /// Refuse: the client is accepted, and refused at once.
     Refuse,
-    /// The client is not accepted until a place is free.
+    /// Wait: the client is not accepted until a place is free.
     Wait,
 }
 
 // ----- Yours. -----
 
-/// Accepts clients and hands them to an executor, with so many at most under way.
+/// Accepts clients and hands them to an executor, with a bound on the clients that have no answer yet.
 pub struct Acceptor<L, E> {
     listener: L,
     below: E,
@@ -74,14 +78,14 @@ pub struct Acceptor<L, E> {
     places: Arc<Places>,
 }
 
-/// A message for each free place.
+/// A channel with a message for each free place.
 struct Places {
     free: Mutex<Receiver<()>>,
     back: Mutex<Sender<()>>,
     stopped: AtomicBool,
 }
 
-/// One that is taken. It is free again when this is dropped.
+/// A place that is taken. Dropping it makes the place free again.
 struct Place(Arc<Places>);
 
 /// A client that has a place. If the guest is dropped before a thread serves it, the client is refused.
@@ -92,20 +96,22 @@ struct Guest<C: Connection> {
 }
 
 impl<L: Listener, E: Executor> Acceptor<L, E> {
-    /// Makes an acceptor with the given number of places, at least one. It accepts as soon as a thread calls
-    /// `run`.
+    /// Makes an acceptor with the given number of places, at least one. The acceptor accepts clients as soon
+    /// as a thread calls `run`.
     pub fn new(listener: L, below: E, places: usize, when_full: WhenFull) -> Self {
         Self { listener, below, when_full, places: Arc::new(Places::new(places)) }
     }
 
-    /// The accept loop, on the calling thread. Returns after `stop`, or when the listener is closed.
+    /// Runs the accept loop on the calling thread. `run` returns after `stop`, or when the listener is
+    /// closed.
     ///
-    /// Several threads may call `run`. They share the places.
+    /// Several threads may call `run`. All loops share the places.
     pub fn run(&self) {
         loop {
             let mut reserved = None;
             if self.when_full == WhenFull::Wait {
-                // The place comes first: no client is accepted that would have to wait for one.
+                // The loop takes the place first, so that it accepts no client that would have to wait for a
+                // place.
                 reserved = Places::wait_for_one(&self.places);
                 if reserved.is_none() {
                     return;
@@ -121,19 +127,21 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
 
     /// Hands the client to the executor, or refuses it.
     fn admit(&self, connection: L::Connection, reserved: Option<Place>) {
-        // With `Refuse`, what counts is now, and not when this thread began to wait for a client.
+        // With `Refuse`, a place must be free now; whether one was free when this thread began to wait does
+        // not matter.
         let Some(place) = reserved.or_else(|| Places::take(&self.places)) else {
             return connection.refuse();
         };
         let guest = Guest { connection: Some(connection), place };
-        // No lock is held here. If the executor refuses, the guest is dropped with the error.
+        // This thread holds no lock here. If the executor refuses the job, the guest is dropped with the
+        // error.
         drop(self.below.execute(Box::new(move || guest.serve())));
     }
 
-    /// Ends the accepting, and makes `run` return. Waits for no thread: clients that were accepted are served
-    /// as before.
+    /// Closes the listener, and makes each `run` return. `stop` waits for no thread, and accepted clients are
+    /// served as before.
     ///
-    /// Any thread may call it, also a client's request, and more than once.
+    /// Any thread may call `stop`, even the thread that serves a client, and more than once.
     pub fn stop(&self) {
         self.places.stop();
         self.listener.close();
@@ -155,7 +163,7 @@ impl Places {
         Some(Place(Arc::clone(this)))
     }
 
-    /// Waits until a place is free, and takes it. Returns `None` after the end.
+    /// Waits until a place is free, and takes it. Returns `None` after `stop`.
     fn wait_for_one(this: &Arc<Self>) -> Option<Place> {
         this.free.lock().unwrap().recv().ok()?;
         let place = Place(Arc::clone(this)); // if this is the end, its drop passes the message on

@@ -1,5 +1,5 @@
-//! Right: each place has room for its client. A job knows only the number of its place, and clears that place
-//! when the job is called or dropped.
+//! Right: each place holds the connection of its client. A job knows only the number of its place, and the
+//! place becomes free when the job has been called or is dropped.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -11,62 +11,65 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// The listener to which clients connect. The tests bring their own, without a network.
+/// The listener to which clients connect. The tests bring their own listeners, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
-    /// Waits for the next client. Several threads may wait at the same time.
+    /// Waits for the next client, and accepts it. Several threads may call `accept` at the same time.
     fn accept(&self) -> Accepted<Self::Connection>;
 
-    /// Closes the listener: no further client is let in, and each wait in `accept` ends. Closing it twice is
-    /// harmless.
+    /// Closes the listener: it lets in no further client, and each waiting `accept` returns. Closing a closed
+    /// listener has no effect.
     fn close(&self);
 }
 
 /// The result of `accept`.
 pub enum Accepted<C> {
     Client(C),
-    /// A client has gone before it was let in. That happens; other clients will come.
+    /// A client has hung up before it was accepted. This is no error of the listener, and other clients will
+    /// come.
     Failed,
-    /// The listener is closed. No client will come.
+    /// The listener is closed. No further client will come.
     Closed,
 }
 
-/// A client that was accepted, and wants an answer.
+/// The connection to a client that was accepted and waits for an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. The call may take long, and may panic.
+    /// Reads the request and answers it. The call to `serve` may take long, and may panic.
     fn serve(self);
 
-    /// Answers that there is no room, as a status 503 does. Does not take long, and does not panic. A
-    /// connection that is only dropped hangs up without a word.
+    /// Tells the client that the server is overloaded, like a response with status 503. `refuse` does not
+    /// take long, and does not panic. A connection that is only dropped is closed without an answer.
     fn refuse(self);
 }
 
 /// The closure that an executor calls for one client.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of a refusal: it gives back the job, which was not called. Here it is, and it was not called.
+/// The error of an executor that refuses a job; it contains the job, which was not called. The error of an
+/// executor that refuses a job; it contains the job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that it takes is called some time later, or before `execute` returns, on this thread
-    /// or on another one; or, if the executor ends before that, it is dropped. A panic of the job ends there.
+    /// Takes a job or refuses it. The executor calls each job that it takes, before `execute` returns or
+    /// later, on any thread. If the executor ends before that, it drops the job. The executor catches a panic
+    /// of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
 /// The policy for the next client when all places are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
-    /// The client is accepted and refused at once.
+    /// Refuse: the client is accepted, and refused at once.
     Refuse,
-    /// The client is not accepted until a place is free.
+    /// Wait: the client is not accepted until a place is free.
     Wait,
 }
 
 // ----- Yours. -----
 
-/// Accepts clients and hands them to an executor, with so many at most under way.
+/// Accepts clients and hands them to an executor, with a bound on the clients that have no answer yet.
 pub struct Acceptor<L: Listener, E> {
     listener: L,
     below: E,
@@ -76,7 +79,7 @@ pub struct Acceptor<L: Listener, E> {
 
 struct Places<C> {
     state: Mutex<State<C>>,
-    /// A place is free, or the end has come.
+    /// Notified when a place has become free, or after `stop`.
     changed: Condvar,
 }
 
@@ -87,7 +90,7 @@ struct State<C> {
 
 enum Room<C> {
     Free,
-    /// The place is kept for a client that may come.
+    /// The place is kept for a client that will perhaps come.
     Kept,
     Client(C),
 }
@@ -99,20 +102,22 @@ struct Place<C: Connection> {
 }
 
 impl<L: Listener, E: Executor> Acceptor<L, E> {
-    /// Makes an acceptor with the given number of places, at least one. It accepts as soon as a thread calls
-    /// `run`.
+    /// Makes an acceptor with the given number of places, at least one. The acceptor accepts clients as soon
+    /// as a thread calls `run`.
     pub fn new(listener: L, below: E, places: usize, when_full: WhenFull) -> Self {
         Self { listener, below, when_full, places: Arc::new(Places::new(places)) }
     }
 
-    /// The accept loop, on the calling thread. Returns after `stop`, or when the listener is closed.
+    /// Runs the accept loop on the calling thread. `run` returns after `stop`, or when the listener is
+    /// closed.
     ///
-    /// Several threads may call `run`. They share the places.
+    /// Several threads may call `run`. All loops share the places.
     pub fn run(&self) {
         loop {
             let mut reserved = None;
             if self.when_full == WhenFull::Wait {
-                // The place comes first: no client is accepted that would have to wait for one.
+                // The loop takes the place first, so that it accepts no client that would have to wait for a
+                // place.
                 reserved = Places::wait_for_one(&self.places);
                 if reserved.is_none() {
                     return;
@@ -128,13 +133,14 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
 
     /// Hands the client to the executor, or refuses it.
     fn admit(&self, connection: L::Connection, reserved: Option<Place<L::Connection>>) {
-        // With `Refuse`, what counts is now, and not when this thread began to wait for a client.
+        // With `Refuse`, a place must be free now; whether one was free when this thread began to wait does
+        // not matter.
         let Some(place) = reserved.or_else(|| Places::take(&self.places)) else {
             return connection.refuse();
         };
         place.set(Room::Client(connection));
         drop(self.below.execute(Box::new(move || {
-            // `place` is dropped when this call has returned or panicked.
+            // `place` is dropped when `serve` has returned or panicked.
             let place = place;
             if let Room::Client(connection) = place.set(Room::Kept) {
                 connection.serve();
@@ -142,10 +148,10 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
         })));
     }
 
-    /// Ends the accepting, and makes `run` return. Waits for no thread: clients that were accepted are served
-    /// as before.
+    /// Closes the listener, and makes each `run` return. `stop` waits for no thread, and accepted clients are
+    /// served as before.
     ///
-    /// Any thread may call it, also a client's request, and more than once.
+    /// Any thread may call `stop`, even the thread that serves a client, and more than once.
     pub fn stop(&self) {
         self.places.stop();
         self.listener.close();
@@ -166,7 +172,7 @@ impl<C: Connection> Places<C> {
         Some(Place { number, places: Arc::clone(this) })
     }
 
-    /// Waits until a place is free, and takes it. Returns `None` after the end.
+    /// Waits until a place is free, and takes it. Returns `None` after `stop`.
     fn wait_for_one(this: &Arc<Self>) -> Option<Place<C>> {
         let mut state = this.state.lock().unwrap();
         while !state.stopped {
@@ -192,7 +198,7 @@ impl<C> State<C> {
 }
 
 impl<C: Connection> Place<C> {
-    /// Returns the previous content.
+    /// Sets the content of the place, and returns the previous content.
     fn set(&self, room: Room<C>) -> Room<C> {
         let mut state = self.places.state.lock().unwrap();
         mem::replace(&mut state.places[self.number], room)

@@ -1,4 +1,4 @@
-//! The executors below an answer: those of the harness, and an executor that drops the jobs it has taken.
+//! The executors of the tests: the harness's executors, and an executor that drops the jobs it has taken.
 
 use super::super::exercise::{Executor, Job, Refused};
 use crate::below::{AtOnce, Desk};
@@ -11,7 +11,7 @@ impl Executor for Arc<AtOnce> {
     }
 }
 
-/// A desk that counts the jobs it is given, whether it takes them or not.
+/// An executor that counts the jobs it is given, both the jobs it takes and the jobs it refuses.
 pub struct Counted {
     pub desk: Arc<Desk>,
     pub given: Counter,
@@ -34,7 +34,7 @@ impl Executor for Arc<Counted> {
     }
 }
 
-/// Takes jobs and never calls them, like a pool that has come to its end.
+/// An executor that takes jobs and never calls them, like a pool that has ended.
 pub struct Dropping {
     jobs: Shared<Vec<Job>>,
     pub taken: Counter,

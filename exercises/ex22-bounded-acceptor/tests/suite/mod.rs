@@ -60,12 +60,12 @@ const MANY: usize = 500;
 
 const BOTH: [WhenFull; 2] = [WhenFull::Refuse, WhenFull::Wait];
 
-/// Waits until the executor was given this many jobs.
+/// Waits until the executor was given the given number of jobs.
 fn until_given(below: &Counted, clients: usize, cause: &str) {
     expect("waiting for the executor to be given a client", cause, || below.given.wait_for(clients));
 }
 
-/// Waits until the accept loop has called `accept` this many times.
+/// Waits until the accept loop has called `accept` `calls` times.
 fn until_back(running: &Running<Arc<Counted>>, calls: usize, cause: &str) {
     expect("waiting for the accept loop to come back", cause, || running.door.accepts.wait_for(calls));
 }
@@ -151,7 +151,8 @@ pub fn nobody_is_accepted_before_a_place_is_free() {
     running.end();
 }
 
-/// Three clients and one place: the first has its answer, the second gets the place, and the third finds none.
+/// Checks, with three clients and one place, that the second client gets the place of the first, and that the
+/// third client finds no place.
 fn the_place_comes_back_once(when_full: WhenFull, first: &Arc<Client>, ends: impl FnOnce(&Counted)) {
     let below = Counted::new();
     let running = Running::start(Arc::clone(&below), 1, when_full, 1);
@@ -441,7 +442,7 @@ pub fn many_clients_come_and_go() {
     late.must_be(Fate::Served, "all clients before it have had their answers", COMES_BACK);
 }
 
-/// Lets many clients connect.
+/// Lets many clients connect, and returns the last client.
 fn the_last_of_many(door: &Door) -> Arc<Client> {
     let clients: Vec<_> = (1..=MANY).map(Client::new).collect();
     clients.iter().for_each(|client| door.connect(client));

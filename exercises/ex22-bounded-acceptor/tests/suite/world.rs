@@ -44,7 +44,7 @@ impl Client {
         Arc::new(Self::with(number, None, false))
     }
 
-    /// Makes a client whose request, or refusal, runs this closure.
+    /// Makes a client whose request, or whose refusal, runs the given closure.
     pub fn that(number: usize, work: Job) -> Arc<Self> {
         Arc::new(Self::with(number, Some(work), false))
     }
@@ -97,7 +97,7 @@ impl Client {
         expect("waiting for a client to have its answer", cause, || self.answered.wait_for(1));
     }
 
-    /// Checks that the client is in this state.
+    /// Checks that the client is in the given state.
     pub fn must_be(&self, fate: Fate, when: &str, cause: &str) {
         if self.fate() != fate {
             fail(&format!("{when}: {} is {:?}, and should be {fate:?}", self.name, self.fate()), cause);
@@ -157,24 +157,24 @@ impl Drop for Link {
     }
 }
 
-/// A listener without a network: clients stand in a queue until they are accepted.
+/// A listener without a network: clients wait in a queue until they are accepted.
 pub struct Door {
     state: Shared<State>,
     places: usize,
     /// The largest number of clients that may be accepted and have no answer.
     most: usize,
-    /// Clients that came, and the close.
+    /// Counts the clients that have connected, and the closing of the listener.
     events: Counter,
     pub accepts: Counter,
-    /// The lowest and the highest address of the stack during calls of `accept`.
+    /// The lowest and the highest stack address seen in calls to `accept`.
     stack: Shared<Option<(usize, usize)>>,
 }
 
-/// All fields are behind one lock, because each lock costs the model a step.
+/// The state of the listener; all fields are behind one lock, because each lock costs the model a step.
 #[derive(Default)]
 struct State {
     outside: VecDeque<Arc<Client>>,
-    /// The number of times that a client has gone before it is let in.
+    /// The number of calls to `accept` that will fail because the client has hung up.
     failures: usize,
     is_closed: bool,
     without_answer: usize,
@@ -196,19 +196,19 @@ impl Door {
         self.events.add();
     }
 
-    /// The bytes of its stack that the accept loop has used between two calls. It is called with a single
-    /// loop.
+    /// Returns the distance in bytes between the lowest and the highest stack address in calls to `accept`.
+    /// Only tests with a single accept loop call this method.
     pub fn depth(&self) -> usize {
         self.stack.with(|stack| stack.map_or(0, |(low, high)| high - low))
     }
 
-    /// Lets this many clients connect that are gone at once.
+    /// Lets the given number of clients connect and hang up at once.
     pub fn fail_to_connect(&self, clients: usize) {
         self.state.with(|state| state.failures = clients);
         self.events.add();
     }
 
-    /// Returns the next client, without a check of whether it should be accepted.
+    /// Returns the next client, or `None` while there is none.
     fn next(&self) -> Option<Accepted<Arc<Client>>> {
         self.state.with(|state| {
             if state.is_closed {
@@ -273,7 +273,7 @@ impl Listener for Arc<Door> {
     }
 }
 
-/// An acceptor whose loops run.
+/// An acceptor with its listener and the threads of its accept loops.
 pub struct Running<E> {
     pub acceptor: Arc<Acceptor<Arc<Door>, E>>,
     pub door: Arc<Door>,
@@ -282,7 +282,7 @@ pub struct Running<E> {
 
 impl<E: Executor + 'static> Running<E> {
     pub fn start(below: E, places: usize, when_full: WhenFull, loops: usize) -> Self {
-        // With `Refuse`, each loop may also hold a client that it is about to refuse.
+        // With `Refuse`, each loop may also hold a client that the loop is about to refuse.
         let most = if when_full == WhenFull::Wait { places } else { places + loops };
         let door = Arc::new(Door {
             state: Shared::default(),
@@ -297,7 +297,7 @@ impl<E: Executor + 'static> Running<E> {
         Self { acceptor, door, loops }
     }
 
-    /// Stops the acceptor and waits for its loops, in a property about something else.
+    /// Stops the acceptor and waits for its loops, in a test that is not about stopping.
     pub fn end(self) {
         aside(|| {
             at_once("stop()", STOP_WAITS, || self.acceptor.stop());
