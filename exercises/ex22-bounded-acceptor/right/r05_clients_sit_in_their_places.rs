@@ -26,7 +26,7 @@ pub trait Listener: Send + Sync + 'static {
 /// The result of `accept`.
 pub enum Accepted<C> {
     Client(C),
-    /// A client has hung up before it was accepted. This is no error of the listener, and other clients will
+    /// A client has hung up before it was accepted. `Failed` is no error of the listener: other clients will
     /// come.
     Failed,
     /// The listener is closed. No further client will come.

@@ -1,4 +1,4 @@
-//! Right: each turn takes one step, and says `Again` until none is left.
+//! Right: each turn takes one step, and returns `Again` until no step is left.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -14,64 +14,71 @@ pub struct Ready {
     pub writable: bool,
 }
 
-/// How much a connection may do and keep. Each is at least 1.
+/// The limits of what a connection does in one turn and keeps in memory. Each limit is at least 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// While so many bytes of answers wait to be written, or more, nothing is read and no request is answered.
+    /// While at least this number of bytes of answers wait to be written, the connection reads nothing and
+    /// answers no request.
     pub pending: usize,
-    /// The longest request, without its line end.
+    /// The length of the longest request, without its line end.
     pub line: usize,
-    /// In one turn, so many pieces are read, so many requests answered and so many pieces written, at most.
+    /// The limit of one turn, which holds separately for the pieces that are read, the requests that are
+    /// answered and the pieces that are written.
     pub per_turn: usize,
 }
 
-/// What the event loop has to do after a turn.
+/// The next step of the event loop, after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// To call again when the poller tells of one of these. Until then nothing can be done.
+    /// Call `turn` again when the poller tells of one of these directions. Until the poller tells, the
+    /// connection can do nothing.
     Wait(Ready),
-    /// To call again soon, when others have had their turn. There is more to do, and it need not be waited for.
+    /// Call `turn` again soon, after the turns of other connections. The connection can go on without
+    /// waiting.
     Again,
-    /// To close the connection.
+    /// Close the connection.
     Close(End),
 }
 
-/// How a connection has come to its end.
+/// The reason why a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The client has closed its side, and has all answers.
+    /// The client has closed its side, and has received all answers.
     Finished,
-    /// A request is longer than allowed. The client has the answers to those before it.
+    /// A request is longer than the limit. The client has received the answers to the requests before it.
     TooLong,
-    /// It cannot be read from or written to any more.
+    /// The transport has failed, so that it cannot be read from or written to any more.
     Failed(ErrorKind),
 }
 
 // ----- Yours. -----
 
-/// A client's connection, with what was read and not answered, and what was answered and not written.
+/// A client's connection, with the input that has no answer yet, and the answers that are not written yet.
 pub struct Connection<T, H> {
     transport: T,
     handler: H,
     limits: Limits,
-    /// Read and not answered: complete requests, and the beginning of one.
+    /// The input that has no answer yet: complete requests, and the beginning of another request.
     input: Vec<u8>,
-    /// Answers that are not written.
+    /// The answers that are not written yet.
     output: VecDeque<u8>,
-    /// As far as we know: a direction is ready until it says `WouldBlock`, and again when the poller tells of it.
+    /// The directions that are ready, as far as the connection knows: a direction is ready from the poller's
+    /// news until it returns `WouldBlock`.
     ready: Ready,
-    /// Nothing more is read, and why.
+    /// The reason why the connection reads nothing more, if there is one.
     end: Option<End>,
 }
 
 impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
-    /// Makes a connection that has read nothing. `handler` answers requests, without the line ends of either.
+    /// Makes a connection that has not read anything. `handler` gets a request without its line end and
+    /// returns an answer without a line end.
     pub fn new(transport: T, handler: H, limits: Limits) -> Self {
         let (input, output) = (Vec::new(), VecDeque::new());
         Self { transport, handler, limits, input, output, ready: Ready::default(), end: None }
     }
 
-    /// Does what can be done without waiting, up to the limit. `ready` is what the poller has told since the last turn.
+    /// Reads, answers and writes as much as is possible without waiting, up to the limit of a turn. `ready`
+    /// has the directions of which the poller has told since the last turn.
     pub fn turn(&mut self, ready: Ready) -> Next {
         self.ready.readable |= ready.readable;
         self.ready.writable |= ready.writable;
@@ -104,7 +111,7 @@ impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
         }
     }
 
-    /// Whether there is a request, complete or too long, and room for its answer.
+    /// Returns true if there is a complete or too long request, and room for its answer.
     fn can_answer(&self) -> bool {
         self.has_room() && (self.input.contains(&b'\n') || self.input.len() > self.limits.line)
     }
@@ -117,7 +124,8 @@ impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
         self.wants_to_read() && self.ready.readable
     }
 
-    /// Only if nothing else is left to do with what was read.
+    /// Returns true if the connection may read more: the input has not ended, there is room for answers, and
+    /// no request waits for its answer.
     fn wants_to_read(&self) -> bool {
         self.end.is_none() && self.has_room() && !self.can_answer()
     }

@@ -1,4 +1,5 @@
-//! Right: a small buffer, from which one byte after the other goes through an automaton; what is not looked at stays in it.
+//! Right: an automaton takes one byte after the other from a small buffer. The bytes that it has not taken
+//! stay in the buffer.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -14,59 +15,63 @@ pub struct Ready {
     pub writable: bool,
 }
 
-/// How much a connection may do and keep. Each is at least 1.
+/// The limits of what a connection does in one turn and keeps in memory. Each limit is at least 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// While so many bytes of answers wait to be written, or more, nothing is read and no request is answered.
+    /// While at least this number of bytes of answers wait to be written, the connection reads nothing and
+    /// answers no request.
     pub pending: usize,
-    /// The longest request, without its line end.
+    /// The length of the longest request, without its line end.
     pub line: usize,
-    /// In one turn, so many pieces are read, so many requests answered and so many pieces written, at most.
+    /// The limit of one turn, which holds separately for the pieces that are read, the requests that are
+    /// answered and the pieces that are written.
     pub per_turn: usize,
 }
 
-/// What the event loop has to do after a turn.
+/// The next step of the event loop, after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// To call again when the poller tells of one of these. Until then nothing can be done.
+    /// Call `turn` again when the poller tells of one of these directions. Until the poller tells, the
+    /// connection can do nothing.
     Wait(Ready),
-    /// To call again soon, when others have had their turn. There is more to do, and it need not be waited for.
+    /// Call `turn` again soon, after the turns of other connections. The connection can go on without
+    /// waiting.
     Again,
-    /// To close the connection.
+    /// Close the connection.
     Close(End),
 }
 
-/// How a connection has come to its end.
+/// The reason why a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The client has closed its side, and has all answers.
+    /// The client has closed its side, and has received all answers.
     Finished,
-    /// A request is longer than allowed. The client has the answers to those before it.
+    /// A request is longer than the limit. The client has received the answers to the requests before it.
     TooLong,
-    /// It cannot be read from or written to any more.
+    /// The transport has failed, so that it cannot be read from or written to any more.
     Failed(ErrorKind),
 }
 
 // ----- Yours. -----
 
-/// What the automaton is at.
+/// The state of the automaton.
 enum Phase {
-    /// In the middle of a request.
+    /// The automaton is in the middle of a request.
     Request(Vec<u8>),
-    /// A request is complete, and has no answer.
+    /// A request is complete, and has no answer yet.
     Complete(Vec<u8>),
-    /// Nothing more is read.
+    /// The connection reads nothing more.
     Ended(End),
 }
 
-/// A client's connection, with what was read and not answered, and what was answered and not written.
+/// A client's connection, with the input that has no answer yet, and the answers that are not written yet.
 pub struct Connection<T, H> {
     transport: T,
     handler: H,
     limits: Limits,
     phase: Phase,
     buffer: [u8; 8],
-    /// What of it was read, and what of that was looked at.
+    /// The number of bytes in the buffer, and the number of them that the automaton has taken.
     filled: usize,
     seen: usize,
     output: Vec<u8>,
@@ -74,7 +79,7 @@ pub struct Connection<T, H> {
     can_write: bool,
 }
 
-/// What a step has used up.
+/// The kind of step that was taken.
 enum Did {
     Nothing,
     Looked,
@@ -84,7 +89,8 @@ enum Did {
 }
 
 impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
-    /// Makes a connection that has read nothing. `handler` answers requests, without the line ends of either.
+    /// Makes a connection that has not read anything. `handler` gets a request without its line end and
+    /// returns an answer without a line end.
     pub fn new(transport: T, handler: H, limits: Limits) -> Self {
         Self {
             transport,
@@ -100,7 +106,8 @@ impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
         }
     }
 
-    /// Does what can be done without waiting, up to the limit. `ready` is what the poller has told since the last turn.
+    /// Reads, answers and writes as much as is possible without waiting, up to the limit of a turn. `ready`
+    /// has the directions of which the poller has told since the last turn.
     pub fn turn(&mut self, ready: Ready) -> Next {
         self.can_read |= ready.readable;
         self.can_write |= ready.writable;
@@ -120,7 +127,7 @@ impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
         Next::Again
     }
 
-    /// Nothing more can be done now.
+    /// Returns the end of a turn in which no further step is possible.
     fn rests(&self) -> Next {
         match self.phase {
             Phase::Ended(end) if self.output.is_empty() => Next::Close(end),

@@ -1,4 +1,4 @@
-//! One connection of an event loop: reads requests and writes answers in pieces, and never waits.
+//! One connection of an event loop: it reads requests and writes answers in pieces, and never waits.
 //!
 //! This is the only file to edit. `cargo test -p ex23-event-loop-connection` checks it.
 #![allow(unused)]
@@ -16,60 +16,62 @@ pub struct Ready {
     pub writable: bool,
 }
 
-/// How much a connection may do and keep. Each limit is at least 1.
+/// The limits of what a connection does in one turn and keeps in memory. Each limit is at least 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// While at least so many bytes of answers wait to be written, nothing is read and no request is
-    /// answered.
+    /// While at least this number of bytes of answers wait to be written, the connection reads nothing and
+    /// answers no request.
     pub pending: usize,
-    /// The longest request, without its line end.
+    /// The length of the longest request, without its line end.
     pub line: usize,
-    /// The limit of one turn: at most so many pieces are read, so many requests answered, and so many pieces
-    /// written.
+    /// The limit of one turn, which holds separately for the pieces that are read, the requests that are
+    /// answered and the pieces that are written.
     pub per_turn: usize,
 }
 
-/// What the event loop must do after a turn.
+/// The next step of the event loop, after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Call again when the poller tells of one of these directions. Until then nothing can be done.
+    /// Call `turn` again when the poller tells of one of these directions. Until the poller tells, the
+    /// connection can do nothing.
     Wait(Ready),
-    /// Call again soon, when other connections have had their turn. There is more to do, without waiting.
+    /// Call `turn` again soon, after the turns of other connections. The connection can go on without
+    /// waiting.
     Again,
     /// Close the connection.
     Close(End),
 }
 
-/// How a connection has come to its end.
+/// The reason why a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The client has closed its side, and has all answers.
+    /// The client has closed its side, and has received all answers.
     Finished,
-    /// A request is longer than allowed. The client has the answers to the requests before it.
+    /// A request is longer than the limit. The client has received the answers to the requests before it.
     TooLong,
-    /// The transport cannot be read from or written to any more.
+    /// The transport has failed, so that it cannot be read from or written to any more.
     Failed(ErrorKind),
 }
 
 // ----- Yours. -----
 
-/// A client's connection, with what was read and not answered, and what was answered and not written.
+/// A client's connection, with the input that has no answer yet, and the answers that are not written yet.
 pub struct Connection<T, H> {
     transport: T,
     handler: H,
     limits: Limits,
-    // What must be remembered from one turn to the next?
+    // What must the connection remember from one turn to the next?
 }
 
 impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
-    /// Makes a connection that has not read anything. `handler` gives the answer to a request, both without
-    /// line ends.
+    /// Makes a connection that has not read anything. `handler` gets a request without its line end and
+    /// returns an answer without a line end.
     pub fn new(transport: T, handler: H, limits: Limits) -> Self {
         todo!("keep all of it")
     }
 
-    /// Does what can be done without waiting, up to the limit. `ready` is what the poller has told since the
-    /// last turn.
+    /// Reads, answers and writes as much as is possible without waiting, up to the limit of a turn. `ready`
+    /// has the directions of which the poller has told since the last turn.
     pub fn turn(&mut self, ready: Ready) -> Next {
         todo!("read, answer and write as long as something of it can be done, and say what comes next")
     }

@@ -1,4 +1,5 @@
-//! One connection of an event loop. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! One connection of an event loop that never waits. The exercise is in `src/exercise.rs`; `README.md` says
+//! what to do.
 
 // The locks and threads of the exercise. Here they are real; the tests also use those of a model that decides
 // the schedule.

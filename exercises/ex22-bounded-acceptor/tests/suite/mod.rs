@@ -60,7 +60,7 @@ const MANY: usize = 500;
 
 const BOTH: [WhenFull; 2] = [WhenFull::Refuse, WhenFull::Wait];
 
-/// Waits until the executor was given the given number of jobs.
+/// Waits until the executor was given `clients` jobs.
 fn until_given(below: &Counted, clients: usize, cause: &str) {
     expect("waiting for the executor to be given a client", cause, || below.given.wait_for(clients));
 }

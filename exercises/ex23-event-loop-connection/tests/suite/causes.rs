@@ -1,4 +1,4 @@
-//! The likely causes of what the properties see.
+//! The likely causes of the failures that the properties report.
 
 pub const PANICS: &str = "turn() does not panic, whatever the transport does and however the bytes are cut: a piece may have no line end in it, or \
                           several, and a write may take a part";

@@ -1,4 +1,4 @@
-//! One client of an event loop.
+//! A client of the connection, and the event loop that calls the connection.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,17 +12,19 @@ use super::wire::{Transport, Wire, text};
 
 type Handler = Box<dyn FnMut(&[u8]) -> Vec<u8>>;
 
-/// A right answer needs a few dozen, and for a thousand requests a few thousand.
+/// The number of turns after which a test fails; a right answer needs a few dozen turns, and a few thousand
+/// for a thousand requests.
 const MOST_TURNS: usize = 5000;
 
-/// A connection, its transport, and the loop that calls it.
+/// A connection, its transport, and the loop that calls the connection.
 pub struct Client {
     wire: Rc<RefCell<Wire>>,
     connection: Connection<Transport, Handler>,
 }
 
 impl Client {
-    /// One whose transport has this to read, and takes so much of what is written: without a script, all of it.
+    /// Makes a client whose transport follows two scripts, one for reads and one for writes. Without a script
+    /// for writes, the transport takes all bytes.
     pub fn new(input: Vec<Event>, output: Vec<Event>, limits: Limits) -> Self {
         begin_trial();
         let wire = Rc::new(RefCell::new(Wire::new(input, output, limits)));
@@ -32,7 +34,7 @@ impl Client {
         Self { wire, connection }
     }
 
-    /// Calls `turn` once, with what the poller tells.
+    /// Calls `turn` once, with the directions that the poller tells.
     pub fn turn(&mut self, told: Ready) -> Next {
         step(match (told.readable, told.writable) {
             (true, true) => "the poller tells: readable and writable",
@@ -47,7 +49,7 @@ impl Client {
         next
     }
 
-    /// Calls it until it does not say `Again`.
+    /// Calls `turn` until it returns something else than `Again`.
     pub fn settle(&mut self, told: Ready) -> Next {
         let mut next = self.turn(told);
         while next == Next::Again {
@@ -56,13 +58,13 @@ impl Client {
         next
     }
 
-    /// Calls it until it is closed, or waits and the poller has nothing to tell.
+    /// Calls `turn` until the connection is closed, or until it waits and the poller has nothing to tell.
     pub fn run(&mut self) -> Next {
         let told = self.wire.borrow().at_first();
         self.goes_on(told)
     }
 
-    /// Calls it as `run` does, with what the poller tells now.
+    /// Calls `turn` repeatedly like `run`, beginning with the given directions.
     pub fn goes_on(&mut self, mut told: Ready) -> Next {
         for _ in 0..MOST_TURNS {
             let next = self.turn(told);
@@ -78,7 +80,7 @@ impl Client {
         fail(&format!("after {MOST_TURNS} turns it still wants another one"), SPINS)
     }
 
-    /// Sees that the client has got this, and nothing else.
+    /// Checks that the client has received the expected bytes, and nothing else.
     pub fn has_got(&self, expected: &(impl AsRef<[u8]> + ?Sized), cause: &str) {
         let (wire, expected) = (self.wire.borrow(), expected.as_ref());
         if wire.written() != expected {
@@ -88,7 +90,7 @@ impl Client {
     }
 }
 
-/// All ways to cut it into pieces.
+/// Returns all ways to cut the bytes into pieces.
 pub fn cuts(bytes: &'static [u8]) -> Vec<Vec<&'static [u8]>> {
     let places = bytes.len() - 1;
     (0..1_usize << places)
@@ -105,7 +107,7 @@ pub fn cuts(bytes: &'static [u8]) -> Vec<Vec<&'static [u8]>> {
         .collect()
 }
 
-/// These, and the transport says `WouldBlock` between them, or does not.
+/// Returns the events, with a `WouldBlock` before each event if `blocks` is true.
 pub fn with_blocks(events: impl IntoIterator<Item = Event>, blocks: bool) -> Vec<Event> {
     let mut all = Vec::new();
     for event in events {

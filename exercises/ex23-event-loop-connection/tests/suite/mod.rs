@@ -22,7 +22,7 @@ use script::Event::{Block, Bytes, End as Over, Fails, Room};
 use wire::answer_to;
 
 const WIDE: Limits = Limits { pending: 1000, line: 1000, per_turn: 1000 };
-/// One more than two short answers.
+/// Limits at which two short answers still leave room for one byte.
 const NARROW: Limits = Limits { pending: 5, ..WIDE };
 
 const WAITS_TO_READ: Next = Next::Wait(Ready { readable: true, writable: false });
@@ -30,7 +30,7 @@ const WAITS_TO_WRITE: Next = Next::Wait(Ready { readable: false, writable: true 
 const NOTHING: Ready = Ready { readable: false, writable: false };
 const BOTH: Ready = Ready { readable: true, writable: true };
 
-/// Sees that the turns have ended like this.
+/// Runs the client, and checks what its last turn returns.
 fn ends(client: &mut Client, expected: Next, cause: &str) {
     let next = client.run();
     if next != expected {
@@ -84,7 +84,8 @@ pub fn what_is_ready_is_remembered() {
     let mut client = Client::new(vec![Block, Bytes(b"a\n")], vec![], WIDE);
     ends(&mut client, WAITS_TO_READ, EDGE);
     client.has_got("A\n", EDGE);
-    // And of the input once, when it must not read because too much waits to be written.
+    // The poller tells of the input once, while the connection must not read because too many bytes wait to
+    // be written.
     let input = vec![Bytes(b"a\nb\nc\n"), Bytes(b"d\n"), Bytes(b"e\n")];
     let output = vec![Block, Room(100), Block, Room(100)];
     let mut client = Client::new(input, output, NARROW);
@@ -206,7 +207,7 @@ pub fn a_request_that_is_too_long_ends_it() {
     }
 }
 
-/// All bytes, and the line end is the last of them.
+/// Returns a request with every byte value in it; the line end comes last.
 fn all_bytes() -> &'static [u8] {
     let others = (0..=u8::MAX).filter(|byte| *byte != b'\n');
     Vec::leak(others.chain([b'\n']).collect())

@@ -1,4 +1,4 @@
-//! Whether what a turn says is so.
+//! Checks of the value that a turn returns.
 
 use std::io::ErrorKind;
 
@@ -12,7 +12,7 @@ use super::causes::{
 use super::wire::{Wire, text};
 
 impl Wire {
-    /// Sees that what the turn says is so.
+    /// Checks that the value that the turn has returned is right.
     pub fn end_turn(&self, next: Next) {
         if let Some(kind) = self.failed.filter(|kind| next != Next::Close(End::Failed(*kind))) {
             fail(&format!("the transport gave {kind:?}, and turn() says {next:?}"), AFTER_END);

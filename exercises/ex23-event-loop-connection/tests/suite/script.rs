@@ -1,4 +1,4 @@
-//! What the transport does, one thing after the other.
+//! A script of events that a transport follows in each direction.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -7,16 +7,16 @@ use exercises_harness::fail;
 
 use super::causes::SPINS;
 
-/// What the transport does next, in one direction.
+/// The next action of the transport in one direction.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    /// These bytes are there.
+    /// The bytes can be read.
     Bytes(&'static [u8]),
-    /// There is room for so many bytes.
+    /// There is room for this number of bytes.
     Room(usize),
-    /// `WouldBlock`, until the poller has told of it.
+    /// The direction returns `WouldBlock` until the poller has told of it.
     Block,
-    /// Nothing more comes, ever.
+    /// The input has ended.
     End,
     Fails(ErrorKind),
 }
@@ -25,30 +25,32 @@ pub enum Event {
 #[derive(Default)]
 pub struct Direction {
     pub events: VecDeque<Event>,
-    /// Has said `WouldBlock`, and the poller has not told since.
+    /// True if the direction has returned `WouldBlock`, and the poller has not told of it since.
     pub blocked: bool,
-    /// Has said `WouldBlock` in this turn, and the poller has not told since.
+    /// True if the direction has returned `WouldBlock` in this turn, and the poller has not told of it since.
     blocked_now: bool,
-    /// Has ended or failed.
+    /// True if the direction has ended or failed.
     pub over: bool,
-    /// Calls of this turn that have moved something.
+    /// The number of calls in this turn that have moved bytes.
     pub moved: usize,
 }
 
 impl Direction {
-    /// Makes a direction. If it is not ready at the beginning, the poller tells when it is.
+    /// Makes a direction that follows the script. If the direction is not ready at the beginning, the poller
+    /// tells when it becomes ready.
     pub fn of(events: Vec<Event>) -> Self {
         let blocked = matches!(events.first(), Some(Event::Block));
         Self { events: events.into(), blocked, ..Self::default() }
     }
 
-    /// What the poller tells, rightly or not, is worth another call.
+    /// Begins a turn; if the poller has told of this direction, even wrongly, the connection may call it
+    /// again.
     pub fn begin_turn(&mut self, told: bool) {
         self.blocked &= !told;
         (self.blocked_now, self.moved) = (false, 0);
     }
 
-    /// Tells of it, if it has become ready.
+    /// Returns true if the poller tells of this direction, because it has become ready.
     pub fn poll(&mut self, is_wanted: bool) -> bool {
         let tells = is_wanted && self.blocked && self.events.len() > 1;
         if tells {
@@ -58,7 +60,7 @@ impl Direction {
         tells
     }
 
-    /// Whether this direction says `WouldBlock` now.
+    /// Returns true if this direction returns `WouldBlock` now.
     pub fn blocks(&mut self, what: &str) -> bool {
         let blocks = matches!(self.events.front(), None | Some(Event::Block));
         if blocks {

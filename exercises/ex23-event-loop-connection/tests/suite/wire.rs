@@ -1,4 +1,4 @@
-//! A transport that follows a script, and sees to it that the connection does nothing that it must not do.
+//! A transport that follows a script, and fails the test if the connection does what it must not do.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -11,20 +11,20 @@ use super::super::exercise::{Limits, Ready};
 use super::causes::{AFTER_END, ANSWER_FIRST, BUDGET, EMPTY, NOT_A_REQUEST, ONE_ANSWER, READS_ON, TOO_LONG};
 use super::script::{Direction, Event};
 
-/// What has gone over the wire, and what is to come.
+/// The state of the transport: the bytes that have moved, and the events that are to come.
 pub struct Wire {
     pub(super) input: Direction,
     pub(super) output: Direction,
     pub(super) limits: Limits,
-    /// What the connection has read of a request that is not complete.
+    /// The part of an incomplete request that the connection has read.
     line: Vec<u8>,
-    /// The requests that are complete and that the handler was not given.
+    /// The complete requests that the handler was not given yet.
     pub(super) requests: VecDeque<Vec<u8>>,
     pub(super) too_long: bool,
-    /// Bytes of answers that the handler has given, with their line ends.
+    /// The answers that the handler has returned, with their line ends.
     answered: Vec<u8>,
     written: Vec<u8>,
-    /// What was asked, or answered, or has said something new in this turn.
+    /// The number of calls in this turn that have changed something; a repeated `WouldBlock` changes nothing.
     pub(super) news: usize,
     handled: usize,
     pub(super) failed: Option<ErrorKind>,
@@ -42,7 +42,8 @@ pub(super) fn text(bytes: &[u8]) -> String {
     }
 }
 
-/// In capitals, and with a line end for each semicolon: an answer may have any bytes in it.
+/// Returns the answer to a request: the request in capitals, with a line end for each semicolon, so that
+/// answers contain line ends, too.
 pub fn answer_to(request: &[u8]) -> Vec<u8> {
     request.iter().map(|byte| if *byte == b';' { b'\n' } else { byte.to_ascii_uppercase() }).collect()
 }
@@ -64,17 +65,17 @@ impl Wire {
         }
     }
 
-    /// What is ready at the beginning.
+    /// Returns the directions that are ready at the beginning.
     pub fn at_first(&self) -> Ready {
         Ready { readable: !self.input.blocked, writable: !self.output.blocked }
     }
 
-    /// What has become ready of that for which the connection waits.
+    /// Returns the directions that have become ready, of those for which the connection waits.
     pub fn poll(&mut self, interest: Ready) -> Ready {
         Ready { readable: self.input.poll(interest.readable), writable: self.output.poll(interest.writable) }
     }
 
-    /// What the client has got.
+    /// Returns the bytes that the client has received.
     pub fn written(&self) -> &[u8] {
         &self.written
     }
@@ -101,7 +102,7 @@ impl Wire {
         self.input.over || self.too_long
     }
 
-    /// The handler: what it is asked has to be the next request.
+    /// The handler of the connection; checks that it is called with the next request.
     pub fn answer(&mut self, request: &[u8]) -> Vec<u8> {
         step(&format!("the handler is asked {}", text(request)));
         if self.failed.is_some() {
@@ -171,7 +172,7 @@ impl Wire {
         }
     }
 
-    /// Notes what the connection has got.
+    /// Records the bytes that the connection has read.
     fn has_read(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if self.too_long {
@@ -186,7 +187,7 @@ impl Wire {
         }
     }
 
-    /// Whether that is the end of it.
+    /// Records an error, and returns true if the error ends the direction.
     fn fails(&mut self, kind: ErrorKind) -> bool {
         if kind != ErrorKind::Interrupted {
             self.failed = Some(kind);
@@ -238,7 +239,7 @@ impl Wire {
             fail("write() is called with nothing to write", EMPTY);
         }
         let is_new = !self.output.blocked;
-        // Without a script, there is always room.
+        // Without a script for writes, there is always room.
         if matches!(self.output.events.front(), Some(Event::Block)) && self.output.blocks("write()") {
             self.news += usize::from(is_new);
             step("write() gives WouldBlock");
