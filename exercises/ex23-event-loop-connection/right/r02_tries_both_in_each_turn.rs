@@ -1,6 +1,5 @@
 //! Right: the connection does not use the news of the poller. Each turn tries both directions until they
-//! return `WouldBlock`. Between turns the connection remembers nothing about readiness except that a turn was
-//! at its limit.
+//! return `WouldBlock`. Between turns the connection does not remember which directions are ready.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -62,8 +62,8 @@ pub struct Connection<T, H> {
     input: Vec<u8>,
     /// The answers that are not written yet.
     output: VecDeque<u8>,
-    /// The directions that are ready, as far as the connection knows: a direction is ready from the poller's
-    /// news until it returns `WouldBlock`.
+    /// The directions that are ready, as far as the connection knows: the poller has told of them, and they
+    /// have not returned `WouldBlock` since.
     ready: Ready,
     /// The reason why the connection reads nothing more, if there is one.
     end: Option<End>,

@@ -1,35 +1,39 @@
-//! Right: The count and the flag are one atomic number, with the flag in its lowest bit: both change and are seen in one step, without a lock.
+//! Right: the count and the flag are one atomic number, with the flag in the lowest bit. So one step reads or
+//! changes both, without a lock.
 #![allow(unused)]
 
 use crate::sync::Arc;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// The queue between clients and writer. The tests give you one; nothing of it is yours to write.
+/// The queue between the clients and the writer. The tests contain a queue; you do not write it.
 pub trait Lines: Send + Sync {
-    /// Puts a line into the queue. Waits while the queue is full. `Err`: the client was interrupted during that wait, and the
-    /// line comes back.
+    /// Puts a line into the queue. Waits while the queue is full. Returns `Err` with the line if the client
+    /// was interrupted while it waited.
     fn put(&self, line: String) -> Result<(), String>;
 
-    /// Takes the oldest line; waits while there is none. `None`: a thread called `wake()`, even if lines wait.
+    /// Takes the oldest line, and waits while the queue is empty. Returns `None` if a thread has called
+    /// `wake()`, even if the queue has lines.
     fn take(&self) -> Option<String>;
 
-    /// Ends the `take()` that waits, or else the next one: it returns `None`. Waits for nothing.
+    /// Makes one `take()` return `None`: the call that waits, or else the next call. `wake` itself never
+    /// waits.
     fn wake(&self);
 }
 
-/// A line that was not accepted. It comes back.
+/// The error that gives back a line that was not accepted.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The log is stopped.
+    /// Stopped: the log was already stopped.
     Stopped(String),
-    /// The client was interrupted while it waited for room.
+    /// Interrupted: the client was interrupted while it waited for room in the queue.
     Interrupted(String),
 }
 
-/// A log: clients hand lines to it, on any number of threads, and one thread writes them.
+/// A log: clients on any number of threads hand lines to it, and one thread writes the lines.
 pub struct Log {
     lines: Arc<dyn Lines>,
-    /// `STOPPED`, and `ONE` for each line that was accepted, or is being put, and is not written yet.
+    /// The sum of `STOPPED`, if the log is stopped, and of `ONE` for each line that was accepted or is being
+    /// put, and is not written yet.
     state: AtomicUsize,
 }
 
@@ -37,12 +41,12 @@ const STOPPED: usize = 1;
 const ONE: usize = 2;
 
 impl Log {
-    /// Makes a log whose lines go through this queue.
+    /// Makes an open log whose lines go through the given queue.
     pub fn new(lines: Arc<dyn Lines>) -> Self {
         Self { lines, state: AtomicUsize::new(0) }
     }
 
-    /// Accepts a line: `Ok` means that it will be written. Waits while the queue is full.
+    /// Accepts a line: `Ok` means that the line will be written. Waits while the queue is full.
     pub fn log(&self, line: String) -> Result<(), Refused> {
         let one_more = |state| (state & STOPPED == 0).then_some(state + ONE);
         if self.state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more).is_err() {
@@ -56,8 +60,8 @@ impl Log {
         })
     }
 
-    /// Writes the lines, one after the other, oldest first. Called once, on the thread of the writer. Returns when the log is
-    /// stopped and all that was accepted is written.
+    /// Writes the lines one after the other, the oldest line first. `run` is called once, on the thread of
+    /// the writer. `run` returns when the log is stopped and every accepted line is written.
     pub fn run(&self, mut write: impl FnMut(String)) {
         while self.state.load(Ordering::SeqCst) != STOPPED {
             if let Some(line) = self.lines.take() {
@@ -67,13 +71,14 @@ impl Log {
         }
     }
 
-    /// Stops the log: from now on it accepts nothing. Waits for no other thread, and may be called more than once.
+    /// Stops the log: from now on the log accepts no line. `stop` waits for no other thread, and may be
+    /// called more than once.
     pub fn stop(&self) {
         self.state.fetch_or(STOPPED, Ordering::SeqCst);
         self.lines.wake();
     }
 
-    /// Ends a reservation. Returns whether that was the last one of a log that is stopped.
+    /// Ends a reservation. Returns true if the log is stopped and no reservation is left.
     fn end_one(&self) -> bool {
         self.state.fetch_sub(ONE, Ordering::SeqCst) == STOPPED | ONE
     }

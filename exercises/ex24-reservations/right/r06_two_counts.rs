@@ -1,31 +1,35 @@
-//! Right: Two counts: clients that are in put(), and lines that they have put. A client moves its line from one to the other after put(), perhaps when it is written already; so it may be the client that ends the log.
+//! Right: two counts: the clients that are in put(), and the lines that clients have put. A client moves its
+//! line from the first count to the second after put(), when the line may already be written, so a client can
+//! be the thread that ends the log.
 #![allow(unused)]
 
 use crate::sync::{Arc, Mutex};
 
-/// The queue between clients and writer. The tests give you one; nothing of it is yours to write.
+/// The queue between the clients and the writer. The tests contain a queue; you do not write it.
 pub trait Lines: Send + Sync {
-    /// Puts a line into the queue. Waits while the queue is full. `Err`: the client was interrupted during that wait, and the
-    /// line comes back.
+    /// Puts a line into the queue. Waits while the queue is full. Returns `Err` with the line if the client
+    /// was interrupted while it waited.
     fn put(&self, line: String) -> Result<(), String>;
 
-    /// Takes the oldest line; waits while there is none. `None`: a thread called `wake()`, even if lines wait.
+    /// Takes the oldest line, and waits while the queue is empty. Returns `None` if a thread has called
+    /// `wake()`, even if the queue has lines.
     fn take(&self) -> Option<String>;
 
-    /// Ends the `take()` that waits, or else the next one: it returns `None`. Waits for nothing.
+    /// Makes one `take()` return `None`: the call that waits, or else the next call. `wake` itself never
+    /// waits.
     fn wake(&self);
 }
 
-/// A line that was not accepted. It comes back.
+/// The error that gives back a line that was not accepted.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The log is stopped.
+    /// Stopped: the log was already stopped.
     Stopped(String),
-    /// The client was interrupted while it waited for room.
+    /// Interrupted: the client was interrupted while it waited for room in the queue.
     Interrupted(String),
 }
 
-/// A log: clients hand lines to it, on any number of threads, and one thread writes them.
+/// A log: clients on any number of threads hand lines to it, and one thread writes the lines.
 pub struct Log {
     lines: Arc<dyn Lines>,
     state: Mutex<State>,
@@ -33,9 +37,10 @@ pub struct Log {
 
 struct State {
     stopped: bool,
-    /// Clients that are in put().
+    /// The number of clients that are in put().
     putting: usize,
-    /// Lines that clients have put, less those that are written: below zero while the writer is the faster one.
+    /// The number of lines that clients have put, minus the number of written lines. It can be below zero, if
+    /// a line is written before its client has counted it.
     waiting: isize,
 }
 
@@ -46,12 +51,12 @@ impl State {
 }
 
 impl Log {
-    /// Makes a log whose lines go through this queue.
+    /// Makes an open log whose lines go through the given queue.
     pub fn new(lines: Arc<dyn Lines>) -> Self {
         Self { lines, state: Mutex::new(State { stopped: false, putting: 0, waiting: 0 }) }
     }
 
-    /// Accepts a line: `Ok` means that it will be written. Waits while the queue is full.
+    /// Accepts a line: `Ok` means that the line will be written. Waits while the queue is full.
     pub fn log(&self, line: String) -> Result<(), Refused> {
         let mut state = self.state.lock().unwrap();
         if state.stopped {
@@ -70,8 +75,8 @@ impl Log {
         put.map_err(Refused::Interrupted)
     }
 
-    /// Writes the lines, one after the other, oldest first. Called once, on the thread of the writer. Returns when the log is
-    /// stopped and all that was accepted is written.
+    /// Writes the lines one after the other, the oldest line first. `run` is called once, on the thread of
+    /// the writer. `run` returns when the log is stopped and every accepted line is written.
     pub fn run(&self, mut write: impl FnMut(String)) {
         while !self.state.lock().unwrap().is_over() {
             if let Some(line) = self.lines.take() {
@@ -81,7 +86,8 @@ impl Log {
         }
     }
 
-    /// Stops the log: from now on it accepts nothing. Waits for no other thread, and may be called more than once.
+    /// Stops the log: from now on the log accepts no line. `stop` waits for no other thread, and may be
+    /// called more than once.
     pub fn stop(&self) {
         self.state.lock().unwrap().stopped = true;
         self.lines.wake();

@@ -1,31 +1,34 @@
-//! A log that is stopped, and writes what it has accepted: each accepted line is a reservation, and the last one ends the log.
+//! A log that can be stopped, and that writes each accepted line. Each accepted line is a reservation, and
+//! the last reservation to end ends the log.
 #![allow(unused)]
 
 use crate::sync::{Arc, Mutex};
 
-/// The queue between clients and writer. The tests give you one; nothing of it is yours to write.
+/// The queue between the clients and the writer. The tests contain a queue; you do not write it.
 pub trait Lines: Send + Sync {
-    /// Puts a line into the queue. Waits while the queue is full. `Err`: the client was interrupted during that wait, and the
-    /// line comes back.
+    /// Puts a line into the queue. Waits while the queue is full. Returns `Err` with the line if the client
+    /// was interrupted while it waited.
     fn put(&self, line: String) -> Result<(), String>;
 
-    /// Takes the oldest line; waits while there is none. `None`: a thread called `wake()`, even if lines wait.
+    /// Takes the oldest line, and waits while the queue is empty. Returns `None` if a thread has called
+    /// `wake()`, even if the queue has lines.
     fn take(&self) -> Option<String>;
 
-    /// Ends the `take()` that waits, or else the next one: it returns `None`. Waits for nothing.
+    /// Makes one `take()` return `None`: the call that waits, or else the next call. `wake` itself never
+    /// waits.
     fn wake(&self);
 }
 
-/// A line that was not accepted. It comes back.
+/// The error that gives back a line that was not accepted.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The log is stopped.
+    /// Stopped: the log was already stopped.
     Stopped(String),
-    /// The client was interrupted while it waited for room.
+    /// Interrupted: the client was interrupted while it waited for room in the queue.
     Interrupted(String),
 }
 
-/// A log: clients hand lines to it, on any number of threads, and one thread writes them.
+/// A log: clients on any number of threads hand lines to it, and one thread writes the lines.
 pub struct Log {
     lines: Arc<dyn Lines>,
     state: Mutex<State>,
@@ -44,12 +47,12 @@ impl State {
 }
 
 impl Log {
-    /// Makes a log whose lines go through this queue.
+    /// Makes an open log whose lines go through the given queue.
     pub fn new(lines: Arc<dyn Lines>) -> Self {
         Self { lines, state: Mutex::new(State { stopped: false, reserved: 0 }) }
     }
 
-    /// Accepts a line: `Ok` means that it will be written. Waits while the queue is full.
+    /// Accepts a line: `Ok` means that the line will be written. Waits while the queue is full.
     pub fn log(&self, line: String) -> Result<(), Refused> {
         let mut state = self.state.lock().unwrap();
         if state.stopped {
@@ -65,8 +68,8 @@ impl Log {
         })
     }
 
-    /// Writes the lines, one after the other, oldest first. Called once, on the thread of the writer. Returns when the log is
-    /// stopped and all that was accepted is written.
+    /// Writes the lines one after the other, the oldest line first. `run` is called once, on the thread of
+    /// the writer. `run` returns when the log is stopped and every accepted line is written.
     pub fn run(&self, mut write: impl FnMut(String)) {
         while !self.state.lock().unwrap().is_over() {
             if let Some(line) = self.lines.take() {
@@ -76,7 +79,8 @@ impl Log {
         }
     }
 
-    /// Stops the log: from now on it accepts nothing. Waits for no other thread, and may be called more than once.
+    /// Stops the log: from now on the log accepts no line. `stop` waits for no other thread, and may be
+    /// called more than once.
     pub fn stop(&self) {
         self.state.lock().unwrap().stopped = true;
         self.lines.wake();

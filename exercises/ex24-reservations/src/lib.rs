@@ -1,4 +1,5 @@
-//! A log that is stopped, and writes what it has accepted. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! A log that can be stopped, and that writes each accepted line. The exercise is in `src/exercise.rs`;
+//! `README.md` says what to do.
 
 // The locks and threads of the exercise. Here they are real; the tests also use those of a model that decides
 // the schedule.

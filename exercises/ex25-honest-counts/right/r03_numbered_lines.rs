@@ -1,4 +1,4 @@
-//! Right: Every line that is accepted or dropped uses up a number; what is missing is read from the numbers, by the writer.
+//! Right: every line that is accepted or dropped uses up a number; what is missing is read from the numbers, by the writer.
 #![allow(unused)]
 
 use std::collections::BTreeMap;

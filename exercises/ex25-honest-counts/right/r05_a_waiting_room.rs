@@ -1,4 +1,4 @@
-//! Right: A logger that has to wait leaves its line with the others that wait, and the writer lets it in: no logger overtakes it.
+//! Right: a logger that has to wait leaves its line with the others that wait, and the writer lets it in: no logger overtakes it.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! Right: Writer and loggers wait on one Condvar, and put() wakes one thread: it is the writer, since no logger waits while the writer does. The writer and the stop wake all.
+//! Right: writer and loggers wait on one Condvar, and put() wakes one thread: it is the writer, since no logger waits while the writer does. The writer and the stop wake all.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! The queue that the properties give to an answer, and calls with what they promise.
+//! The queue that the properties give to an answer, and calls that check what the log promises.
 
 use std::collections::VecDeque;
 
@@ -18,11 +18,11 @@ pub const CLIENT_WAITS: &str = "log() waits for room in the queue and for nothin
 pub const SPINS: &str = "run() asks again and again, and keeps a core busy with nothing: take() waits until there is a line or \
                          a thread wakes it, and one wake() ends one take()";
 
-/// A queue with room for so many lines.
+/// A queue whose room can change, and whose waiting clients can be interrupted.
 pub struct Queue {
     state: Mutex<State>,
     changed: Condvar,
-    /// Calls of put().
+    /// Counts the calls of put().
     pub puts: Counter,
 }
 
@@ -40,14 +40,14 @@ impl Queue {
         Arc::new(Self { state: Mutex::new(state), changed: Condvar::new(), puts })
     }
 
-    /// From now on there is room for so many lines.
+    /// Changes the number of lines for which there is room.
     pub fn make_room(&self, room: usize) {
         step(&format!("makes room for {room}"));
         self.state.lock().unwrap().room = room;
         self.changed.notify_all();
     }
 
-    /// The put() of this line ends without having put it.
+    /// Interrupts the put() of the given line, which returns without having put the line.
     pub fn interrupt(&self, line: &'static str) {
         step(&format!("interrupts the client that waits with {line:?}"));
         self.state.lock().unwrap().interrupted.push(line);
@@ -90,19 +90,19 @@ impl Lines for Queue {
     }
 }
 
-/// A log with its queue, its writer and what was written.
+/// A log with its queue, its writer and the written lines.
 pub struct World {
     pub queue: Arc<Queue>,
     pub log: Arc<Log>,
     written: Arc<Shared<Vec<String>>>,
     lines_written: Arc<Counter>,
-    /// The writer has returned from run().
+    /// Counts a writer that has returned from run().
     ended: Arc<Counter>,
     writer: Option<thread::JoinHandle<()>>,
 }
 
 impl World {
-    /// Its writer is not started yet.
+    /// Makes a log without a writer, and a queue with the given room.
     pub fn new(room: usize) -> Self {
         let queue = Queue::new(room);
         let log = Arc::new(Log::new(Arc::clone(&queue) as Arc<dyn Lines>));
@@ -111,14 +111,14 @@ impl World {
         Self { queue, log, written: Arc::default(), lines_written, ended, writer: None }
     }
 
-    /// With a writer that runs.
+    /// Makes a log whose writer runs.
     pub fn running(room: usize) -> Self {
         let mut world = Self::new(room);
         world.start_the_writer(|_| ());
         world
     }
 
-    /// With a writer that waits for a line.
+    /// Makes a log whose writer waits for a line.
     pub fn waiting(room: usize) -> Self {
         let world = Self::running(room);
         world.the_writer_waits(
@@ -128,7 +128,7 @@ impl World {
         world
     }
 
-    /// `writing` is called with each line before it is written.
+    /// Starts the writer, which calls `writing` with each line before it counts the line as written.
     pub fn start_the_writer(&mut self, writing: impl Fn(&str) + Send + 'static) {
         let (log, written) = (Arc::clone(&self.log), Arc::clone(&self.written));
         let (lines_written, ended) = (Arc::clone(&self.lines_written), Arc::clone(&self.ended));
@@ -143,7 +143,7 @@ impl World {
         }));
     }
 
-    /// A client that logs these lines on a thread of its own. It gives what log() returned.
+    /// Starts a client that logs the given lines on its own thread. The client returns the results of log().
     pub fn client<const N: usize>(
         &self,
         lines: [&'static str; N],
@@ -152,7 +152,7 @@ impl World {
         start("client", move || lines.map(|line| log.log(line.to_owned())))
     }
 
-    /// A client whose put() waits for room.
+    /// Starts a client, and waits until it has called put().
     pub fn client_in_put(&self, line: &'static str) -> thread::JoinHandle<[Result<(), Refused>; 1]> {
         let before = self.queue.puts.get();
         let client = self.client([line]);
@@ -162,12 +162,12 @@ impl World {
         client
     }
 
-    /// Logs a line that has to be accepted.
+    /// Logs a line, and checks that it is accepted.
     pub fn accept(&self, line: &'static str) {
         accepted(line, expect("log()", CLIENT_WAITS, || self.log.log(line.to_owned())));
     }
 
-    /// Waits until so many lines are written.
+    /// Waits until the writer has written `lines` lines.
     pub fn until_written(&self, lines: usize) {
         expect("waiting for the writer to write", "run() writes each line that it takes", || {
             self.lines_written.wait_for(lines);
@@ -178,7 +178,7 @@ impl World {
         at_once("stop()", STOP_WAITS, || self.log.stop());
     }
 
-    /// Everybody else waits, and the writer is still there.
+    /// Waits until all other threads wait, and checks that the writer has not ended.
     pub fn the_writer_waits(&self, why_not_ended: &str, cause: &str) {
         until_others_wait("the writer runs on and on, and there is no line", SPINS);
         if self.ended.get() > 0 {
@@ -194,7 +194,7 @@ impl World {
         join("run(), of a log that is stopped,", cause, writer);
     }
 
-    /// The writer ends, having written so many lines, each once.
+    /// Waits for the end of the writer, and checks the number of written lines.
     pub fn ends_with_so_many(&mut self, expected: usize, cause: &str) -> Vec<String> {
         self.ends(cause);
         let written = self.written.with(|written| written.clone());
@@ -204,7 +204,8 @@ impl World {
         written
     }
 
-    /// The writer ends, having written just as many lines as these, and those that were logged by one client in their order.
+    /// Waits for the end of the writer, and checks that it has written as many lines as the clients have
+    /// logged, and the lines of each client in their order.
     pub fn ends_with_many(&mut self, clients: &[Vec<String>], cause: &str) {
         self.ends(NOT_ENDED);
         let written = self.written.with(|written| written.clone());
@@ -223,7 +224,7 @@ impl World {
         }
     }
 
-    /// The writer ends, having written these lines.
+    /// Waits for the end of the writer, and checks that it has written the expected lines.
     pub fn ends_with(&mut self, expected: &[&str], cause: &str) {
         self.ends(NOT_ENDED);
         let written = self.written.with(|written| written.clone());
@@ -233,7 +234,7 @@ impl World {
     }
 }
 
-/// Starts a thread with a name that can be told.
+/// Starts a thread with a name, which messages can show.
 pub fn start<R: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> R + Send + 'static,
@@ -241,7 +242,8 @@ pub fn start<R: Send + 'static>(
     thread::Builder::new().name(name.into()).spawn(work).expect("a thread")
 }
 
-/// Waits for the end of a thread. `what` is the call that it is in, and `cause` the likely one if that never ends.
+/// Waits for the end of a thread. `what` is the call that the thread is in, and `cause` is the likely cause
+/// if that call never ends.
 pub fn join<R>(what: &str, cause: &str, handle: thread::JoinHandle<R>) -> R {
     let result = expect(what, cause, || handle.join());
     result.unwrap_or_else(|_| fail("a thread of the test panicked", "no call of a right answer panics"))
