@@ -7,52 +7,53 @@ use std::mem;
 use crate::sync::thread::{self, Thread};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// What becomes of a line when the queue has no room for it.
+/// The policy for a line for which the queue has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
-    /// put() waits until there is room, or until the queue is stopped.
+    /// With this policy, put() waits until there is room, or until the queue is stopped.
     Block,
-    /// The line is dropped.
+    /// With this policy, the line is dropped.
     DropNewest,
-    /// The oldest line that was accepted under this policy, and that the writer has not taken, is dropped and makes room. If
-    /// there is none, the line itself is dropped.
+    /// With this policy, the oldest waiting line that was put with the same policy is dropped and makes room.
+    /// If no such line waits, the new line itself is dropped.
     DropOldest,
 }
 
-/// Why a line was not accepted.
+/// The reason why a line was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotLogged {
-    /// There was no room: the line was dropped.
+    /// The line was dropped, because there was no room.
     Full,
-    /// The queue has been stopped: the line was refused.
+    /// The line was refused, because the queue has been stopped.
     Stopped,
 }
 
-/// What the writer hands out.
+/// An entry that the writer hands out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record {
     /// A line that was accepted.
     Line(String),
-    /// Here so many lines are missing, at least one.
+    /// A gap: the number of lines that are missing at this place, at least one.
     Missing(u64),
 }
 
-/// What has become of the lines so far.
+/// The numbers of accepted, written, dropped and refused lines so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Lines for which put() returned `Ok`.
+    /// The number of lines for which put() returned `Ok`.
     pub accepted: u64,
-    /// Of these, the lines that were handed out.
+    /// The number of accepted lines that were handed out.
     pub written: u64,
-    /// Lines that were dropped because there was no room, accepted before or not.
+    /// The number of lines that were dropped because there was no room, including lines that had been
+    /// accepted before.
     pub dropped: u64,
-    /// Of these, the lines that had been accepted.
+    /// The number of dropped lines that had been accepted before.
     pub dropped_accepted: u64,
-    /// Lines for which put() returned `Stopped`.
+    /// The number of lines for which put() returned `Stopped`.
     pub refused: u64,
 }
 
-/// Lines on their way from many threads to one writer.
+/// A queue for lines from many threads to one writer.
 pub struct LogQueue {
     room: usize,
     state: Mutex<State>,
@@ -74,7 +75,7 @@ struct Waiting {
     expendable: bool,
 }
 
-/// A logger that sleeps until its answer is there.
+/// A logger that sleeps until its answer has come.
 struct Visitor {
     line: String,
     answer: Arc<Mutex<Option<Result<(), NotLogged>>>>,
@@ -95,7 +96,7 @@ impl State {
         self.lines.push_back(Waiting { line, gap, expendable });
     }
 
-    /// A place for one line, if it can be had.
+    /// Returns true if there is room for one line, after dropping an older line if the policy allows it.
     fn has_room(&mut self, room: usize, overflow: Overflow) -> bool {
         if self.lines.len() < room {
             return true;
@@ -112,12 +113,13 @@ impl State {
 }
 
 impl LogQueue {
-    /// Makes an empty one, in which at most `room` lines wait for the writer.
+    /// Makes an empty queue, in which at most `room` lines wait for the writer.
     pub fn new(room: usize) -> Self {
         Self { room, state: Mutex::default(), work: Condvar::new() }
     }
 
-    /// Accepts the line, or says why not. If there is no room, does as `overflow` says.
+    /// Accepts the line, or returns the reason why it was not accepted. If there is no room, follows the
+    /// policy `overflow`.
     pub fn put(&self, line: String, overflow: Overflow) -> Result<(), NotLogged> {
         let mut state = self.state.lock().unwrap();
         if state.stopped {
@@ -145,7 +147,8 @@ impl LogQueue {
         }
     }
 
-    /// What the writer's thread does.
+    /// Hands lines and gaps to `out`, in their order, and waits while there are none: the loop of the
+    /// writer's thread.
     pub fn run(&self, mut out: impl FnMut(Record)) {
         loop {
             let idle = |state: &mut State| state.lines.is_empty() && !state.stopped;
@@ -171,7 +174,7 @@ impl LogQueue {
         }
     }
 
-    /// From now on every put() is refused, also those that wait.
+    /// Stops the queue: every later put() is refused, and so is every put() that waits.
     pub fn stop(&self) {
         let mut state = self.state.lock().unwrap();
         state.stopped = true;
@@ -183,7 +186,7 @@ impl LogQueue {
         self.work.notify_one();
     }
 
-    /// What has become of the lines, all at one moment.
+    /// Returns counts that were all true at the same moment.
     pub fn counts(&self) -> Counts {
         self.state.lock().unwrap().counts
     }

@@ -1,4 +1,5 @@
-//! Right: writer and loggers wait on one Condvar, and put() wakes one thread: it is the writer, since no logger waits while the writer does. The writer and the stop wake all.
+//! Right: writer and loggers wait on one Condvar, and put() wakes one thread: it is the writer, since no
+//! logger waits while the writer does. The writer and stop() wake all threads.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -6,65 +7,66 @@ use std::mem;
 
 use crate::sync::{Condvar, Mutex};
 
-/// What becomes of a line when the queue has no room for it.
+/// The policy for a line for which the queue has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
-    /// put() waits until there is room, or until the queue is stopped.
+    /// With this policy, put() waits until there is room, or until the queue is stopped.
     Block,
-    /// The line is dropped.
+    /// With this policy, the line is dropped.
     DropNewest,
-    /// The oldest line that was accepted under this policy, and that the writer has not taken, is dropped and makes room. If
-    /// there is none, the line itself is dropped.
+    /// With this policy, the oldest waiting line that was put with the same policy is dropped and makes room.
+    /// If no such line waits, the new line itself is dropped.
     DropOldest,
 }
 
-/// Why a line was not accepted.
+/// The reason why a line was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotLogged {
-    /// There was no room: the line was dropped.
+    /// The line was dropped, because there was no room.
     Full,
-    /// The queue has been stopped: the line was refused.
+    /// The line was refused, because the queue has been stopped.
     Stopped,
 }
 
-/// What the writer hands out.
+/// An entry that the writer hands out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record {
     /// A line that was accepted.
     Line(String),
-    /// Here so many lines are missing, at least one.
+    /// A gap: the number of lines that are missing at this place, at least one.
     Missing(u64),
 }
 
-/// What has become of the lines so far.
+/// The numbers of accepted, written, dropped and refused lines so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Lines for which put() returned `Ok`.
+    /// The number of lines for which put() returned `Ok`.
     pub accepted: u64,
-    /// Of these, the lines that were handed out.
+    /// The number of accepted lines that were handed out.
     pub written: u64,
-    /// Lines that were dropped because there was no room, accepted before or not.
+    /// The number of lines that were dropped because there was no room, including lines that had been
+    /// accepted before.
     pub dropped: u64,
-    /// Of these, the lines that had been accepted.
+    /// The number of dropped lines that had been accepted before.
     pub dropped_accepted: u64,
-    /// Lines for which put() returned `Stopped`.
+    /// The number of lines for which put() returned `Stopped`.
     pub refused: u64,
 }
 
-/// Lines on their way from many threads to one writer.
+/// A queue for lines from many threads to one writer.
 pub struct LogQueue {
     room: usize,
     state: Mutex<State>,
-    /// There is a line, or the queue is stopped.
+    /// Notified when a line has come, or when the queue is stopped.
     work: Condvar,
-    /// There is room, or the queue is stopped.
+    /// Notified when there is room, or when the queue is stopped.
     not_full: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     lines: VecDeque<Waiting>,
-    /// How many lines are missing after the last one.
+    /// The number of lines that are missing after the last line in the queue.
     missing: u64,
     counts: Counts,
     stopped: bool,
@@ -72,18 +74,19 @@ struct State {
 
 struct Waiting {
     line: String,
-    /// How many lines are missing before it.
+    /// The number of lines that are missing before this line.
     gap: u64,
     expendable: bool,
 }
 
 impl LogQueue {
-    /// Makes an empty one, in which at most `room` lines wait for the writer.
+    /// Makes an empty queue, in which at most `room` lines wait for the writer.
     pub fn new(room: usize) -> Self {
         Self { room, state: Mutex::default(), work: Condvar::new(), not_full: Condvar::new() }
     }
 
-    /// Accepts the line, or says why not. If there is no room, does as `overflow` says.
+    /// Accepts the line, or returns the reason why it was not accepted. If there is no room, follows the
+    /// policy `overflow`.
     pub fn put(&self, line: String, overflow: Overflow) -> Result<(), NotLogged> {
         let mut state = self.state.lock().unwrap();
         while overflow == Overflow::Block && state.lines.len() == self.room && !state.stopped {
@@ -105,8 +108,8 @@ impl LogQueue {
         Ok(())
     }
 
-    /// What the writer's thread does: hands lines and gaps to `out`, in their order, and waits while there are none. Returns
-    /// when the queue is stopped and all is handed out.
+    /// Hands lines and gaps to `out`, in their order, and waits while there are none: the loop of the
+    /// writer's thread. Returns when the queue is stopped and every line and gap is handed out.
     pub fn run(&self, mut out: impl FnMut(Record)) {
         loop {
             let mut state = self.state.lock().unwrap();
@@ -129,21 +132,22 @@ impl LogQueue {
         }
     }
 
-    /// From now on every put() is refused, also those that wait. Returns at once; run() writes what was accepted.
+    /// Stops the queue: every later put() is refused, and so is every put() that waits. `stop` returns at
+    /// once, and run() still writes the accepted lines.
     pub fn stop(&self) {
         self.state.lock().unwrap().stopped = true;
         self.work.notify_all();
         self.not_full.notify_all();
     }
 
-    /// What has become of the lines, all at one moment.
+    /// Returns counts that were all true at the same moment.
     pub fn counts(&self) -> Counts {
         self.state.lock().unwrap().counts
     }
 }
 
 impl State {
-    /// Drops the oldest line that may be dropped, if there is one.
+    /// Drops the oldest line that may be dropped, and returns false if there is no such line.
     fn drop_oldest(&mut self) -> bool {
         let Some(at) = self.lines.iter().position(|waiting| waiting.expendable) else { return false };
         let gap = 1 + self.lines.remove(at).map_or(0, |dropped| dropped.gap);

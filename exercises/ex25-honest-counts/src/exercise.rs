@@ -1,5 +1,5 @@
-//! The queue of a logger: when it is full it drops lines by a policy, says where lines are missing, and keeps
-//! its books.
+//! The queue of a logger: when the queue is full it drops lines by a policy, reports where lines are missing,
+//! and counts all lines.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -7,55 +7,55 @@ use std::mem;
 
 use crate::sync::{Condvar, Mutex};
 
-/// What becomes of a line when the queue has no room for it.
+/// The policy for a line for which the queue has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
-    /// put() waits until there is room, or until the queue is stopped.
+    /// With this policy, put() waits until there is room, or until the queue is stopped.
     Block,
-    /// The line is dropped.
+    /// With this policy, the line is dropped.
     DropNewest,
-    /// The oldest line that was accepted under this policy, and that the writer has not taken, is dropped and
-    /// makes room. If there is none, the line itself is dropped.
+    /// With this policy, the oldest waiting line that was put with the same policy is dropped and makes room.
+    /// If no such line waits, the new line itself is dropped.
     DropOldest,
 }
 
-/// Why a line was not accepted.
+/// The reason why a line was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotLogged {
-    /// There was no room: the line was dropped.
+    /// The line was dropped, because there was no room.
     Full,
-    /// The queue has been stopped: the line was refused.
+    /// The line was refused, because the queue has been stopped.
     Stopped,
 }
 
-/// What the writer hands out.
+/// An entry that the writer hands out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record {
     /// A line that was accepted.
     Line(String),
-    /// Here so many lines are missing, at least one.
+    /// A gap: the number of lines that are missing at this place, at least one.
     Missing(u64),
 }
 
-/// What has become of the lines so far.
+/// The numbers of accepted, written, dropped and refused lines so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Lines for which put() returned `Ok`.
+    /// The number of lines for which put() returned `Ok`.
     pub accepted: u64,
-    /// Of these, the lines that were handed out.
+    /// The number of accepted lines that were handed out.
     pub written: u64,
-    /// Lines that were dropped because there was no room, accepted before or not.
+    /// The number of lines that were dropped because there was no room, including lines that had been
+    /// accepted before.
     pub dropped: u64,
-    /// Of these, the lines that had been accepted.
+    /// The number of dropped lines that had been accepted before.
     pub dropped_accepted: u64,
-    /// Lines for which put() returned `Stopped`.
+    /// The number of lines for which put() returned `Stopped`.
     pub refused: u64,
 }
 
-/// Lines on their way from many threads to one writer.
+/// A queue for lines from many threads to one writer.
 pub struct LogQueue {
-    // The room; and behind one lock: the lines, where lines are missing, the counts, and whether the queue is
-    // stopped.
+    // Add the room, and, behind one lock, the lines, the gaps, the counts, and whether the queue is stopped.
 }
 
 impl LogQueue {
@@ -64,24 +64,25 @@ impl LogQueue {
         todo!("make an empty queue")
     }
 
-    /// Accepts the line, or says why not. If there is no room, does as `overflow` says.
+    /// Accepts the line, or returns the reason why it was not accepted. If there is no room, follows the
+    /// policy `overflow`.
     pub fn put(&self, line: String, overflow: Overflow) -> Result<(), NotLogged> {
         todo!("accept, drop or refuse the line, and count it")
     }
 
     /// Hands lines and gaps to `out`, in their order, and waits while there are none: the loop of the
-    /// writer's thread. Returns when the queue is stopped and all is handed out.
+    /// writer's thread. Returns when the queue is stopped and every line and gap is handed out.
     pub fn run(&self, mut out: impl FnMut(Record)) {
         todo!("take what waits, and hand it out while no lock is held")
     }
 
-    /// Stops the queue: from now on every put() is refused, also those that wait. Returns at once; run()
-    /// writes what was accepted.
+    /// Stops the queue: every later put() is refused, and so is every put() that waits. `stop` returns at
+    /// once, and run() still writes the accepted lines.
     pub fn stop(&self) {
         todo!("accept nothing from now on, and tell the threads that wait")
     }
 
-    /// Returns the counts, all of one moment.
+    /// Returns counts that were all true at the same moment.
     pub fn counts(&self) -> Counts {
         todo!("return a copy of the counts")
     }

@@ -1,5 +1,5 @@
-//! A log queue that drops lines by a policy, says where lines are missing, and keeps its books. The exercise is in
-//! `src/exercise.rs`; `README.md` says what to do.
+//! A log queue that drops lines by a policy, reports where lines are missing, and counts all lines. The
+//! exercise is in `src/exercise.rs`; `README.md` says what to do.
 
 // The locks and threads of the exercise. Here they are real; the tests also use those of a model that decides
 // the schedule.

@@ -1,4 +1,5 @@
-//! A writer with a gate, and calls to the queue with what they promise: what the properties use.
+//! Helpers of the properties: a writer with a gate, and calls to the queue that check what the queue
+//! promises.
 
 use exercises_harness::{at_once, expect, fail, step};
 
@@ -14,23 +15,24 @@ pub const NO_END: &str = "the queue is stopped, and a thread waits on. stop() ha
 const DOES_NOT_WAIT: &str = "only put() with Block waits for room. The other policies decide at once, and so do stop() and counts(); \
                              none of them waits for the writer, so no lock is held while `out` is called";
 
-/// What the writer has handed out, and a gate at one of the lines.
+/// The entries that the writer has handed out, and a gate at one of the lines.
 pub struct Paper {
     entries: Shared<Vec<Record>>,
     gate_at: &'static str,
-    /// How many lines were handed out.
+    /// Counts the lines that were handed out.
     pub lines: Counter,
-    /// The writer has come to the gate.
+    /// Counts a writer that has come to the gate.
     pub at_the_gate: Counter,
     gate: Counter,
 }
 
-/// Starts a writer that goes on as soon as it has lines.
+/// Starts a writer that no gate stops.
 pub fn writer(queue: &Arc<LogQueue>) -> (Arc<Paper>, thread::JoinHandle<()>) {
     start_writer(queue, "")
 }
 
-/// Starts a writer that stays in `out` with this line until the gate is opened; returns when it is there.
+/// Starts a writer that stays in `out` with the given line until the gate is opened; returns when the writer
+/// is at the gate.
 pub fn writer_held_at(queue: &Arc<LogQueue>, line: &'static str) -> (Arc<Paper>, thread::JoinHandle<()>) {
     let (paper, running) = start_writer(queue, line);
     let what = format!("waiting for the writer to hand out {line}");
@@ -73,13 +75,13 @@ impl Paper {
         }
     }
 
-    /// The writer goes on.
+    /// Opens the gate, so that the writer goes on.
     pub fn open_the_gate(&self) {
         step("lets the writer go on");
         self.gate.add();
     }
 
-    /// The lines, and gaps as `<n>`; gaps with no line between them are one.
+    /// Returns the handed-out lines, and gaps as `<n>`; gaps with no line between them are shown as one gap.
     pub fn shown(&self) -> String {
         let (mut shown, mut gap) = (Vec::new(), 0);
         let entries = self.entries.with(|entries| entries.clone());
@@ -97,7 +99,7 @@ impl Paper {
     }
 }
 
-/// Starts a thread with a name that can be told.
+/// Starts a thread with a name, which messages can show.
 pub fn start<R: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> R + Send + 'static,
@@ -105,19 +107,20 @@ pub fn start<R: Send + 'static>(
     thread::Builder::new().name(name.into()).spawn(work).expect("a thread")
 }
 
-/// Waits for the end of a thread. `what` is the call that it is in, and `cause` the likely one if that never ends.
+/// Waits for the end of a thread. `what` is the call that the thread is in, and `cause` is the likely cause
+/// if that call never ends.
 pub fn join<R>(what: &str, cause: &str, handle: thread::JoinHandle<R>) -> R {
     let result = expect(what, cause, || handle.join());
     result.unwrap_or_else(|_| fail("a thread of the test panicked", "no call of a right answer panics"))
 }
 
-/// Puts a line. It must not wait: there is room, or its policy drops it, or the queue is stopped.
+/// Puts a line with a put() that must not wait.
 pub fn put_now(queue: &LogQueue, line: &str, overflow: Overflow) -> Result<(), NotLogged> {
     step(&format!("puts {line} ({overflow:?})"));
     at_once("put()", DOES_NOT_WAIT, || queue.put(line.to_owned(), overflow))
 }
 
-/// Puts lines that have to be accepted at once.
+/// Puts lines, and checks that each is accepted at once.
 pub fn accepts(queue: &LogQueue, lines: &[&str], overflow: Overflow) {
     for line in lines {
         let result = put_now(queue, line, overflow);
@@ -131,7 +134,7 @@ pub fn accepts(queue: &LogQueue, lines: &[&str], overflow: Overflow) {
     }
 }
 
-/// Puts lines that have to be dropped, each at once.
+/// Puts lines, and checks that each is dropped at once.
 pub fn drops(queue: &LogQueue, lines: &[&str], overflow: Overflow) {
     for line in lines {
         let result = put_now(queue, line, overflow);
@@ -145,13 +148,13 @@ pub fn drops(queue: &LogQueue, lines: &[&str], overflow: Overflow) {
     }
 }
 
-/// Puts a line that has to be refused.
+/// Puts a line, and checks that it is refused.
 pub fn refuses(queue: &LogQueue, line: &str, overflow: Overflow) {
     let result = put_now(queue, line, overflow);
     is_refused(result, &format!("the queue was stopped before put({line:?}, {overflow:?})"));
 }
 
-/// Fails if a put() that came too late, or waited when the stop came, was not refused.
+/// Checks that a put() was refused that began after stop(), or waited during stop().
 pub fn is_refused(result: Result<(), NotLogged>, when: &str) {
     if result != Err(NotLogged::Stopped) {
         fail(
@@ -171,19 +174,20 @@ pub fn counts(queue: &LogQueue) -> Counts {
     at_once("counts()", DOES_NOT_WAIT, || queue.counts())
 }
 
-/// Stops the queue and lets a writer write what waits.
+/// Stops the queue, lets a writer write the waiting lines, and checks what it has written.
 pub fn written_at_the_end(queue: &Arc<LogQueue>, expected: &str, cause: &str) {
     stop(queue);
     ends_with(writer(queue), expected, cause);
 }
 
-/// Waits for the writer of a stopped queue, and looks at what it has written.
+/// Waits for the writer of a stopped queue, and checks what it has written.
 pub fn ends_with((paper, running): (Arc<Paper>, thread::JoinHandle<()>), expected: &str, cause: &str) {
     join("run(), whose queue is stopped,", NO_END, running);
     is_the_log(&paper, expected, cause);
 }
 
-/// Waits until as many lines are written as there should be, and looks at them. A gap at the end may come later.
+/// Waits until the writer has written the expected number of lines, and checks the lines. The expected
+/// entries have no gap at the end, which may come later.
 pub fn writes(paper: &Paper, expected: &str, cause: &str) {
     let lines = expected.split(' ').filter(|entry| !entry.starts_with('<')).count();
     let what = format!("waiting for the writer to hand out {lines} lines");
@@ -201,7 +205,7 @@ fn is_the_log(paper: &Paper, expected: &str, cause: &str) {
     }
 }
 
-/// Looks at the counts: accepted, written, dropped, of these accepted, refused.
+/// Checks the counts `accepted`, `written`, `dropped`, `dropped_accepted` and `refused`, in this order.
 pub fn books(queue: &LogQueue, expected: [u64; 5], cause: &str) {
     let Counts { accepted, written, dropped, dropped_accepted, refused } = counts(queue);
     let names = ["accepted", "written", "dropped", "dropped_accepted", "refused"];
@@ -215,14 +219,15 @@ pub fn books(queue: &LogQueue, expected: [u64; 5], cause: &str) {
     }
 }
 
-/// Two threads whose put() waits for room, and how many of them have come back.
+/// Two threads whose put() waits for room, and the number of them whose put() has returned.
 pub struct TwoBlocked {
     pub back: Arc<Counter>,
     handles: [thread::JoinHandle<Result<(), NotLogged>>; 2],
 }
 
 impl TwoBlocked {
-    /// Puts these lines into a full queue, each from a thread of its own.
+    /// Puts the given lines into a full queue, each line from its own thread, and waits until both threads
+    /// sleep.
     pub fn start(queue: &Arc<LogQueue>, lines: [&'static str; 2]) -> Self {
         let back = Arc::new(Counter::new("put() to come back"));
         let handles = lines.map(|line| {
@@ -247,7 +252,7 @@ impl TwoBlocked {
         TwoBlocked { back, handles }
     }
 
-    /// What the calls returned.
+    /// Returns the results of both calls.
     pub fn join(self, cause: &str) -> [Result<(), NotLogged>; 2] {
         self.handles.map(|handle| join("put(), which waits for room,", cause, handle))
     }

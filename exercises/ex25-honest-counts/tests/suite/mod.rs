@@ -347,10 +347,10 @@ pub fn accepted_means_written() {
     }
 }
 
-/// Looks whether the counts can have been true together, in a queue with room for one.
+/// Checks that the counts can have been true at the same moment, in a queue with room for one line.
 fn are_of_one_moment(counts: Counts) {
     let Counts { accepted, written, dropped, dropped_accepted, .. } = counts;
-    // One line waits, and one is being written.
+    // At most one line waits, and at most one line is being written.
     if written + dropped_accepted > accepted
         || accepted > written + dropped_accepted + 2
         || dropped_accepted > dropped
@@ -452,7 +452,7 @@ pub fn the_books_balance() {
     }
 }
 
-/// Stops the queue, writes what waits on the test's own thread, and returns it.
+/// Stops the queue, calls run() on the test's own thread, and returns the entries that run() hands out.
 fn handed_out(queue: &LogQueue) -> Vec<Record> {
     stop(queue);
     let mut entries = Vec::new();
