@@ -1,4 +1,5 @@
-//! Right: every line that is accepted or dropped uses up a number; what is missing is read from the numbers, by the writer.
+//! Right: every line that is accepted or dropped gets a number. The writer finds the missing lines by the
+//! missing numbers.
 #![allow(unused)]
 
 use std::collections::BTreeMap;
@@ -107,8 +108,8 @@ impl LogQueue {
         Ok(())
     }
 
-    /// Hands lines and gaps to `out`, in their order, and waits while there are none: the loop of the
-    /// writer's thread.
+    /// Runs the loop of the writer's thread: hands lines and gaps to `out` in their order, and waits while
+    /// there are none.
     pub fn run(&self, mut out: impl FnMut(Record)) {
         let mut expected = 0;
         let mut skip_to = |number: u64, out: &mut dyn FnMut(Record)| {

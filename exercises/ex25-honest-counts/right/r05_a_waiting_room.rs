@@ -1,4 +1,5 @@
-//! Right: a logger that has to wait leaves its line with the others that wait, and the writer lets it in: no logger overtakes it.
+//! Right: a logger that must wait puts its line into a second queue, and the writer moves lines from it into
+//! the log queue. So no logger overtakes a waiting logger.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -147,8 +148,8 @@ impl LogQueue {
         }
     }
 
-    /// Hands lines and gaps to `out`, in their order, and waits while there are none: the loop of the
-    /// writer's thread.
+    /// Runs the loop of the writer's thread: hands lines and gaps to `out` in their order, and waits while
+    /// there are none.
     pub fn run(&self, mut out: impl FnMut(Record)) {
         loop {
             let idle = |state: &mut State| state.lines.is_empty() && !state.stopped;

@@ -1,5 +1,5 @@
-//! Right: writer and loggers wait on one Condvar, and put() wakes one thread: it is the writer, since no
-//! logger waits while the writer does. The writer and stop() wake all threads.
+//! Right: the writer and the loggers wait on one Condvar. put() wakes only one thread, which is the writer,
+//! since no logger waits while the writer waits. The writer and stop() wake all threads.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -108,8 +108,8 @@ impl LogQueue {
         Ok(())
     }
 
-    /// Hands lines and gaps to `out`, in their order, and waits while there are none: the loop of the
-    /// writer's thread. Returns when the queue is stopped and every line and gap is handed out.
+    /// Runs the loop of the writer's thread: hands lines and gaps to `out` in their order, and waits while
+    /// there are none. Returns when the queue is stopped and every line and gap is handed out.
     pub fn run(&self, mut out: impl FnMut(Record)) {
         loop {
             let mut state = self.state.lock().unwrap();

@@ -108,8 +108,8 @@ impl LogQueue {
         Ok(())
     }
 
-    /// Hands lines and gaps to `out`, in their order, and waits while there are none: the loop of the
-    /// writer's thread. Returns when the queue is stopped and every line and gap is handed out.
+    /// Runs the loop of the writer's thread: hands lines and gaps to `out` in their order, and waits while
+    /// there are none. Returns when the queue is stopped and every line and gap is handed out.
     pub fn run(&self, mut out: impl FnMut(Record)) {
         loop {
             let mut state = self.state.lock().unwrap();

@@ -70,8 +70,8 @@ impl LogQueue {
         todo!("accept, drop or refuse the line, and count it")
     }
 
-    /// Hands lines and gaps to `out`, in their order, and waits while there are none: the loop of the
-    /// writer's thread. Returns when the queue is stopped and every line and gap is handed out.
+    /// Runs the loop of the writer's thread: hands lines and gaps to `out` in their order, and waits while
+    /// there are none. Returns when the queue is stopped and every line and gap is handed out.
     pub fn run(&self, mut out: impl FnMut(Record)) {
         todo!("take what waits, and hand it out while no lock is held")
     }

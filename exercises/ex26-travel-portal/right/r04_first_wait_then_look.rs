@@ -1,20 +1,20 @@
-//! Right: one pass waits, and the next one takes what is there.
+//! Right: a first pass waits for the requests, and a second pass takes the answers that have come.
 #![allow(unused)]
 
 use executor::prelude::*;
 use executor::{Executor, JoinTimeoutError, TaskHandle};
 
-/// Milliseconds: a moment on the clock, or the time from one to another.
+/// Milliseconds: a moment on the clock, or a length of time.
 pub type Millis = u64;
 
-/// What time it is, and waiting until it is later. The tests bring their own clock: its time goes on only while a thread
-/// waits on it.
+/// Tells the time, and waits for a task until a given time. The tests have their own clock; its time goes on
+/// only while a thread waits on it.
 pub trait Clock {
-    /// The time now.
+    /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// `TaskHandle::join_timeout` on this clock: waits for the task, for `at_most` at most. A result that is there
-    /// already is returned even if `at_most` is 0.
+    /// Waits for the task for `at_most` milliseconds at most, like `TaskHandle::join_timeout`, but on this
+    /// clock. If the task has already ended, returns its result even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
         handle: TaskHandle<T>,
@@ -25,7 +25,7 @@ pub trait Clock {
 /// A price.
 pub type Cents = u32;
 
-/// Asks a company, which takes its time: a price, or why there is none.
+/// The closure that asks a company, and returns the price, or the reason why there is no price.
 pub type Ask = Box<dyn FnOnce() -> Result<Cents, String> + Send>;
 
 /// A company that sells journeys.
@@ -34,15 +34,15 @@ pub struct Company {
     pub ask: Ask,
 }
 
-/// What became of asking a company.
+/// The outcome of a request to a company.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// Its price.
     Price(Cents),
-    /// It said why it has none, or asking it panicked, or the executor refused to ask it. In the last two cases the words
-    /// are yours.
+    /// The company said why it has no price, or its request panicked, or the executor refused the request.
+    /// You choose the text for a panic and for a refusal.
     Failed(String),
-    /// It had not answered by the deadline.
+    /// The company had not answered by the deadline.
     TimedOut,
 }
 
@@ -53,16 +53,17 @@ pub struct Entry {
     pub answer: Answer,
 }
 
-/// The caller was told to give up while it waited.
+/// The error of a caller that was told to give up while it waited.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// Asks all companies at once, and returns one entry for each at `deadline` at the latest, which is a moment on the clock:
-/// some of the time until then has been spent already, and maybe all of it.
+/// Asks all companies at the same time, and returns one entry for each company, at `deadline` at the latest.
+/// The deadline is a moment on the clock, which may already be near or over when this function is called.
 ///
-/// Prices come first, the lowest before the others, then failures, then those who were late. What is equal stays in the order
-/// of the companies. A late company is called off, and one not asked by the deadline never is. If the caller is told to give
-/// up while it waits (`JoinTimeoutError::Interrupted`), all are called off.
+/// Prices come first, from the lowest to the highest, then failures, then late companies. Equal entries stay
+/// in the order of the companies. Late requests are cancelled, and a company that was not asked by the
+/// deadline never is. If the caller is told to give up while it waits (`JoinTimeoutError::Interrupted`), all
+/// requests are cancelled.
 pub fn ranked_quotes(
     executor: &impl Executor,
     clock: &impl Clock,

@@ -1,7 +1,7 @@
 //! Tests the properties under the model, with `src/exercise.rs` compiled against locks and threads whose
 //! schedule the test decides.
 
-// What `src/exercise.rs` calls `executor` is here the same library, compiled for the model.
+// Here, the crate `executor` of `src/exercise.rs` is the same library, compiled for the model.
 extern crate executor_model as executor;
 
 use exercises_harness::model::{check, probe, sync};

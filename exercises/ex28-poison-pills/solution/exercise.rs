@@ -1,34 +1,35 @@
-//! A queue that comes to its end: many producers, many consumers, and each of them is told when nothing more will come.
+//! A queue that comes to its end: it has many producers and many consumers, and tells each of them when no
+//! item will come any more.
 #![allow(unused)]
 
 use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The end of a queue that puts. It can be cloned: each clone is a producer, and when the last of them is dropped, nothing more
-/// will come.
+/// The end of a queue that puts items in. A producer can be cloned, and each clone is a producer, too. When
+/// the last producer is dropped, no item will come any more.
 pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// An end of a queue that takes. Dropping it is dying: no thread may wait for it any more.
+/// The end of a queue that takes items out. A dropped consumer is dead: no thread may wait for it any more.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     has_ended: bool,
 }
 
-/// What is in the queue.
+/// An entry of the queue.
 enum Message<T> {
     Item(T),
-    /// The consumer that takes it ends.
+    /// Pill: a consumer that takes a pill ends.
     Pill,
 }
 
 struct Shared<T> {
     state: Mutex<State<T>>,
-    /// An item or a pill has come.
+    /// Notified when an item or a pill has come.
     came: Condvar,
-    /// There is room, or no consumer is left for whom it would be needed.
+    /// Notified when there is room, or when no consumer is left.
     room: Condvar,
 }
 
@@ -39,7 +40,8 @@ struct State<T> {
     consumers: usize,
 }
 
-/// A queue with room for `capacity` items (one or more), with one producer, and with `consumers` consumers.
+/// Makes a queue with room for `capacity` items (one or more), with one producer, and with `consumers`
+/// consumers.
 pub fn queue<T>(capacity: usize, consumers: usize) -> (Producer<T>, Vec<Consumer<T>>) {
     let state = State { messages: VecDeque::new(), capacity, producers: 1, consumers };
     let shared = Arc::new(Shared { state: Mutex::new(state), came: Condvar::new(), room: Condvar::new() });
@@ -50,7 +52,7 @@ pub fn queue<T>(capacity: usize, consumers: usize) -> (Producer<T>, Vec<Consumer
 impl<T> Producer<T> {
     /// Puts an item, and waits for room if there is none.
     ///
-    /// `Err` with the item: no consumer is left that would take it.
+    /// Returns `Err` with the item if no consumer is left to take it.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut state = self.shared.state.lock().unwrap();
         while state.messages.len() >= state.capacity && state.consumers > 0 {
@@ -87,8 +89,8 @@ impl<T> Drop for Producer<T> {
 }
 
 impl<T> Consumer<T> {
-    /// Takes the next item, first in, first out, and waits for one if there is none. `None`: nothing more will come; and that it
-    /// says whenever it is asked again.
+    /// Takes the oldest item, and waits for an item if the queue is empty. Returns `None` if no item will
+    /// come any more; then every later call returns `None`, too.
     pub fn take(&mut self) -> Option<T> {
         if self.has_ended {
             return None;

@@ -1,5 +1,5 @@
-//! A queue that comes to its end: many producers, many consumers, and each of them is told when nothing more
-//! will come.
+//! A queue that comes to its end: it has many producers and many consumers, and tells each of them when no
+//! item will come any more.
 //!
 //! This is the only file to edit. `cargo test -p ex28-poison-pills` checks it.
 #![allow(unused)]
@@ -8,19 +8,19 @@ use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The end of a queue that puts items in. It can be cloned: each clone is a producer, and when the last of
-/// them is dropped, nothing more will come.
+/// The end of a queue that puts items in. A producer can be cloned, and each clone is a producer, too. When
+/// the last producer is dropped, no item will come any more.
 pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The end of a queue that takes items out. A dropped consumer is dead: no thread may wait for it any more.
+/// The end of a queue that takes items out. When a consumer is dropped, no thread may wait for it any more.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     has_ended: bool,
 }
 
-/// What all ends share. This is yours.
+/// The state that all producers and consumers share. You write the fields of this struct.
 struct Shared<T> {
     items: Mutex<VecDeque<T>>,
 }
@@ -34,7 +34,7 @@ pub fn queue<T>(capacity: usize, consumers: usize) -> (Producer<T>, Vec<Consumer
 impl<T> Producer<T> {
     /// Puts an item, and waits for room if there is none.
     ///
-    /// `Err` with the item: no consumer is left to take it.
+    /// Returns `Err` with the item if no consumer is left to take it.
     pub fn put(&self, item: T) -> Result<(), T> {
         todo!("wait for room, as long as a consumer is there to make it")
     }
@@ -53,8 +53,8 @@ impl<T> Drop for Producer<T> {
 }
 
 impl<T> Consumer<T> {
-    /// Takes the next item, first in, first out, and waits for one if there is none. `None`: nothing more
-    /// will come; every later call returns `None`, too.
+    /// Takes the oldest item, and waits for an item if the queue is empty. Returns `None` if no item will
+    /// come any more; then every later call returns `None`, too.
     pub fn take(&mut self) -> Option<T> {
         todo!("wait for an item, as long as one can come")
     }

@@ -15,12 +15,12 @@ mod simulation;
 
 use simulation::{NEVER, START, Simulation};
 
-/// Which companies have been asked to the end.
+/// The companies whose requests have run to the end.
 type Asked = Arc<Shared<Vec<&'static str>>>;
 
 const NAMES: [&str; 6] = ["Air", "Bus", "Car", "Dog sledge", "Elevator", "Ferry"];
 
-/// Companies that answer so, in the order in which they are asked.
+/// Returns companies that give the answers, in the order in which they are asked.
 fn companies(asked: &Asked, answers: &[Result<Cents, &'static str>]) -> Vec<Company> {
     let answers = answers.iter().copied().zip(NAMES);
     answers
@@ -35,7 +35,7 @@ fn companies(asked: &Asked, answers: &[Result<Cents, &'static str>]) -> Vec<Comp
         .collect()
 }
 
-/// The entries, with `deadline` so many milliseconds after the call.
+/// Returns the entries for a deadline `deadline` milliseconds after the call.
 fn quotes(simulation: &Simulation, companies: Vec<Company>, deadline: Millis) -> Vec<Entry> {
     match ask(simulation, companies, START + deadline) {
         Ok(entries) => entries,
@@ -55,7 +55,7 @@ fn ask(
     expect("ranked_quotes()", cause, || ranked_quotes(simulation, simulation, companies, deadline))
 }
 
-/// An entry in a few letters.
+/// Returns a short text for an entry.
 fn short(entry: &Entry) -> String {
     let answer = match &entry.answer {
         Answer::Price(price) => price.to_string(),
@@ -89,7 +89,8 @@ fn check_time(simulation: &Simulation, expected: Millis, what: &str, cause: &str
     }
 }
 
-/// No other company may be asked to the end, whatever the executor does after the call.
+/// Checks that only the expected requests run to the end, even if the executor runs its remaining jobs after
+/// the call.
 fn check_asked(simulation: &Simulation, asked: &Asked, expected: &[&str], what: &str, cause: &str) {
     simulation.go_on();
     let asked = asked.with(|asked| asked.clone());
@@ -219,7 +220,8 @@ pub fn a_company_may_use_all_of_the_time() {
 }
 
 pub fn the_deadline_is_a_moment() {
-    // 10 ms are left, and the second company takes more, though less than 10 ms after the first one has answered.
+    // The deadline is in 10 ms. The second company takes 16 ms, which is less than 10 ms after the answer of
+    // the first company.
     let simulation = Simulation::of(&[8, 16, NEVER]);
     let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
     let cause =
@@ -244,7 +246,7 @@ pub fn what_has_come_in_time_counts() {
         "companies that take for ever, 5 and 9 ms, in 10 ms",
         cause,
     );
-    // Asking takes 6 ms each. Air has answered at 8, and at 12 the deadline is over.
+    // Each submission takes 6 ms. Air has answered at 8 ms, and at 12 ms the deadline is over.
     let simulation = Simulation { submission: 6, ..Simulation::of(&[2, NEVER, NEVER]) };
     let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
     let cause = "asking has used up the time, and Air had answered before: look at each that was asked before you call it late";
@@ -315,7 +317,7 @@ pub fn late_companies_are_called_off() {
     check_asked(&simulation, &asked, &["Bus"], "only Bus answers within the 10 ms", cause);
 }
 
-/// A clock whose time is up as soon as a thread waits, but not before the first request runs.
+/// A clock whose time is up as soon as a thread waits and the first request runs.
 struct Impatient {
     first_runs: Arc<Counter>,
     passed: Shared<Millis>,
@@ -422,7 +424,7 @@ pub fn with_the_time_spent_nobody_is_asked() {
             );
         }
     }
-    // Asking takes 6 ms each. The third company would be asked at 12.
+    // Each submission takes 6 ms. The third company would be asked at 12 ms, after the deadline.
     let simulation = Simulation { submission: 6, ..Simulation::of(&[2, NEVER, 2]) };
     let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
     let what = "each is asked in 6 ms, and the deadline is in 10 ms";

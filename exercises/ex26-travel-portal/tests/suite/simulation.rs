@@ -10,23 +10,25 @@ use crate::probe::Shared;
 
 pub const NEVER: Millis = Millis::MAX;
 
-/// When the property begins. No clock begins at zero.
+/// The time on the clock when a property begins. The time does not begin at zero, so that no answer can rely
+/// on zero.
 pub const START: Millis = 1_000;
 
-/// After so many questions an answer is asking and not waiting.
+/// The number of calls to the clock after which a test fails, because the answer polls the clock and does not
+/// wait.
 const PATIENCE: usize = 1_000;
 
-/// An executor and a clock in one: each job takes as long as the property says, all of them run side by side, and the
-/// time goes on while a thread waits, from the end of one job to the end of the next.
+/// An executor and a clock in one. Each job takes as long as the property says, and all jobs run at the same
+/// time. While a thread waits, the time goes on from the end of one job to the end of the next.
 #[derive(Default)]
 pub struct Simulation {
-    /// How long the jobs take, in the order in which they are submitted.
+    /// The times that the jobs take, in the order of their submission.
     pub takes: Vec<Millis>,
-    /// The number of the job that it refuses, from 1.
+    /// The number of the job that the executor refuses, counted from 1.
     pub refuses: Option<usize>,
-    /// How long each submission takes.
+    /// The time that each submission takes.
     pub submission: Millis,
-    /// A caller that waits is told to give up at once, as a task is that was cancelled.
+    /// True if a waiting caller is told to give up at once, like a cancelled task.
     pub interrupts: bool,
     pub state: Shared<State>,
 }
@@ -34,12 +36,12 @@ pub struct Simulation {
 #[derive(Default)]
 pub struct State {
     passed: Millis,
-    /// Jobs that were brought, and those of them that were accepted.
+    /// The number of submitted jobs, and the number of accepted jobs.
     brought: usize,
     accepted: usize,
-    /// How often a thread has asked for the time, or to wait, since something happened.
+    /// The number of calls to the clock since the time went on.
     asked: usize,
-    /// When each job ends, its number, and the job.
+    /// For each running job: the time of its end, its number, and the job.
     running: Vec<(Millis, usize, Task)>,
 }
 
@@ -48,12 +50,12 @@ impl Simulation {
         Self { takes: takes.to_vec(), ..Self::default() }
     }
 
-    /// How much time has passed.
+    /// Returns the time that has passed.
     pub fn passed(&self) -> Millis {
         self.state.with(|state| state.passed)
     }
 
-    /// How many jobs it has accepted.
+    /// Returns the number of accepted jobs.
     pub fn accepted(&self) -> usize {
         self.state.with(|state| state.accepted)
     }
@@ -65,7 +67,7 @@ impl Simulation {
         });
     }
 
-    /// A thread asks, and nothing goes on by that.
+    /// Counts a call to the clock, and fails the test after too many calls.
     fn asks(&self, what: &str, cause: &str) {
         let asked = self.state.with(|state| {
             state.asked += 1;
@@ -76,7 +78,7 @@ impl Simulation {
         }
     }
 
-    /// The running job that ends first, if that is not later than this.
+    /// Takes out the running job that ends first, if it ends at `until` or earlier.
     fn next_to_end(&self, until: Millis) -> Option<(Millis, usize, Task)> {
         self.state.with(|state| {
             let running = state.running.iter().enumerate();
@@ -91,7 +93,7 @@ impl Simulation {
         task.run();
     }
 
-    /// Runs what is still there, as an executor does that was not told to leave it.
+    /// Runs the remaining jobs, as an executor does if they were not cancelled.
     pub fn go_on(&self) {
         step("and the executor goes on with what it has");
         while let Some((.., task)) = self.next_to_end(NEVER) {

@@ -21,7 +21,7 @@ fn take(consumer: &mut Consumer<u32>, what: &str) -> Option<u32> {
     expect(what, SLEEPS_ON, || consumer.take())
 }
 
-/// Takes on a thread of its own until the end, and notes what.
+/// Starts a thread that takes items until the end of the queue, and records the items.
 fn consume(mut consumer: Consumer<u32>, taken: &Arc<Shared<Vec<u32>>>) -> thread::JoinHandle<()> {
     let taken = Arc::clone(taken);
     thread::spawn(move || {
@@ -152,7 +152,7 @@ pub fn what_was_put_before_the_end_is_taken() {
 }
 
 pub fn every_consumer_learns_of_the_end() {
-    // They come when it has ended already …
+    // The consumers call take() after the last producer has ended.
     let (producer, mut consumers) = queue(10, 3);
     drop(producer);
     for consumer in &mut consumers {
@@ -161,7 +161,7 @@ pub fn every_consumer_learns_of_the_end() {
             fail("take() returned an item", "no producer has put one");
         }
     }
-    // … or sleep when it ends.
+    // The consumers sleep in take() when the last producer ends.
     let (producer, consumers) = queue(10, 3);
     let consumers = consumers.into_iter().map(|consumer| consume(consumer, &Arc::default())).collect();
     until_asleep(3, SPINS);
@@ -264,7 +264,7 @@ pub fn a_producer_ends_without_waiting_for_room() {
     aside(|| drop(consumers));
 }
 
-/// Two producers with two items each, and two consumers.
+/// Runs two producers with two items each, and two consumers, and returns the items that were taken.
 fn many(capacity: usize) -> Vec<u32> {
     let (producer, consumers) = queue(capacity, 2);
     let taken = Arc::new(Shared::default());
@@ -314,7 +314,7 @@ pub fn many_items_producers_and_consumers() {
             fail("put() gave the item back", "a consumer is still there");
         }
     };
-    // All producers but one end when half of the items have been put.
+    // All producers except one end when half of the items have been put.
     let others = vec![producer.clone(); MANY];
     (0..MANY).for_each(|item| puts(&others[item], item));
     drop(others);
@@ -337,7 +337,7 @@ pub fn many_items_producers_and_consumers() {
             fail("take() returned an item", "all that were put have been taken");
         }
     }
-    // Items that have no size.
+    // The queue also works with items whose type has no size.
     let (producer, mut consumers) = queue(MANY, 1);
     (0..MANY).for_each(|_| put(&producer, ()));
     drop(producer);
