@@ -8,15 +8,15 @@ use crate::sync::{Arc, Mutex, thread};
 
 // ----- Given. -----
 
-/// The error of a part that was not sorted, because the sort of the part, or of a half of it, panicked or was
-/// never called.
+/// The error for a part that is not sorted, because a sort inside the part panicked or was never called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failed;
 
 /// The closure that sorts one half.
 pub type Half<'a> = Box<dyn FnOnce() -> Result<(), Failed> + Send + 'a>;
 
-/// Calls two halves: at the same time if it has a thread for each half, otherwise one after the other.
+/// A joiner calls two halves: at the same time if it has a thread for each half, otherwise one after the
+/// other.
 pub trait Joiner: Sync {
     /// Calls both halves, on any threads and in any order, and returns when both have ended. Returns an error
     /// if a half has returned an error or has panicked, or if this joiner could not call a half.

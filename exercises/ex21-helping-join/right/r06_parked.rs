@@ -1,5 +1,5 @@
-//! Right: a worker that waits for a half parks. Its thread is in a list, and each change unparks all threads
-//! in the list.
+//! Right: a worker that waits for a half parks. A list contains all waiting threads, and each change unparks
+//! all threads in the list.
 #![allow(unused)]
 
 use std::any::Any;
@@ -154,8 +154,8 @@ impl Pool {
         }
     }
 
-    /// Waits until the given half, or a part of it, is in the queue, and takes it out. Returns `None` if the
-    /// half has ended.
+    /// Waits until the queue contains the given half or a part of it, and takes that entry out. Returns
+    /// `None` if the half has ended.
     fn next_towards(&self, half: &Arc<Task>) -> Option<Entry> {
         let mut state = self.shared.state.lock().unwrap();
         loop {

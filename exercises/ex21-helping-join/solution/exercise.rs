@@ -1,5 +1,5 @@
 //! A pool for computations that split themselves; a worker that waits for a part of a computation helps with
-//! it.
+//! that part.
 #![allow(unused)]
 
 use std::any::Any;

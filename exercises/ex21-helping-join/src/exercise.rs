@@ -1,7 +1,7 @@
 //! A pool for computations that split themselves; a worker that waits for a part of a computation helps with
-//! it.
+//! that part.
 //!
-//! This is the only file to edit. `cargo test -p ex21-helping-join` checks it.
+//! This is the only file to edit. `cargo test -p ex21-helping-join` checks the answer.
 #![allow(unused)]
 
 use std::any::Any;

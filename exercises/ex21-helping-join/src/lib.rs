@@ -1,10 +1,10 @@
 //! A join that helps with what it waits for. The exercise is in `src/exercise.rs`; `README.md` says what to do.
 
-// The locks and threads of the exercise. Here they are real; the tests also use those of a model that decides
-// the schedule.
+// Re-exports the real locks and threads. The tests also compile the exercise with the locks and threads of a
+// model that decides the schedule.
 pub use exercises_sync as sync;
 
 pub mod exercise;
 
-// Does not compile if the answer bypasses `crate::sync`.
+// This macro call does not compile if the answer uses locks or threads that are not from `crate::sync`.
 exercises_macros::door!(exercise);

@@ -53,8 +53,8 @@ pub struct Refused(pub Job);
 /// Calls jobs.
 pub trait Executor: Send + Sync {
     /// Takes a job or refuses it. The executor calls each job that it takes, before `execute` returns or
-    /// later, on any thread. If the executor ends before that, it drops the job. The executor catches a panic
-    /// of the job.
+    /// later, on any thread. If the executor ends before it has called a job, it drops the job. The executor
+    /// catches a panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -84,13 +84,13 @@ struct Places {
     waiting: Mutex<Vec<thread::Thread>>,
 }
 
-/// A place that is taken. Dropping it makes the place free again.
+/// A place that is taken. Dropping the value makes the place free again.
 struct Place(Arc<Places>);
 
 /// A client that has a place. If the guest is dropped before a thread serves it, the client is refused.
 struct Guest<C: Connection> {
     connection: Option<C>,
-    /// Dropped after `Guest::drop` has run, so the place is free only when the client has its answer.
+    /// The place is dropped after `Guest::drop` has run, so it is free only when the client has its answer.
     place: Place,
 }
 

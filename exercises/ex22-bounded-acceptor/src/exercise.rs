@@ -1,7 +1,7 @@
 //! A bounded acceptor: an accept loop with a bounded number of places for clients, and a policy for the time
 //! when all places are taken.
 //!
-//! This is the only file to edit. `cargo test -p ex22-bounded-acceptor` checks it.
+//! This is the only file to edit. `cargo test -p ex22-bounded-acceptor` checks the answer.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -54,8 +54,8 @@ pub struct Refused(pub Job);
 /// Calls jobs.
 pub trait Executor: Send + Sync {
     /// Takes a job or refuses it. The executor calls each job that it takes, before `execute` returns or
-    /// later, on any thread. If the executor ends before that, it drops the job. The executor catches a panic
-    /// of the job.
+    /// later, on any thread. If the executor ends before it has called a job, it drops the job. The executor
+    /// catches a panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 

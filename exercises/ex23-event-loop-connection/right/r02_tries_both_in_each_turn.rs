@@ -31,8 +31,8 @@ pub struct Limits {
 /// The next step of the event loop, after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Call `turn` again when the poller tells of one of these directions. Until the poller tells, the
-    /// connection can do nothing.
+    /// Call `turn` again when the poller tells of one of the given directions. Until the poller tells of a
+    /// direction, the connection can do nothing.
     Wait(Ready),
     /// Call `turn` again soon, after the turns of other connections. The connection can go on without
     /// waiting.
@@ -46,7 +46,8 @@ pub enum Next {
 pub enum End {
     /// The client has closed its side, and has received all answers.
     Finished,
-    /// A request is longer than the limit. The client has received the answers to the requests before it.
+    /// A request is longer than the limit. The client has received the answers to the requests before the
+    /// long request.
     TooLong,
     /// The transport has failed, so that it cannot be read from or written to any more.
     Failed(ErrorKind),

@@ -1,5 +1,5 @@
-//! Right: a reservation is a value. Dropping the value ends the reservation: the client drops it if
-//! put() fails, and the writer drops it when the line is written.
+//! Right: a reservation is a value. Dropping the value ends the reservation. The client drops the value if
+//! put() fails, and otherwise the writer drops it when the line is written.
 #![allow(unused)]
 
 use crate::sync::{Arc, Mutex};

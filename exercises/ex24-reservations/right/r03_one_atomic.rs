@@ -32,8 +32,8 @@ pub enum Refused {
 /// A log: clients on any number of threads hand lines to it, and one thread writes the lines.
 pub struct Log {
     lines: Arc<dyn Lines>,
-    /// The sum of `STOPPED`, if the log is stopped, and of `ONE` for each line that was accepted or is being
-    /// put, and is not written yet.
+    /// `STOPPED` if the log is stopped, plus `ONE` for each line that is accepted or being put and is not
+    /// written yet.
     state: AtomicUsize,
 }
 

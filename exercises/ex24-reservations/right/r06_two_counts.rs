@@ -1,6 +1,6 @@
-//! Right: two counts: the clients that are in put(), and the lines that clients have put. A client moves its
-//! line from the first count to the second after put(), when the line may already be written, so a client can
-//! be the thread that ends the log.
+//! Right: there are two counts, the clients that are in put() and the lines that clients have put. After
+//! put(), a client moves its line from the first count to the second. The writer may have written the line
+//! before, so a client can be the thread that ends the log.
 #![allow(unused)]
 
 use crate::sync::{Arc, Mutex};
@@ -39,8 +39,8 @@ struct State {
     stopped: bool,
     /// The number of clients that are in put().
     putting: usize,
-    /// The number of lines that clients have put, minus the number of written lines. It can be below zero, if
-    /// a line is written before its client has counted it.
+    /// The number of lines that clients have put, minus the number of written lines. The number is below zero
+    /// if a line is written before its client has counted it.
     waiting: isize,
 }
 

@@ -1,7 +1,7 @@
 //! A log that can be stopped, and that writes each accepted line. Each accepted line is a reservation, and
 //! the last reservation to end ends the log.
 //!
-//! This is the only file to edit. `cargo test -p ex24-reservations` checks it.
+//! This is the only file to edit. `cargo test -p ex24-reservations` checks the answer.
 #![allow(unused)]
 
 use crate::sync::{Arc, Mutex};

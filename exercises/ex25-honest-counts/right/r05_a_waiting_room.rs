@@ -76,7 +76,7 @@ struct Waiting {
     expendable: bool,
 }
 
-/// A logger that sleeps until its answer has come.
+/// A logger that sleeps until the writer or stop() has answered.
 struct Visitor {
     line: String,
     answer: Arc<Mutex<Option<Result<(), NotLogged>>>>,
@@ -97,7 +97,8 @@ impl State {
         self.lines.push_back(Waiting { line, gap, expendable });
     }
 
-    /// Returns true if there is room for one line, after dropping an older line if the policy allows it.
+    /// Returns true if there is room for one line. If the policy allows it, first drops an older line to make
+    /// room.
     fn has_room(&mut self, room: usize, overflow: Overflow) -> bool {
         if self.lines.len() < room {
             return true;

@@ -62,8 +62,8 @@ pub struct Interrupted;
 ///
 /// Prices come first, from the lowest to the highest, then failures, then late companies. Equal entries stay
 /// in the order of the companies. Late requests are cancelled, and a company that was not asked by the
-/// deadline never is. If the caller is told to give up while it waits (`JoinTimeoutError::Interrupted`), all
-/// requests are cancelled.
+/// deadline is not asked later. If the caller is told to give up while it waits
+/// (`JoinTimeoutError::Interrupted`), all requests are cancelled.
 pub fn ranked_quotes(
     executor: &impl Executor,
     clock: &impl Clock,

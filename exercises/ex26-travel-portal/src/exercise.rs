@@ -1,6 +1,6 @@
 //! Ranked quotes by a deadline: one entry for each company, the cheapest first, and no request left running.
 //!
-//! This is the only file to edit. `cargo test -p ex26-travel-portal` checks it.
+//! This is the only file to edit. `cargo test -p ex26-travel-portal` checks the answer.
 #![allow(unused)]
 
 use executor::prelude::*;

@@ -11,7 +11,8 @@ pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The end of a queue that takes items out. A dropped consumer is dead: no thread may wait for it any more.
+/// The end of a queue that takes items out. A dropped consumer takes no more items, and no thread must wait
+/// for it.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     has_ended: bool,

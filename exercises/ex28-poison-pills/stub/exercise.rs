@@ -1,7 +1,7 @@
 //! A queue that comes to its end: it has many producers and many consumers, and tells each of them when no
 //! item will come any more.
 //!
-//! This is the only file to edit. `cargo test -p ex28-poison-pills` checks it.
+//! This is the only file to edit. `cargo test -p ex28-poison-pills` checks the answer.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -14,7 +14,8 @@ pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The end of a queue that takes items out. When a consumer is dropped, no thread may wait for it any more.
+/// The end of a queue that takes items out. A dropped consumer takes no more items, and no thread must wait
+/// for it.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     has_ended: bool,

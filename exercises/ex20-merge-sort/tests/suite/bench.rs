@@ -69,7 +69,8 @@ pub(super) struct Bench {
     fails: Option<(usize, Calls)>,
     /// The number of the comparison that panics.
     panics: Option<usize>,
-    /// The counter at which the first of a join's two threads that compares items waits for the second.
+    /// The counter for the two threads of a join: the thread that compares first waits until the other thread
+    /// compares, too.
     pub(super) meet: Option<Counter>,
 }
 
@@ -82,8 +83,8 @@ pub(super) struct Seen {
     /// The parts that are being sorted: first the whole, then a half of the whole, then a half of that half,
     /// and so on. The list is used only if the joiner calls halves one after the other.
     parts: Vec<Part>,
-    /// The number of items that each half of a join has compared; the last entry belongs to the join of the
-    /// whole.
+    /// For each join, the numbers of items that its halves have compared; the last entry belongs to the join
+    /// of the whole.
     pub(super) splits: Vec<(usize, usize)>,
     /// The items that both halves of a part have compared.
     pub(super) shared: Vec<usize>,
@@ -124,7 +125,8 @@ impl Bench {
         Self { how, items: Shared::default(), seen: Shared::default(), fails: None, panics: None, meet: None }
     }
 
-    /// Makes a bench in which the first of a join's two threads that compares items waits for the second.
+    /// Makes a bench in which, in each join, the thread that compares first waits until the other thread
+    /// compares, too.
     pub(super) fn where_they_meet() -> Self {
         Self {
             meet: Some(Counter::new("the other half to compare its first items")),
@@ -182,7 +184,7 @@ impl Bench {
         }
     }
 
-    /// Counts a join that begins. If the join must fail, returns the halves that it still calls.
+    /// Counts a join that begins. Returns the halves to call if this join must fail.
     fn begins(&self) -> Option<Calls> {
         let (joins, open) = self.seen.with(|seen| {
             seen.joins += 1;

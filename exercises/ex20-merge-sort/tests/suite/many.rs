@@ -1,4 +1,4 @@
-//! Tests with many items. They do not use the bench, because it would record every comparison.
+//! Tests with many items. The tests do not use the bench, because it would record every comparison.
 
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -18,8 +18,8 @@ pub(super) fn brings(result: u32) -> Half {
     Box::new(move || result)
 }
 
-/// Joins two halves, neither of which panics. `cause` is the likely cause if the join never ends, or returns
-/// another result.
+/// Joins two halves that do not panic. `cause` is the likely cause if the join never ends, or returns another
+/// result.
 pub(super) fn join(pool: &Pool, cause: &str, a: Half, b: Half) -> (u32, u32) {
     expect("join()", cause, || pool.join(a, b))
 }
@@ -34,7 +34,7 @@ pub(super) fn joins(pool: &Pool, cause: &'static str, a: Half, b: Half) -> Half 
     })
 }
 
-/// Joins two halves, at least one of which panics. Returns the text of the panic.
+/// Joins two halves, and expects that at least one of them panics. Returns the text of the panic.
 pub(super) fn join_that_panics(pool: &Pool, cause: &str, a: Half, b: Half) -> Option<&'static str> {
     let joined = expect("join()", cause, || catch_unwind(AssertUnwindSafe(|| pool.join(a, b))));
     let Err(panic) = joined else { fail("a half has panicked, and join() has returned", cause) };
@@ -83,7 +83,7 @@ pub(super) fn run(pool: &Pool, expected: u32, cause: &'static str, work: Half) {
     Job::submit(pool, expected, cause, work).ends(cause);
 }
 
-/// Does the same as `run`, and reports `cause` if the pool comes to a standstill.
+/// Runs a job like `run`, and reports `cause` if the pool comes to a standstill.
 pub(super) fn run_unless_stuck(pool: &Pool, expected: u32, cause: &'static str, work: Half) {
     let job = Job::submit(pool, expected, cause, work);
     if others_come_to_rest() && !job.has_ended() {

@@ -24,7 +24,7 @@ pub enum Fate {
     /// The client's request was begun, and panicked.
     Panicked,
     Refused,
-    /// The client had not been accepted when the listener was closed, or came later.
+    /// The client had not been accepted when the listener was closed, or it came later.
     StayedOutside,
 }
 
@@ -161,7 +161,7 @@ impl Drop for Link {
 pub struct Door {
     state: Shared<State>,
     places: usize,
-    /// The largest number of clients that may be accepted and have no answer.
+    /// The bound on the number of accepted clients that have no answer.
     most: usize,
     /// Counts the clients that have connected, and the closing of the listener.
     events: Counter,

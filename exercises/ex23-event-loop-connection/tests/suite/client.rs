@@ -49,7 +49,7 @@ impl Client {
         next
     }
 
-    /// Calls `turn` until it returns something else than `Again`.
+    /// Calls `turn` until it returns anything other than `Again`.
     pub fn settle(&mut self, told: Ready) -> Next {
         let mut next = self.turn(told);
         while next == Next::Again {

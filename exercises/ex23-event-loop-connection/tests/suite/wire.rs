@@ -1,4 +1,4 @@
-//! A transport that follows a script, and fails the test if the connection does what it must not do.
+//! A transport that follows a script, and fails the test if the connection breaks a rule.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -70,7 +70,7 @@ impl Wire {
         Ready { readable: !self.input.blocked, writable: !self.output.blocked }
     }
 
-    /// Returns the directions that have become ready, of those for which the connection waits.
+    /// Returns the directions that the connection waits for and that have become ready.
     pub fn poll(&mut self, interest: Ready) -> Ready {
         Ready { readable: self.input.poll(interest.readable), writable: self.output.poll(interest.writable) }
     }
@@ -102,7 +102,7 @@ impl Wire {
         self.input.over || self.too_long
     }
 
-    /// The handler of the connection; checks that it is called with the next request.
+    /// The handler of the connection; checks that each call gets the next request.
     pub fn answer(&mut self, request: &[u8]) -> Vec<u8> {
         step(&format!("the handler is asked {}", text(request)));
         if self.failed.is_some() {

@@ -47,7 +47,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Interrupts the put() of the given line, which returns without having put the line.
+    /// Makes the put() of the given line return without having put the line.
     pub fn interrupt(&self, line: &'static str) {
         step(&format!("interrupts the client that waits with {line:?}"));
         self.state.lock().unwrap().interrupted.push(line);
@@ -96,7 +96,7 @@ pub struct World {
     pub log: Arc<Log>,
     written: Arc<Shared<Vec<String>>>,
     lines_written: Arc<Counter>,
-    /// Counts a writer that has returned from run().
+    /// Counts the return of the writer from run().
     ended: Arc<Counter>,
     writer: Option<thread::JoinHandle<()>>,
 }

@@ -21,7 +21,7 @@ pub struct Paper {
     gate_at: &'static str,
     /// Counts the lines that were handed out.
     pub lines: Counter,
-    /// Counts a writer that has come to the gate.
+    /// Counts the arrival of the writer at the gate.
     pub at_the_gate: Counter,
     gate: Counter,
 }
@@ -154,7 +154,7 @@ pub fn refuses(queue: &LogQueue, line: &str, overflow: Overflow) {
     is_refused(result, &format!("the queue was stopped before put({line:?}, {overflow:?})"));
 }
 
-/// Checks that a put() was refused that began after stop(), or waited during stop().
+/// Checks that put() was refused, because it began after stop() or waited while stop() was called.
 pub fn is_refused(result: Result<(), NotLogged>, when: &str) {
     if result != Err(NotLogged::Stopped) {
         fail(
@@ -174,20 +174,20 @@ pub fn counts(queue: &LogQueue) -> Counts {
     at_once("counts()", DOES_NOT_WAIT, || queue.counts())
 }
 
-/// Stops the queue, lets a writer write the waiting lines, and checks what it has written.
+/// Stops the queue, lets a writer write the waiting lines, and checks the written entries.
 pub fn written_at_the_end(queue: &Arc<LogQueue>, expected: &str, cause: &str) {
     stop(queue);
     ends_with(writer(queue), expected, cause);
 }
 
-/// Waits for the writer of a stopped queue, and checks what it has written.
+/// Waits for the writer of a stopped queue, and checks the written entries.
 pub fn ends_with((paper, running): (Arc<Paper>, thread::JoinHandle<()>), expected: &str, cause: &str) {
     join("run(), whose queue is stopped,", NO_END, running);
     is_the_log(&paper, expected, cause);
 }
 
-/// Waits until the writer has written the expected number of lines, and checks the lines. The expected
-/// entries have no gap at the end, which may come later.
+/// Waits until the writer has written the expected number of lines, and checks the lines. A gap at the end is
+/// not expected here, because the writer may hand it out later.
 pub fn writes(paper: &Paper, expected: &str, cause: &str) {
     let lines = expected.split(' ').filter(|entry| !entry.starts_with('<')).count();
     let what = format!("waiting for the writer to hand out {lines} lines");

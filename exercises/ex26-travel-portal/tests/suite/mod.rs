@@ -20,7 +20,7 @@ type Asked = Arc<Shared<Vec<&'static str>>>;
 
 const NAMES: [&str; 6] = ["Air", "Bus", "Car", "Dog sledge", "Elevator", "Ferry"];
 
-/// Returns companies that give the answers, in the order in which they are asked.
+/// Returns one company for each answer, in the order of the answers.
 fn companies(asked: &Asked, answers: &[Result<Cents, &'static str>]) -> Vec<Company> {
     let answers = answers.iter().copied().zip(NAMES);
     answers
@@ -220,8 +220,8 @@ pub fn a_company_may_use_all_of_the_time() {
 }
 
 pub fn the_deadline_is_a_moment() {
-    // The deadline is in 10 ms. The second company takes 16 ms, which is less than 10 ms after the answer of
-    // the first company.
+    // The deadline is in 10 ms. The second company answers after 16 ms, which is less than 10 ms after the
+    // answer of the first company.
     let simulation = Simulation::of(&[8, 16, NEVER]);
     let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
     let cause =

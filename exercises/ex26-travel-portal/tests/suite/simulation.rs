@@ -39,7 +39,7 @@ pub struct State {
     /// The number of submitted jobs, and the number of accepted jobs.
     brought: usize,
     accepted: usize,
-    /// The number of calls to the clock since the time went on.
+    /// The number of calls to the clock since the time last went on.
     asked: usize,
     /// For each running job: the time of its end, its number, and the job.
     running: Vec<(Millis, usize, Task)>,
@@ -93,7 +93,7 @@ impl Simulation {
         task.run();
     }
 
-    /// Runs the remaining jobs, as an executor does if they were not cancelled.
+    /// Runs the remaining jobs, like an executor whose jobs were not cancelled.
     pub fn go_on(&self) {
         step("and the executor goes on with what it has");
         while let Some((.., task)) = self.next_to_end(NEVER) {
