@@ -65,7 +65,7 @@ fn merge<T: Ord>(items: &mut [T], middle: usize) {
     };
     items[from_left..middle + from_right].rotate_left(middle - from_left);
     let (low, high) = items.split_at_mut(from_left + from_right);
-    // The middle item leaves the part that was split, so both parts are shorter.
+    // Neither part is empty, so both parts are shorter than `items`.
     merge(low, from_left);
     merge(high, middle - from_left);
 }

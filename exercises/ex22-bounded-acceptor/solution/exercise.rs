@@ -46,8 +46,7 @@ pub trait Connection: Send + 'static {
 /// The closure that an executor calls for one client.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of an executor that refuses a job; it contains the job, which was not called. The error of an
-/// executor that refuses a job; it contains the job, which was not called.
+/// The error of an executor that refuses a job; it contains the job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
