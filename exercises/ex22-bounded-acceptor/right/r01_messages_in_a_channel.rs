@@ -36,7 +36,7 @@ pub enum Accepted<C> {
 
 /// The connection to a client that was accepted and waits for an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. The call to `serve` may take long, and may panic.
+    /// Reads the request and answers it. The call to `serve` can take long, and can panic.
     fn serve(self);
 
     /// Tells the client that the server is overloaded, like a response with status 503. `refuse` does not
@@ -132,8 +132,8 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
             return connection.refuse();
         };
         let guest = Guest { connection: Some(connection), place };
-        // This thread holds no lock here. If the executor refuses the job, the guest is dropped with the
-        // error.
+        // The calling thread holds no lock here. If the executor refuses the job, the guest is dropped with
+        // the error.
         drop(self.below.execute(Box::new(move || guest.serve())));
     }
 

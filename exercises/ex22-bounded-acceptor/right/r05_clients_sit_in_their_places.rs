@@ -35,7 +35,7 @@ pub enum Accepted<C> {
 
 /// The connection to a client that was accepted and waits for an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. The call to `serve` may take long, and may panic.
+    /// Reads the request and answers it. The call to `serve` can take long, and can panic.
     fn serve(self);
 
     /// Tells the client that the server is overloaded, like a response with status 503. `refuse` does not
@@ -89,7 +89,7 @@ struct State<C> {
 
 enum Room<C> {
     Free,
-    /// The place is kept for a client that will perhaps come.
+    /// The place is kept by a loop that waits for a client.
     Kept,
     Client(C),
 }

@@ -10,12 +10,12 @@ use crate::sync::{Condvar, Mutex};
 /// The policy for a line for which the queue has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
-    /// With this policy, put() waits until there is room, or until the queue is stopped.
+    /// Block: put() waits until there is room, or until the queue is stopped.
     Block,
-    /// With this policy, the line is dropped.
+    /// DropNewest: if there is no room, the new line is dropped.
     DropNewest,
-    /// With this policy, the oldest waiting line that was put with the same policy is dropped and makes room.
-    /// If no such line waits, the new line itself is dropped.
+    /// DropOldest: the oldest waiting line that was put with `DropOldest` is dropped to make room. If no
+    /// waiting line was put with `DropOldest`, the new line is dropped.
     DropOldest,
 }
 

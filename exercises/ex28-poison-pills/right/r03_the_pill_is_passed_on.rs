@@ -11,8 +11,7 @@ pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The end of a queue that takes items out. A dropped consumer takes no more items, and no thread must wait
-/// for it.
+/// The end of a queue that takes items out. Once a consumer is dropped, other threads must not wait for it.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     has_ended: bool,

@@ -187,8 +187,8 @@ pub fn it_takes_its_own_half_and_no_job() {
 pub fn it_helps_with_nothing_else() {
     let pool = Pool::new(3);
     let (joining, gate, at_gate) = (Arc::<Joining>::default(), Gate::new(), Gate::new());
-    // One half of the job waits for a half of its own. That inner half submits a job and then waits at a gate
-    // on another worker.
+    // One half of the job joins two inner halves. The second inner half submits a job and then waits at a
+    // gate on another worker.
     let (x, stays) = apart(&gate);
     let (jobs, another) = (pool.clone(), joining.other("another job", NO_OTHER));
     let y = move || {

@@ -11,7 +11,7 @@ use super::super::exercise::{Limits, Ready};
 use super::causes::{AFTER_END, ANSWER_FIRST, BUDGET, EMPTY, NOT_A_REQUEST, ONE_ANSWER, READS_ON, TOO_LONG};
 use super::script::{Direction, Event};
 
-/// The state of the transport: the bytes that have moved, and the events that are to come.
+/// The state of the transport: the bytes that have moved, and the events to come.
 pub struct Wire {
     pub(super) input: Direction,
     pub(super) output: Direction,

@@ -204,8 +204,8 @@ impl World {
         written
     }
 
-    /// Waits for the end of the writer, and checks that it has written all lines of all clients, and those of
-    /// each client in their order.
+    /// Waits for the end of the writer, and checks that it has written all lines, and the lines of each
+    /// client in their order.
     pub fn ends_with_many(&mut self, clients: &[Vec<String>], cause: &str) {
         self.ends(NOT_ENDED);
         let written = self.written.with(|written| written.clone());
