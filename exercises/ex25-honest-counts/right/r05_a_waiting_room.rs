@@ -97,8 +97,8 @@ impl State {
         self.lines.push_back(Waiting { line, gap, expendable });
     }
 
-    /// Returns true if there is room for one line. If the policy allows it, first drops an older line to make
-    /// room.
+    /// Returns true if there is room for one line. If the policy is `DropOldest`, first drops an older line
+    /// to make room.
     fn has_room(&mut self, room: usize, overflow: Overflow) -> bool {
         if self.lines.len() < room {
             return true;

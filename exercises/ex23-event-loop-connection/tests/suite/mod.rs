@@ -22,7 +22,7 @@ use script::Event::{Block, Bytes, End as Over, Fails, Room};
 use wire::answer_to;
 
 const WIDE: Limits = Limits { pending: 1000, line: 1000, per_turn: 1000 };
-/// Limits at which two short answers still leave room for one byte.
+/// Limits with room for two short answers and one byte more.
 const NARROW: Limits = Limits { pending: 5, ..WIDE };
 
 const WAITS_TO_READ: Next = Next::Wait(Ready { readable: true, writable: false });
