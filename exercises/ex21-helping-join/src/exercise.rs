@@ -51,7 +51,7 @@ impl Pool {
         pool
     }
 
-    /// Submits a job; a worker runs it some time later. A panic ends the job and nothing else.
+    /// Submits a job; a worker runs it some time later. A panic of a job ends only that job.
     pub fn submit(&self, job: impl FnOnce() + Send + 'static) {
         self.push(Box::new(job));
     }

@@ -31,7 +31,7 @@ pub struct Limits {
 /// The next step of the event loop, after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Call `turn` again when the poller tells of one of the given directions. Until the poller tells of a
+    /// Call `turn` again when the poller reports one of the given directions. Until the poller reports a
     /// direction, the connection can do nothing.
     Wait(Ready),
     /// Call `turn` again soon, after the turns of other connections. The connection can go on without
@@ -108,7 +108,7 @@ impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
     }
 
     /// Reads, answers and writes as much as is possible without waiting, up to the limit of a turn. `ready`
-    /// has the directions of which the poller has told since the last turn.
+    /// contains the directions that the poller has reported since the last turn.
     pub fn turn(&mut self, ready: Ready) -> Next {
         self.can_read |= ready.readable;
         self.can_write |= ready.writable;

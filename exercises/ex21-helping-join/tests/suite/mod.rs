@@ -153,7 +153,7 @@ fn in_a_half_of_a_half(pool: &Pool, levels: usize, inmost: Half) -> Half {
 
 pub fn it_helps_with_parts_of_parts() {
     let pool = Pool::new(2);
-    // Either of the two workers may run the part. The worker that does not run the part must find the halves
+    // Either of the two workers can run the part. The worker that does not run the part must find the halves
     // of the part.
     let half = in_a_half_of_a_half(&pool, 5, two_that_meet(&pool));
     run_unless_stuck(&pool, 22, HELPS, with_a_half_elsewhere(&pool, HELPS, half));

@@ -34,7 +34,7 @@ impl Client {
         Self { wire, connection }
     }
 
-    /// Calls `turn` once, with the directions that the poller tells.
+    /// Calls `turn` once, with the directions that the poller reports.
     pub fn turn(&mut self, told: Ready) -> Next {
         step(match (told.readable, told.writable) {
             (true, true) => "the poller tells: readable and writable",
@@ -58,7 +58,7 @@ impl Client {
         next
     }
 
-    /// Calls `turn` until the connection is closed, or until it waits and the poller has nothing to tell.
+    /// Calls `turn` until the connection is closed, or until it waits and the poller has nothing to report.
     pub fn run(&mut self) -> Next {
         let told = self.wire.borrow().at_first();
         self.goes_on(told)

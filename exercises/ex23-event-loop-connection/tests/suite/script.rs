@@ -14,7 +14,7 @@ pub enum Event {
     Bytes(&'static [u8]),
     /// There is room for this number of bytes.
     Room(usize),
-    /// The direction returns `WouldBlock` until the poller has told of it.
+    /// The direction returns `WouldBlock` until the poller has reported it as ready.
     Block,
     /// The input has ended.
     End,
@@ -25,9 +25,10 @@ pub enum Event {
 #[derive(Default)]
 pub struct Direction {
     pub events: VecDeque<Event>,
-    /// True if the direction has returned `WouldBlock`, and the poller has not told of it since.
+    /// True if the direction has returned `WouldBlock`, and the poller has not reported it since.
     pub blocked: bool,
-    /// True if the direction has returned `WouldBlock` in this turn, and the poller has not told of it since.
+    /// True if the direction has returned `WouldBlock` in this turn, and the poller has not reported it
+    /// since.
     blocked_now: bool,
     /// True if the direction has ended or failed.
     pub over: bool,
@@ -37,20 +38,20 @@ pub struct Direction {
 
 impl Direction {
     /// Makes a direction that follows the script. If the direction is not ready at the beginning, the poller
-    /// tells when it becomes ready.
+    /// reports it when it becomes ready.
     pub fn of(events: Vec<Event>) -> Self {
         let blocked = matches!(events.first(), Some(Event::Block));
         Self { events: events.into(), blocked, ..Self::default() }
     }
 
-    /// Begins a turn: if the poller has told of this direction, rightly or wrongly, the connection may call
+    /// Begins a turn: if the poller has reported this direction, rightly or wrongly, the connection may call
     /// it again.
     pub fn begin_turn(&mut self, told: bool) {
         self.blocked &= !told;
         (self.blocked_now, self.moved) = (false, 0);
     }
 
-    /// Returns true if the poller tells of this direction, because it has become ready.
+    /// Returns true if the poller reports this direction, because it has become ready.
     pub fn poll(&mut self, is_wanted: bool) -> bool {
         let tells = is_wanted && self.blocked && self.events.len() > 1;
         if tells {
