@@ -17,7 +17,7 @@ pub struct Ready {
 /// The limits of what a connection does in one turn and keeps in memory. Each limit is at least 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// While at least this number of bytes of answers wait to be written, the connection reads nothing and
+    /// The bound on the answer bytes that wait to be written. At this bound, the connection reads nothing and
     /// answers no request.
     pub pending: usize,
     /// The length of the longest request, without its line end.

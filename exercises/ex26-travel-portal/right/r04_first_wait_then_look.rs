@@ -7,7 +7,7 @@ use executor::{Executor, JoinTimeoutError, TaskHandle};
 /// Milliseconds: a moment on the clock, or a length of time.
 pub type Millis = u64;
 
-/// Tells the time, and waits for a task until a given time. The tests have their own clock; its time goes on
+/// Tells the time, and waits for tasks with a time limit. The tests have their own clock; its time goes on
 /// only while a thread waits on it.
 pub trait Clock {
     /// Returns the current time.
