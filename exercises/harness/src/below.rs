@@ -1,8 +1,8 @@
-//! The executors that properties put below an answer that runs its jobs on another one. Compiled twice, like
-//! `probe.rs`.
+//! The executors that properties put below an answer that runs its jobs on another executor. This file is
+//! compiled twice, like `probe.rs`.
 //!
-//! An exercise has an executor trait of its own, so its suite implements that trait for these executors: each
-//! takes a job, or gives it back.
+//! Each exercise has its own executor trait, so its suite implements that trait for the executors here: each
+//! of them takes a job, or gives it back.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,10 +11,10 @@ use super::probe::{Counter, Shared};
 use super::sync::{Arc, thread};
 use crate::recorder::{expect, step};
 
-/// What an answer gives to the executor below it.
+/// A job that an answer gives to the executor below it.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// A gate at which one party waits until another opens it.
+/// A gate at which one thread waits until another thread opens it.
 #[derive(Debug)]
 pub struct Gate {
     reached: Counter,
@@ -46,23 +46,24 @@ impl Gate {
         expect("waiting for a job to begin", cause, || self.reached.wait_for(1));
     }
 
-    /// Lets through the threads that wait and all that come later.
+    /// Opens the gate: lets through the threads that wait at it and all threads that come later.
     pub fn open(&self) {
         step("opens the gate");
         self.open.add();
     }
 }
 
-/// Calls an entry as every executor here does: a panic ends the entry, and not the thread.
+/// Calls an entry as every executor here does: a panic ends only the entry, and not the thread that calls it.
 fn call(entry: Job) {
     step("the executor calls what it was given");
     drop(catch_unwind(AssertUnwindSafe(entry)));
 }
 
-/// What an executor does with an entry.
+/// The action that an executor takes when it is given an entry.
 type Answer = Box<dyn FnOnce(Job) -> Result<(), Job> + Send>;
 
-/// Keeps entries until the property has them called, and refuses if it is told to.
+/// An executor that keeps entries until the property tells it to call them, and that refuses entries if it is
+/// told to.
 #[derive(Default)]
 pub struct Desk {
     entries: Arc<Shared<VecDeque<Job>>>,
@@ -71,12 +72,13 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Makes a desk that queues.
+    /// Makes a desk that queues all entries.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Does what the desk was told to do next, or queues the job, or refuses and gives it back.
+    /// Does with the job what the desk was told to do next; without such an order, the desk queues the job,
+    /// or refuses it and gives it back.
     pub fn submit(&self, job: Job) -> Result<(), Job> {
         if let Some(answer) = self.answers.with(VecDeque::pop_front) {
             return answer(job);
@@ -90,12 +92,13 @@ impl Desk {
         Ok(())
     }
 
-    /// Says whether the desk refuses from now on.
+    /// Sets whether the desk refuses entries from now on.
     pub fn refuse(&self, refuses: bool) {
         self.refuses.with(|now| *now = refuses);
     }
 
-    /// Makes the next `submit` wait at the gate; then it queues what it was given, or refuses.
+    /// Makes the next `submit` wait at the gate; after the gate opens, `submit` queues its entry, or refuses
+    /// it.
     pub fn decide_at(&self, gate: &Arc<Gate>, takes: bool) {
         let (gate, queue) = (Arc::clone(gate), Arc::clone(&self.entries));
         let answer = move |entry| {
@@ -112,7 +115,7 @@ impl Desk {
         self.answers.with(|answers| answers.push_back(Box::new(answer)));
     }
 
-    /// Makes the next `submit` call what it is given, and wait at the gate before it returns.
+    /// Makes the next `submit` call its entry, and then wait at the gate before it returns.
     pub fn call_and_stay_at(&self, gate: &Arc<Gate>) {
         let gate = Arc::clone(gate);
         let answer = move |entry| {
@@ -124,14 +127,14 @@ impl Desk {
         self.answers.with(|answers| answers.push_back(Box::new(answer)));
     }
 
-    /// Calls all entries, and those that come meanwhile, on the calling thread.
+    /// Calls all entries on the calling thread, and also the entries that are submitted meanwhile.
     pub fn run_all(&self, cause: &str) {
         while let Some(entry) = self.take() {
             expect("what the executor was given", cause, || call(entry));
         }
     }
 
-    /// Calls the oldest entry on a thread of its own.
+    /// Calls the oldest entry on a new thread.
     pub fn run_one_elsewhere(&self) -> Option<thread::JoinHandle<()>> {
         let entry = self.take()?;
         Some(on_a_thread("the executor's thread", Box::new(move || call(entry))))
@@ -142,7 +145,7 @@ impl Desk {
     }
 }
 
-/// Starts a thread for each entry.
+/// An executor that starts a thread for each entry.
 #[derive(Default)]
 pub struct Threads(Shared<Vec<thread::JoinHandle<()>>>);
 
@@ -162,20 +165,20 @@ impl Threads {
     }
 }
 
-/// Calls each entry before it returns.
+/// An executor that calls each entry before `submit` returns.
 pub struct AtOnce {
     elsewhere: bool,
     inside: Counter,
 }
 
 impl AtOnce {
-    /// Makes an executor that calls on the submitting thread, or (`elsewhere`) on another one, for which the
-    /// submitting thread waits.
+    /// Makes an executor that calls entries on the submitting thread; or, if `elsewhere` is true, on another
+    /// thread, for which the submitting thread waits.
     pub fn new(elsewhere: bool) -> Arc<Self> {
         Arc::new(Self { elsewhere, inside: Counter::new("nothing") })
     }
 
-    /// How many calls of entries have not returned.
+    /// Returns the number of calls of entries that have not returned.
     pub fn depth(&self) -> usize {
         self.inside.get()
     }
@@ -194,7 +197,7 @@ impl AtOnce {
     }
 }
 
-/// Starts a named thread that does the work.
+/// Starts a named thread that runs the given closure.
 pub fn on_a_thread(name: &str, work: Box<dyn FnOnce() + Send>) -> thread::JoinHandle<()> {
     thread::Builder::new().name(name.into()).spawn(work).expect("a thread")
 }

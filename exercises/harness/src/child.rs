@@ -1,4 +1,4 @@
-//! The process in which a property runs: whatever goes wrong in it ends in a report.
+//! The process in which a property runs: whatever fails in this process, the process ends with a report.
 
 use std::panic;
 use std::sync::{Mutex, Once, PoisonError};
@@ -9,23 +9,23 @@ use exercises_protocol::{Failure, Source, WHY};
 
 use crate::{recorder, report, verdict, watch};
 
-/// Runs the property once. The hook has reported every panic but those on purpose, and these must not come
-/// out here.
+/// Runs the property once. The hook has reported every panic except the intended ones, and an intended panic
+/// must not come out of the property.
 pub(crate) fn run_once(property: fn()) {
     if panic::catch_unwind(property).is_err() {
         verdict::fail_escaped();
     }
 }
 
-/// Ends the property if the text of a panic is what a model says of a run: "deadlock". Other texts are left
-/// alone.
+/// Ends the property if the text of a panic is one with which a model reports a failed run, such as
+/// "deadlock". Panics with other texts are ignored here.
 type Recognises = fn(&str);
 
-/// The function of the model that runs the property. On real threads there is none.
+/// The function with which the model runs the property. `None` if the property runs on real threads.
 static RECOGNISES: Mutex<Recognises> = Mutex::new(|_| ());
 
-/// Prepares this process to run one property of the file whose text is `source`: whatever goes wrong from
-/// here on ends in a report. A file that must not be run is reported at once.
+/// Prepares this process to run one property of the file whose text is `source`: from here on, every failure
+/// ends the process with a report. A file that must not be run is reported before any of its code runs.
 pub(crate) fn begin(source: &str, deadline: Duration, recognises: Recognises) {
     static HOOK: Once = Once::new();
     report::begin();
@@ -37,10 +37,11 @@ pub(crate) fn begin(source: &str, deadline: Duration, recognises: Recognises) {
     watch::begin(deadline, verdict::fail_out_of_time);
 }
 
-/// Refuses a file that names what an answer must not. A learner's file of that kind does not even compile (a
-/// macro sees to that); the proof compiles answers without it.
+/// Refuses a file that uses a name that no answer may use. A learner's file with a forbidden name does not
+/// even compile, because a macro rejects it; but the proof compiles answers without that macro.
 fn refusal(source: &str) -> Option<Failure> {
-    /// The last text that was not refused. The proof runs one property of an answer after the other.
+    /// The last text that was accepted. The text is remembered because the proof runs the properties of one
+    /// answer one after the other.
     static LAST: Mutex<String> = Mutex::new(String::new());
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if *last == source {
@@ -56,7 +57,7 @@ fn refusal(source: &str) -> Option<Failure> {
     Some(Failure::new(promise, &seen.join("\n"), WHY, Schedule::default()))
 }
 
-/// Installs the hook by which a panic ends the property where it happens.
+/// Installs the panic hook, with which a panic ends the property at the place of the panic.
 pub(crate) fn install_hook() {
     panic::set_hook(Box::new(|info| {
         let message = info.payload_as_str().unwrap_or("(a panic whose payload is not text)");

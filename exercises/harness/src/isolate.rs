@@ -1,9 +1,9 @@
-//! A process of its own for each property, and what it reports.
+//! Runs each property in its own process, and reads the report of that process.
 //!
-//! The test starts its own binary again with the name of the one property in the environment. The child runs
-//! the property and writes one line with the verdict, at the moment it is known, and ends. So nothing that a
-//! wrong answer leaves behind (threads that wait for each other, destructors that would hang, a panic within
-//! a panic) can hide what went wrong, and a child that does not end is ended.
+//! The test starts its own binary again, with the name of the property in the environment. The child runs the
+//! property. As soon as the verdict is known, the child writes it as one line, and ends. So nothing that a
+//! wrong answer leaves behind can hide the failure: no threads that wait for each other, no destructors that
+//! would hang, no panic within a panic. A child that does not end by itself is ended.
 
 use std::io::{Read, Write};
 use std::panic;
@@ -19,22 +19,22 @@ use exercises_protocol::{Failure, Mode, PROPERTY, State, TRACE, Terminal, Verdic
 
 use crate::{last_words, report};
 
-/// How much of the learner's own output is shown.
+/// The number of bytes of the learner's own output that are shown.
 const OUTPUT_LINES: usize = 20;
-/// Beyond this, a child's output is thrown away.
+/// The number of bytes after which a child's output is discarded.
 const OUTPUT_BYTES: usize = 4 << 20;
-/// How long the parent waits for a silent child beyond the child's deadline, so that it can report what it
-/// was doing.
+/// The time that the parent waits for a silent child after the child's deadline, so that the child can still
+/// report what it was doing.
 const GRACE: Duration = Duration::from_secs(5);
-/// The variable with glibc's settings. Other C libraries ignore it.
+/// The environment variable with glibc's settings. Other C libraries ignore the variable.
 const ALLOCATOR: &str = "GLIBC_TUNABLES";
-/// Every run of a property takes and gives back the same few thousand small pieces of memory. So more of them
-/// than usual are kept at hand, and what the process has is not given back.
+/// Every run of a property allocates and frees the same few thousand small pieces of memory. So the allocator
+/// keeps more free pieces than usual, and does not return memory to the system.
 const AT_HAND: &str = "glibc.malloc.tcache_count=500:glibc.malloc.top_pad=8000000:\
                        glibc.malloc.trim_threshold=100000000:glibc.malloc.mmap_threshold=4000000";
 
-/// Set when a property did not end: later properties are not tried, or the learner would wait for one
-/// deadline after the other.
+/// Set when a property did not end: later properties are then not tried, because otherwise the learner would
+/// wait for one deadline after another.
 static HUNG: Mutex<Option<String>> = Mutex::new(None);
 
 pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, run_here: impl FnOnce()) {
@@ -63,7 +63,7 @@ pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, r
     panic::resume_unwind(Box::new("the property does not hold")); // the message is out; the hook would only add to it
 }
 
-/// Writes the verdict as JSON, for a caller that asks for more than text.
+/// Writes the verdict as JSON, for a caller that needs more than text.
 fn write(state: &State, name: &str) {
     let Some(directory) = std::env::var_os(TRACE) else { return };
     let (directory, json) =
@@ -80,10 +80,10 @@ fn this_test(name: &str) -> Command {
     command
 }
 
-/// Has `command` run the property and waits for its report.
+/// Makes `command` run the property, and waits for the report.
 ///
 /// # Panics
-/// If the process cannot be started.
+/// Returns an error if the process cannot be started.
 pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Verdict {
     let mut child = Running::start(command.env(PROPERTY, property));
     let nonce = report::new_nonce();
@@ -98,7 +98,7 @@ pub fn in_child(mut command: Command, property: &str, deadline: Duration) -> Ver
     child.verdict(&nonce, property, in_time).unwrap_or_else(Err)
 }
 
-/// A child, and what it has written.
+/// A child process, and its output so far.
 pub(crate) struct Running {
     child: Child,
     pub(crate) stdin: Option<ChildStdin>,
@@ -131,25 +131,25 @@ impl Running {
         }
     }
 
-    /// Waits until the child has written something. The error says whether it has closed its output, or been
-    /// silent for too long.
+    /// Waits until the child has written something. The error tells whether the child has closed its output,
+    /// or has been silent for too long.
     pub(crate) fn hear(&self, deadline: Duration) -> Result<(), RecvTimeoutError> {
         self.signs.recv_timeout(deadline + GRACE)
     }
 
-    /// Forgets what the child has written.
+    /// Forgets the child's output so far.
     pub(crate) fn forget(&self) {
         self.stdout.kept().clear();
         self.stderr.kept().clear();
     }
 
-    /// The report with this number, if it has been written.
+    /// Returns the report with this number, if the child has written it.
     pub(crate) fn report(&self, nonce: &str) -> Option<Verdict> {
         report::find(&String::from_utf8_lossy(&self.stdout.kept()), nonce)
     }
 
-    /// Ends the child, unless it was `in_time` and ends by itself. An error says how it ended, if it has
-    /// reported nothing.
+    /// Ends the child, unless the child was `in_time` and ends by itself. If the child has reported nothing,
+    /// the error says how the child ended.
     pub(crate) fn verdict(
         mut self,
         nonce: &str,
@@ -174,14 +174,14 @@ impl Running {
         Err(Box::new(failure))
     }
 
-    /// Waits for the end of a child that has nothing more to do.
+    /// Waits for the end of a child that has nothing left to do.
     pub(crate) fn dismiss(mut self) {
         self.stdin = None;
         end(&mut self.child, true);
     }
 }
 
-/// Why a process may have ended before its time: by itself, or because it was ended.
+/// The reason why a process may have ended too early: it ended by itself, or another process ended it.
 fn cause_of_end(status: &str, stderr: &str, by_itself: bool) -> &'static str {
     if stderr.contains("has overflowed its stack") {
         "your code overflowed the stack: does something call itself without an end?"
@@ -203,14 +203,14 @@ fn end(child: &mut Child, in_time: bool) -> String {
     child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
 }
 
-/// Reads what a child writes, to the end.
+/// Reads the output of a child, to the end.
 struct Reader {
     kept: Arc<Mutex<Vec<u8>>>,
     thread: Option<thread::JoinHandle<()>>, // until it has been waited for
 }
 
 impl Reader {
-    /// `hears` is told whenever something came, and dropped at the end.
+    /// `hears` gets a message whenever output has come, and is dropped at the end of the output.
     fn new(mut from: impl Read + Send + 'static, hears: Option<mpsc::Sender<()>>) -> Self {
         let kept: Arc<Mutex<Vec<u8>>> = Arc::default();
         let keep = Arc::clone(&kept);
@@ -231,8 +231,8 @@ impl Reader {
         Self { kept, thread: Some(thread) }
     }
 
-    /// Returns what was read. Without waiting for the end, only what is there now: a process that the child
-    /// has started may hold the pipe open.
+    /// Returns the output that was read. If it must not wait for the end, it returns only the output so far,
+    /// because a process that the child has started may keep the pipe open.
     fn text(&mut self, to_the_end: bool) -> String {
         if to_the_end && let Some(thread) = self.thread.take() {
             let _ = thread.join(); // it does not panic
@@ -245,7 +245,7 @@ impl Reader {
     }
 }
 
-/// What is left when the lines of the test runner, of shuttle and of ourselves are taken away.
+/// Returns the output without the lines of the test runner, of shuttle and of this crate.
 fn own_output(property: &str, stdout: &str, stderr: &str) -> String {
     let runner = format!("test {property} ... ");
     let own = |line| {

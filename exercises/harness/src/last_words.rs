@@ -1,11 +1,11 @@
-//! Which of several failures to begin with, at the end of what a test program prints.
+//! Chooses which of several failures to show first, in the last line that a test program prints.
 //!
-//! Cargo shows the failures in the order of the alphabet. The one that says most about the mistake may be
-//! anywhere among them, and the learner reads the end first. The test runner calls no code of ours after its
-//! last test. So the line waits for the end of the process.
+//! Cargo shows the failures in alphabetical order. The failure that says most about the mistake may be
+//! anywhere in that order, but the learner reads the end first. The test runner calls none of our code after
+//! its last test. So the line is printed when the process ends.
 //!
-//! Unsafe code: a function of the C library is declared, since the standard library has no name for it. The
-//! invariant is that the declaration is the C library's.
+//! This module has unsafe code: it declares a function of the C library, because the standard library offers
+//! no such function. The invariant is that the declaration agrees with the C library.
 #![expect(unsafe_code, reason = "the end of the process is told by the C library alone")]
 
 use std::ffi::c_int;
@@ -16,7 +16,8 @@ use std::sync::{Mutex, Once, PoisonError};
 use exercises_protocol::schedule::Schedule;
 use exercises_protocol::{Exercise, Failure, Terminal};
 
-// SAFETY: C11 7.22.4.2: `int atexit(void (*func)(void));`. Any thread may call it.
+// SAFETY: C11 7.22.4.2: The declaration in C is `int atexit(void (*func)(void));`. Any thread may call
+// `atexit`.
 unsafe extern "C" {
     safe fn atexit(function: extern "C" fn()) -> c_int;
 }
@@ -24,7 +25,7 @@ unsafe extern "C" {
 /// The properties that have failed in this process.
 static FAILED: Mutex<Vec<(String, Failure)>> = Mutex::new(Vec::new());
 
-/// Notes that the message of this property's failure has been shown.
+/// Notes that the message about this property's failure has been shown.
 pub(crate) fn has_failed(property: &str, failure: &Failure) {
     static FIRST: Once = Once::new();
     let seen = failure.seen.lines().next().unwrap_or_default();
@@ -43,7 +44,7 @@ extern "C" fn at_the_end() {
     }
 }
 
-/// The text of the last line; nothing if there is no choice.
+/// Returns the text of the last line, or nothing if there is no choice between failures.
 fn begin_with(failed: &[(String, Failure)]) -> Option<String> {
     if failed.len() < 2 {
         return None;
@@ -54,7 +55,7 @@ fn begin_with(failed: &[(String, Failure)]) -> Option<String> {
     let terminal = Terminal::of_stdout();
     let text = format!("{property}: {}\nMending it often mends others. Its message alone:", failure.seen);
     let text = terminal.paragraph("begin with", &text);
-    // A command that is broken into two lines cannot be copied.
+    // A command that is broken into two lines cannot be copied, so it stays on one line.
     let command = format!("cargo test -p {} {property}", exercise.name);
     Some(terminal.show(&format!("{text}{:12}{command}\n\n", "")).into_owned())
 }

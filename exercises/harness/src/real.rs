@@ -36,12 +36,12 @@ pub mod below;
 pub struct Plain<T>(Mutex<T>);
 
 impl<T> Plain<T> {
-    /// Makes plain memory with a value in it.
+    /// Makes plain memory that holds the given value.
     pub fn new(value: T) -> Self {
         Self(Mutex::new(value))
     }
 
-    /// Does something with the value.
+    /// Calls the function with the value.
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         match self.0.try_lock() {
             Ok(mut value) => f(&mut value),
@@ -61,8 +61,8 @@ pub const RUNS: usize = 30;
 /// needs a few milliseconds; the suite uses no clock, so nothing here depends on the number.
 const DEADLINE: Duration = Duration::from_secs(8);
 
-/// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it
-/// fails.
+/// Checks a property of the learner's file, whose text is `source`, in its own process; panics if the
+/// property fails.
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Real, DEADLINE, || {
         run_here(source, promise, RUNS, property);

@@ -12,9 +12,9 @@ use exercises_protocol::Mode;
 pub struct Job<'a> {
     /// Under the model, or on real threads.
     pub mode: Mode,
-    /// The exercise's name.
+    /// The name of the exercise.
     pub exercise: &'a str,
-    /// The answer's name.
+    /// The name of the answer.
     pub answer: &'a str,
     /// The properties' names, with commas between them.
     pub properties: &'a str,

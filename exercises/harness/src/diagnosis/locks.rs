@@ -1,17 +1,18 @@
-//! Rules about a lock that a thread does not get.
+//! Rules about a thread that waits for a lock and does not get it.
 
 use exercises_protocol::schedule::{Action, Event};
 
 use super::Cause;
 use crate::record::{Doing, LOCK_TAKEN, MESSAGE, Record, line_text};
 
-/// The thread that has the lock that this one waits for, and since which line.
+/// Finds the thread that holds the lock for which the given thread waits, and the line at which it took the
+/// lock.
 fn blocked_by(record: &Record, thread: usize) -> Option<(usize, Option<u32>)> {
     let Doing::Locking(lock) = record.threads[thread].doing else { return None };
     record.locks.get(lock).copied().flatten()
 }
 
-/// Threads in a circle, each with a lock that the one before waits for.
+/// Threads in a circle, each of which holds a lock that the previous thread waits for.
 pub(super) fn opposite_orders(record: &Record) -> Option<Cause> {
     let circle_from = |first: usize| {
         let mut circle = Vec::new();
@@ -59,7 +60,7 @@ pub(super) fn opposite_orders(record: &Record) -> Option<Cause> {
     ))
 }
 
-/// A thread waits for a lock whose owner does not go on either.
+/// A thread waits for a lock whose owner waits, too.
 pub(super) fn lock_kept(record: &Record) -> Option<Cause> {
     (0..record.threads.len()).find_map(|number| {
         let waiter = &record.threads[number];
@@ -87,7 +88,8 @@ pub(super) fn lock_kept(record: &Record) -> Option<Cause> {
         };
         let expected = record.threads.iter().find_map(|thread| thread.expectations.last());
         let advice = match expected {
-            // What the thread does is not known, so the property knows best.
+            // It is not known what the thread is doing, so the cause that the property expects is the best
+            // one.
             Some((_, cause)) if holding.doing == Doing::Running => cause.as_str(),
             _ => {
                 "let go of the lock before anything that can take long. (A guard that is a temporary lives to the end of \
@@ -104,7 +106,7 @@ pub(super) fn lock_kept(record: &Record) -> Option<Cause> {
     })
 }
 
-/// A `try_lock` found the lock taken, and its thread did something else instead of trying again.
+/// A `try_lock` found the lock taken, and its thread then went on with something else and did not try again.
 pub(super) fn went_on_without(record: &Record) -> Option<Cause> {
     let taken = |event: &Event| matches!(&event.action, Action::Step(what) if what == LOCK_TAKEN);
     let (at, event) = record.events.iter().enumerate().find(|(at, event)| {

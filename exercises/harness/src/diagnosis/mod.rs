@@ -1,8 +1,9 @@
-//! From a property that does not end to a sentence that names the mistake.
+//! Finds, for a property that does not end, a sentence that names the mistake.
 //!
-//! The rules look at what the threads of the learner's code do at the end, and at the notifications before.
-//! They are in the order in which they explain most: a thread that died explains why a notification never
-//! came, not the other way round. If none applies, the cause is what the property itself expects it to be.
+//! The rules examine what the learner's threads are doing at the end, and the notifications before. The rules
+//! are tried in a fixed order: for example, a thread that has died explains why a notification never came,
+//! and so its rule is tried before the rule for lost notifications. If no rule applies, the cause is the one
+//! that the property itself expects.
 
 mod waits;
 mod locks;
@@ -14,28 +15,29 @@ pub(crate) use panics::{is_still_to_do, of_escape, of_panic};
 
 use crate::record::{Doing, Record, Thread, line_text};
 
-/// A message says of at most so many threads what they are doing.
+/// The largest number of threads whose activity a message describes.
 const MOST_THREADS: usize = 12;
 
 pub(crate) struct Found {
     pub(crate) seen: String,
     pub(crate) cause: String,
-    /// The event that decided it, if a rule knows it.
+    /// The event that decided the failure, if a rule knows it.
     pub(crate) decisive: Option<usize>,
 }
 
-/// What may have caused a failure, and the event that decided it, if the rule knows it.
+/// The likely cause of a failure, and the event that decided the failure, if the rule knows that event.
 type Cause = (String, Option<usize>);
 
-/// The verdict on a run with more steps than any run that comes to its end.
+/// The message about a run that has more steps than any run that ends.
 pub(crate) const RUNS_ON: &str = "a thread runs on and on";
 
 /// The cause of [`RUNS_ON`] if the answer is a test.
 const TOO_LONG: &str = "a loop of your test has no end, or very many rounds. It is run on thousands of schedules, so it \
                         need not repeat anything: each scenario once, with as few threads and steps as show the mistake";
 
-/// The failure of a property that did not come to an end. `verdict` says how that is known.
-/// If the process was `busy`, a running thread explains the failure, whatever others wait for.
+/// Makes the failure of a property that did not end. `verdict` says how it is known that the property did not
+/// end. If the process was `busy`, a running thread explains the failure, whatever the other threads wait
+/// for.
 pub(crate) fn of_hang(record: &Record, verdict: &str, busy: bool) -> Found {
     let what =
         record.threads.iter().find_map(|thread| thread.expectations.last()).map_or("it", |(what, _)| what);
@@ -63,10 +65,10 @@ fn by_rule(record: &Record) -> Option<Cause> {
         .or_else(|| waits::gave_up(record))
 }
 
-/// Finds a thread that computes and is not in a call of the property's.
+/// Finds a thread that computes, and is not in a call made by the property.
 fn runs_on(record: &Record) -> Option<Cause> {
     let runs = |thread: &&Thread| thread.doing == Doing::Running && thread.expectations.is_empty();
-    // First the threads that the answer has started, then the test itself.
+    // Looks first at the threads that the answer has started, and then at the test itself.
     let thread = record.threads.iter().skip(1).find(runs).or_else(|| record.threads.iter().find(runs))?;
     Some((
         format!(
@@ -77,7 +79,8 @@ fn runs_on(record: &Record) -> Option<Cause> {
     ))
 }
 
-/// What the threads are doing, a line for each. If there are very many, first come those that have not ended.
+/// Describes what the threads are doing, with a line for each thread. If there are many threads, those that
+/// have not ended come first.
 fn states(record: &Record) -> String {
     let mut threads: Vec<&Thread> = record.threads.iter().collect();
     if threads.len() > MOST_THREADS {
@@ -93,7 +96,8 @@ fn states(record: &Record) -> String {
     text
 }
 
-/// What a thread is doing, for a sentence that begins with its name: "waits on a Condvar at line 41".
+/// Describes what a thread is doing, for a sentence that begins with the thread's name: "waits on a Condvar
+/// at line 41".
 pub(crate) fn state(record: &Record, thread: &Thread) -> String {
     let line = match thread.line {
         None if record.judged.is_some() => "a line of what is tested".into(),
@@ -121,7 +125,7 @@ pub(crate) fn state(record: &Record, thread: &Thread) -> String {
     }
 }
 
-/// What the property expects the cause to be.
+/// The cause that the property expects.
 fn expectation(record: &Record) -> Option<&str> {
     record.threads.iter().find_map(|thread| thread.expectations.last()).map(|(_, cause)| cause.as_str())
 }

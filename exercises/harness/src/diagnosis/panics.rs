@@ -1,4 +1,4 @@
-//! Panics: as the failure itself, and as the reason why a thread no longer does its part.
+//! Rules about panics: a panic can be the failure itself, or the reason why a thread no longer does its part.
 
 use std::panic::Location;
 
@@ -12,7 +12,7 @@ pub(super) fn died(record: &Record) -> Option<Cause> {
     (0..record.threads.len()).find(|thread| was_ended(record, *thread)).map(|dead| of_death(record, dead))
 }
 
-/// Whether a panic has ended the thread, and the learner's code has started it.
+/// Returns true if a panic has ended the thread, and the learner's code had started it.
 fn was_ended(record: &Record, thread: usize) -> bool {
     let thread = &record.threads[thread];
     thread.doing == Doing::Panicked && !thread.of_the_property
@@ -32,12 +32,12 @@ fn of_death(record: &Record, dead: usize) -> Cause {
 
 const STILL_TO_DO: &str = "not yet implemented";
 
-/// Whether this is the panic of a `todo!()`.
+/// Returns true if the panic comes from a `todo!()`.
 pub(crate) fn is_still_to_do(message: &str) -> bool {
     message.starts_with(STILL_TO_DO)
 }
 
-/// The failure of a property in which a thread panicked without purpose.
+/// Makes the failure of a property in which a thread panicked unintentionally.
 pub(crate) fn of_panic(record: &Record, me: usize, message: &str, at: Option<&Location<'_>>) -> Found {
     let thread = &record.threads[me];
     let place = at.map_or_else(String::new, |at| {
@@ -58,7 +58,7 @@ pub(crate) fn of_panic(record: &Record, me: usize, message: &str, at: Option<&Lo
         let seen = before.chain([seen]).collect();
         return Found { seen, cause: expected_cause(record), decisive: None };
     }
-    // Was the last thing that the thread did on its way here the end of a wait?
+    // Was the end of a wait the last step that the thread made before this point?
     let last = record.events.iter().enumerate().rev().find(|(_, event)| event.thread == me);
     let cause = match last {
         Some((n, event)) if matches!(event.action, Action::Wake { .. }) => {
@@ -88,13 +88,13 @@ const ANOTHER_PANIC: &str = "a job or a step of the test has panicked before, on
                              which your code raises. If a panic has to go on, hand on what catch_unwind() returned \
                              (std::panic::resume_unwind): with another payload it is not known what the panic was";
 
-/// Whether something that the property runs has panicked on purpose.
+/// Returns true if a closure of the property has panicked intentionally.
 fn has_panicked_on_purpose(record: &Record) -> bool {
     record.events.iter().any(|event| matches!(&event.action, Action::Step(what) if what == PANICS))
 }
 
-/// Finds another thread that a panic has ended, or is ending: what that thread has let go of explains what is
-/// missing here.
+/// Finds another thread that has panicked: the values that this panic has dropped explain what is missing
+/// now.
 fn dead_or_dying(record: &Record, me: usize) -> Option<usize> {
     let is_dying = |thread: usize| {
         let last = record.events.iter().rfind(|event| event.thread == thread);
@@ -105,7 +105,7 @@ fn dead_or_dying(record: &Record, me: usize) -> Option<usize> {
         .find(|thread| *thread != me && (was_ended(record, *thread) || is_dying(*thread)))
 }
 
-/// The failure of a property in which a job's intended panic came out of a call of the property's.
+/// Makes the failure of a property if the intended panic of a job came out of a call that the property made.
 pub(crate) fn of_escape(record: &Record, me: usize) -> Found {
     let thread = &record.threads[me];
     let call = thread.expectations.last().map_or("your code", |(what, _)| what);

@@ -1,11 +1,11 @@
-//! Rules about a thread that waits: for a notification, for a message, or where it must not.
+//! Rules about a thread that waits: for a notification, for a message, or in a call that must not wait.
 
 use exercises_protocol::schedule::Action;
 
 use super::{Cause, expectation};
 use crate::record::{Doing, MESSAGE, Record, Thread};
 
-/// Finds a thread that waits in a call in which it must not.
+/// Finds a thread that waits in a call that must not wait.
 pub(super) fn waits_at_all(record: &Record) -> Option<Cause> {
     let waits = |thread: &&Thread| matches!(thread.doing, Doing::Waiting(_) | Doing::Joining(_));
     let mut waiting = record.threads.iter().filter(waits);
@@ -13,8 +13,8 @@ pub(super) fn waits_at_all(record: &Record) -> Option<Cause> {
     Some((format!("{what} must not wait for anybody, and does: {cause}"), None))
 }
 
-/// Finds a thread that waits for the end of a thread that waits for a message, or for the lock of one that
-/// does.
+/// Finds a thread that waits for the end of another thread, which waits for a message, or for a lock whose
+/// holder waits for a message.
 pub(super) fn sender_kept(record: &Record) -> Option<Cause> {
     record.threads.iter().find_map(|waiter| {
         let Doing::Joining(joined) = waiter.doing else { return None };
@@ -37,20 +37,20 @@ pub(super) fn sender_kept(record: &Record) -> Option<Cause> {
     })
 }
 
-/// A thread that sleeps, and the last notification of the condition variable it sleeps on.
+/// A sleeping thread, and the last notification of the condition variable on which it sleeps.
 struct Sleeper<'a> {
     name: &'a str,
-    /// The event, and whether it was for all.
+    /// The event of the notification, and whether it was a `notify_all`.
     notified: Option<(usize, bool)>,
     waiting_then: usize,
     waiting_now: usize,
-    /// The thread had looked after that notification, and no thread has had the lock since: there was nothing
-    /// more to see.
+    /// The thread had looked after that notification, and no thread has held the lock since then, so nothing
+    /// has changed that the thread could have seen.
     saw_all: bool,
 }
 
-/// The thread that went to sleep last. `None` if sleeping is all right: an idle worker is not the mistake if
-/// a job waits for something that no sleeper would bring.
+/// Finds the thread that was the last to fall asleep. `None` if the sleep is no mistake: an idle worker may
+/// sleep while a job waits for something that no sleeping thread would do.
 fn sleeper(record: &Record) -> Option<Sleeper<'_>> {
     let asleep = |thread: usize| matches!(record.threads[thread].doing, Doing::Waiting(_));
     let wait = record
@@ -82,9 +82,9 @@ fn sleeper(record: &Record) -> Option<Sleeper<'_>> {
     (!fine).then_some(Sleeper { name, notified, waiting_then, waiting_now, saw_all })
 }
 
-/// Whether the thread that waits since the event `wait` looked after the event `since`, and no other thread
-/// took the lock after that. If it had the lock twice, one right after the other, it may have looked only the
-/// first time.
+/// Returns true if the thread that has waited since the event `wait` looked after the event `since`, and no
+/// other thread took the lock after that look. If the thread took the lock twice in a row, it may have looked
+/// only the first time.
 fn saw_all_since(record: &Record, since: usize, wait: usize) -> bool {
     let sleeper = record.events[wait].thread;
     let mut held = Vec::new(); // by the sleeper, and when it may have looked
@@ -148,7 +148,7 @@ pub(super) fn came_too_early(record: &Record) -> Option<Cause> {
     })
 }
 
-/// A thread that woke up and ended without having done anything.
+/// Finds a thread that woke up and ended without having done anything.
 pub(super) fn gave_up(record: &Record) -> Option<Cause> {
     record.threads.iter().enumerate().find_map(|(number, thread)| {
         let of_thread = record.events.iter().enumerate().filter(|(_, event)| event.thread == number);

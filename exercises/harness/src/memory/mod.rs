@@ -1,14 +1,15 @@
-//! Properties under a model of memory: what one thread sees of what another has written.
+//! Runs properties under a model of memory, which decides what one thread sees of the writes of another
+//! thread.
 //!
-//! [`model`](crate::model) runs one thread at a time, and every thread sees what the last one did. A
-//! processor does not promise that, and an answer whose only mistake is a memory ordering passes there. An
-//! exercise about orderings has [loom](https://docs.rs/loom) instead: it tries *every* schedule of a few
-//! steps, and at every load of an atomic each value that the orderings allow the thread to see. And it
-//! watches over [`Plain`](sync::Plain) memory: if two threads touch it and nothing makes the first happen
-//! before the second, that is a failure, whatever they saw.
+//! [`model`](crate::model) runs one thread at a time, and every thread sees all writes of the thread that ran
+//! before. A processor does not promise that, and an answer whose only mistake is a memory ordering passes
+//! under that model. An exercise about orderings uses [loom](https://docs.rs/loom) instead: it tries *every*
+//! schedule of a few steps, and at every load of an atomic each value that the orderings allow the thread to
+//! see. This model also watches [`Plain`](sync::Plain) memory: two threads that use it fail the property,
+//! unless something makes the first use happen before the second one.
 //!
-//! All schedules are tried in the same order, so there is no seed. A property has to be small: two or three
-//! threads, each with a call or two.
+//! All schedules are tried in the same order, so there is no seed. A property must be small: two or three
+//! threads, each with one or two calls.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -26,20 +27,22 @@ use crate::{child, isolate, verdict};
 mod race;
 pub mod sync;
 
-/// The deadline for an answer that computes without end and without touching `crate::sync`.
+/// The deadline for an answer that computes for ever without using `crate::sync`.
 const DEADLINE: Duration = Duration::from_secs(12);
 
-// All threads of the model are coroutines on one thread of the system, so these serve all of them.
+// All threads of the model are coroutines on one thread of the system, so this thread-local serves all of
+// them.
 thread_local! {
     static THREADS: RefCell<HashMap<ThreadId, ThreadKey>> = RefCell::default();
-    /// The thread that did the last recorded thing.
+    /// The thread that made the last recorded step.
     static LAST: Cell<Option<ThreadKey>> = const { Cell::new(None) };
-    /// Whether loom can be asked which thread runs: not outside a schedule, and not while loom itself panics.
+    /// True if loom can be asked which thread runs: that fails outside of a schedule, and while loom itself
+    /// panics.
     static CAN_BE_ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it
-/// fails.
+/// Checks a property of the learner's file, whose text is `source`, in its own process; panics if the
+/// property fails.
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Model, DEADLINE, || {
         run_here(source, promise, usize::MAX, property);
@@ -47,10 +50,11 @@ pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     });
 }
 
-/// How many schedules this process has tried.
+/// The number of schedules that this process has tried.
 static TRIED: AtomicUsize = AtomicUsize::new(0);
 
-/// Checks a property in this process, on so many schedules at most, which ends with a report if it fails.
+/// Checks a property in this process, on at most so many schedules; if the property fails, the process ends
+/// with a report.
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, me);
     child::begin(source, DEADLINE, recognises);
@@ -81,7 +85,7 @@ fn me() -> ThreadKey {
     LAST.get().expect("threads come from crate::sync")
 }
 
-/// Ends the property if this is what loom says of a run.
+/// Ends the property if this text is one with which loom reports a failed run.
 fn recognises(panic: &str) {
     if panic.starts_with("deadlock; threads = ") {
         verdict::fail_deadlocked();
@@ -90,7 +94,7 @@ fn recognises(panic: &str) {
         verdict::fail_endless();
     }
     if panic.starts_with("Causality violation") {
-        // The thread that was recorded last must not go into plain memory.
+        // The thread that was recorded last must not use the plain memory now.
         CAN_BE_ASKED.set(false);
         let (seen, cause) = race::told();
         verdict::fail(&seen, &cause)

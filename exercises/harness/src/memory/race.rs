@@ -1,5 +1,5 @@
-//! Records what each thread did to which atomic with which ordering; and finds the line that let two threads
-//! into plain memory.
+//! Records what each thread did to each atomic, and with which ordering; it also finds the line that let two
+//! threads use plain memory at the same time.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -15,7 +15,7 @@ struct Step {
 }
 
 enum What {
-    /// Went into plain memory.
+    /// The thread used plain memory.
     Touch(usize),
     Fence(Ordering),
     Atomic {
@@ -38,7 +38,7 @@ struct Log {
     plains: usize,
 }
 
-// One for all threads of the model: they are coroutines on one thread of the system.
+// The record serves all threads of the model, because they are coroutines on one thread of the system.
 thread_local! {
     static LOG: RefCell<Log> = RefCell::default();
 }
@@ -61,7 +61,7 @@ pub(super) fn new_plain() -> usize {
     })
 }
 
-// ----- what `sync.rs` reports -----
+// ----- Called by `sync.rs`. -----
 
 pub(super) fn touches(plain: usize, at: &Location<'_>) {
     log("goes into the plain memory".to_owned(), What::Touch(plain), at);
@@ -104,13 +104,13 @@ fn log(text: String, what: What, at: &Location<'_>) {
     }
 }
 
-// ----- what went wrong -----
+// ----- Explains a failure. -----
 
 const UNKNOWN: &str = "between the two there has to be a chain: a store with Release after the first, and a load with Acquire, \
                        of the value stored, before the second";
 
-/// What was seen and why, when the last step was to go into plain memory, and nothing makes what another
-/// thread did in there happen before.
+/// Describes the failure if the last step was a use of plain memory, and nothing makes the earlier use by
+/// another thread happen before it.
 pub(super) fn told() -> (String, String) {
     LOG.with_borrow(|log| told_of(&log.steps))
 }
@@ -141,9 +141,9 @@ fn told_of(steps: &[Step]) -> (String, String) {
     (seen, cause)
 }
 
-/// What let a thread go into plain memory with step `touch`: the last value that it read, and the step of
-/// another thread that wrote that value last. (An atomic may show an older one of the same value: it does not
-/// matter here.)
+/// Finds what allowed a thread the use `touch` of plain memory: the last value that the thread read, and the
+/// last step of another thread that wrote this value. (The atomic may show an older write of the same value,
+/// but the result is the same.)
 fn let_in(steps: &[Step], touch: usize) -> Option<(usize, Option<usize>)> {
     let me = steps[touch].at.thread;
     let read_of = |step: &Step| match &step.what {
@@ -158,8 +158,8 @@ fn let_in(steps: &[Step], touch: usize) -> Option<(usize, Option<usize>)> {
     Some((look, steps[..look].iter().rposition(writes)))
 }
 
-/// The cause if the flag was stored after the first touch and read before the second one, with orderings that
-/// make no pair.
+/// The cause if a flag was stored after the first use and read before the second use, with orderings that
+/// form no pair.
 fn too_weak(steps: &[Step], first: usize, second: usize) -> Option<String> {
     let (look, word) = let_in(steps, second)?;
     let word = word.filter(|&word| word > first && steps[word].at.thread == steps[first].at.thread)?;
@@ -193,7 +193,7 @@ fn too_weak(steps: &[Step], first: usize, second: usize) -> Option<String> {
     }
 }
 
-/// The cause if `late` has stored the value that let the other thread in before it was done itself.
+/// The cause if `late` stored the value that let the other thread in before `late` had finished its own use.
 fn too_early(steps: &[Step], late: usize, other: usize) -> Option<String> {
     let (_, word) = let_in(steps, other)?;
     let word = word.filter(|&word| word < late && steps[word].at.thread == steps[late].at.thread)?;

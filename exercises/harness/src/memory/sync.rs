@@ -1,11 +1,13 @@
-//! What the learner's `crate::sync` is under the model of memory: atomics, fences and threads as those of
-//! std, and [`Plain`] memory. There are no locks: an exercise about orderings builds what a lock is made of.
+//! The learner's `crate::sync` under the model of memory: atomics, fences and threads with the names of std,
+//! and [`Plain`] memory. There are no locks, because an exercise about orderings builds a lock from its
+//! parts.
 //!
-//! Each store is a swap, which loom puts behind all changes of the atomic before it. For plain stores loom
-//! tries other orders, too, and that has two consequences. A thread that swaps until it finds a lock free may
-//! find its own value again and again, without end. And two threads that each raise a flag and look at the
-//! other's, all with `SeqCst`, seem to miss each other. For the same reason the first value is stored once
-//! more: loom does not count the one that an atomic is made with.
+//! Each store is made as a swap, which loom orders after all earlier changes of the atomic. Loom tries other
+//! orders for plain stores, too, and that would have two consequences. First, a thread that swaps until it
+//! finds a lock free could find its own value again and again, without end. Second, two threads that each
+//! raise a flag and look at the other flag, with `SeqCst` everywhere, would seem to miss each other. For the
+//! same reason the first value is stored once more, because loom does not order the value with which an
+//! atomic is made.
 
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
@@ -16,23 +18,22 @@ pub use std::sync::Arc;
 
 use super::race;
 
-/// Memory of the plain kind: nothing keeps two threads out of it, and they must not be in it at the same
-/// time.
+/// Plain memory: nothing keeps two threads from using it at the same time, and they must not.
 #[derive(Debug)]
 pub struct Plain<T> {
     number: usize,
-    /// Fails if what the last thread did in here does not happen before this access.
+    /// Fails if the last thread's use of this memory does not happen before this use.
     checked: Mutex<UnsafeCell<()>>,
     value: Mutex<T>, // never contended: only one thread runs at a time
 }
 
 impl<T> Plain<T> {
-    /// Makes plain memory with a value in it.
+    /// Makes plain memory that holds the given value.
     pub fn new(value: T) -> Self {
         Self { number: race::new_plain(), checked: Mutex::new(UnsafeCell::new(())), value: Mutex::new(value) }
     }
 
-    /// Does something with the value.
+    /// Calls the function with the value.
     #[track_caller]
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         race::touches(self.number, Location::caller());
@@ -88,7 +89,7 @@ pub mod atomic {
                     race::writes(self.number, (&value, order), Location::caller());
                 }
 
-                /// Changes the value and returns the one before.
+                /// Changes the value, and returns the value before the change.
                 #[track_caller]
                 pub fn swap(&self, value: $value, order: Ordering) -> $value {
                     let old = self.inner.swap(value, order);
@@ -113,8 +114,8 @@ pub mod atomic {
                     result
                 }
 
-                /// Changes the value if it is `current`, and may fail without a reason; under the model it
-                /// never does.
+                /// Changes the value if it is `current`. It may fail without a reason, but under the model it
+                /// never does so.
                 #[track_caller]
                 pub fn compare_exchange_weak(
                     &self,
@@ -126,8 +127,8 @@ pub mod atomic {
                     self.compare_exchange(current, new, success, failure)
                 }
 
-                /// Changes the value to what `f` makes of it, and tries again while other threads are
-                /// quicker; fails if `f` returns `None`.
+                /// Changes the value to the result of `f`, and tries again while other threads are faster;
+                /// fails if `f` returns `None`.
                 #[track_caller]
                 pub fn fetch_update(
                     &self,
@@ -146,7 +147,7 @@ pub mod atomic {
                 }
 
                 $(
-                    /// Changes the value and returns the one before.
+                    /// Changes the value, and returns the value before the change.
                     #[track_caller]
                     pub fn $operation(&self, value: $value, order: Ordering) -> $value {
                         let new: fn($value, $value) -> $value = $new;
@@ -198,8 +199,8 @@ pub mod atomic {
     }
 }
 
-/// As [`std::hint`]. A loop that waits for another thread must call it, or the model never lets that thread
-/// run.
+/// As [`std::hint`]. A loop that waits for another thread must call this function, because otherwise the
+/// model never lets that thread run.
 pub mod hint {
     pub use loom::hint::spin_loop;
 }
@@ -227,7 +228,7 @@ pub mod thread {
             Self::default()
         }
 
-        /// Names the thread that will be started.
+        /// Sets the name of the thread that will be started.
         pub fn name(self, name: String) -> Self {
             Self { name: Some(name) }
         }

@@ -4,15 +4,15 @@ use exercises_protocol::SOON;
 
 use super::SCHEDULES;
 
-/// A question whose answer, a number, is left to chance.
+/// A question that is answered by chance, with a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Question {
     what: What,
-    /// How many threads the answer is about, or 0.
+    /// The number of threads among which the answer chooses, or 0.
     threads: u16,
-    /// The place among them of the thread that runs now, if it can go on.
+    /// The place of the running thread among these threads, if it can go on.
     current: Option<u16>,
-    /// Tells which threads they are. It need only be the same for the same threads.
+    /// Identifies the threads. The number only needs to be the same whenever the threads are the same.
     who: u64,
 }
 
@@ -25,28 +25,30 @@ enum What {
     Number,
 }
 
-/// There are so many numbers: divided by one, two, …, six they leave each remainder equally often.
+/// The number of possible answers: if they are divided by one, two, …, or six, each remainder occurs equally
+/// often.
 const NUMBERS: usize = 60;
 
 impl Question {
-    /// Whether a wait ends without a notification: 0 or 1.
+    /// Asks whether a wait ends without a notification: 0 or 1.
     pub(super) const WAKES_UP: Self = Self { what: What::WakesUp, threads: 0, current: None, who: 0 };
 
-    /// A number of which only the remainder is used.
+    /// Asks for a number of which only the remainder is used.
     pub(super) const NUMBER: Self = Self { what: What::Number, threads: 0, current: None, who: 0 };
 
-    /// Which of these threads goes on. If `current` `yields`, it has asked that others go first.
+    /// Asks which of these threads goes on. If `current` `yields`, this thread has asked that other threads
+    /// go first.
     pub(super) fn goes_on(threads: usize, current: Option<usize>, yields: bool, who: u64) -> Self {
         let what = if yields { What::GoesOnAfterYield } else { What::GoesOn };
         Self { what, threads: small(threads), current: current.map(small), who }
     }
 
-    /// Which of so many waiting threads is woken.
+    /// Asks which of so many waiting threads is woken.
     pub(super) fn is_woken(threads: usize) -> Self {
         Self { what: What::IsWoken, threads: small(threads), current: None, who: 0 }
     }
 
-    /// How many threads could be woken, if that is the question.
+    /// Returns the number of threads that could be woken, if the question is which of them is woken.
     pub(super) fn sleepers(self) -> Option<usize> {
         (self.what == What::IsWoken).then_some(self.threads.into())
     }
@@ -56,22 +58,22 @@ fn small(threads: usize) -> u16 {
     u16::try_from(threads).expect("a run is over before it has so many threads")
 }
 
-/// The chance of one run.
+/// The random choices of one run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chance {
     state: u64,
-    /// How many times in a hundred steps the running thread goes on.
+    /// The number of times in a hundred steps at which the running thread goes on.
     stay: u64,
     wake_ups_left: u32,
 }
 
 impl Chance {
-    /// Makes the chance of a schedule. The first schedule is 1.
+    /// Makes the random choices of a schedule. The first schedule has the number 1.
     pub(super) fn of(round: u64, schedule: u64) -> Self {
-        // From 97 in 100 down to none.
+        // The probability falls from 97 in 100 to 0.
         let stay = 97 - schedule * 97 / SCHEDULES as u64;
         let mut chance = Self { state: round << 32 | schedule, stay, wake_ups_left: 0 };
-        // Not on the first schedules: see `SOON`.
+        // This does not happen on the first schedules: see `SOON`.
         let may = chance.random().is_multiple_of(2) && schedule > SOON as u64;
         chance.wake_ups_left = u32::from(may);
         chance
@@ -93,20 +95,20 @@ impl Chance {
         }
     }
 
-    /// After the first runs, in every other one, one wait or none ends without a notification. More would
-    /// hide notifications that are missing.
+    /// After the first runs, in every second run, at most one wait ends without a notification. More such
+    /// waits would hide missing notifications.
     fn wakes_up(&mut self) -> bool {
         let wakes = self.wake_ups_left > 0 && self.random().is_multiple_of(4);
         self.wake_ups_left -= u32::from(wakes);
         wakes
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub(super) fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.random() % n as u64).expect("less than a usize")
     }
 
-    /// Splitmix64: small, and the same everywhere.
+    /// Splitmix64, because it is small and gives the same numbers on every machine.
     fn random(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -49,7 +49,8 @@ mod backend {
     pub(super) const LOCKS_POISON: bool = false;
     pub(super) const ONE_AT_A_TIME: bool = true;
 
-    // All threads of the model are coroutines on one thread of the system, so these serve all of them.
+    // All threads of the model are coroutines on one thread of the system, so this thread-local serves all of
+    // them.
     std::thread_local! {
         static THREADS: RefCell<Vec<Option<ThreadKey>>> = const { RefCell::new(Vec::new()) };
         static CHANCE: RefCell<Chance> = RefCell::new(Chance::of(0, 0));
@@ -232,8 +233,8 @@ const MOST_STEPS: usize = 50_000;
 /// everything else. It counts the processor's time, or time in which nothing happens.
 const DEADLINE: Duration = Duration::from_secs(12);
 
-/// Checks a property of the learner's file, whose text is `source`, in a process of its own; panics if it
-/// fails.
+/// Checks a property of the learner's file, whose text is `source`, in its own process; panics if the
+/// property fails.
 pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     isolate::check(name, promise, Mode::Model, DEADLINE, || {
         run_here(source, promise, SCHEDULES, property);

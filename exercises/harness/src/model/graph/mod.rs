@@ -44,7 +44,7 @@ const NOT_RECORDED: [&str; 9] =
 pub struct Scene {
     /// The scene's name in `kinds.toml`.
     pub name: &'static str,
-    /// The answer's text.
+    /// The text of the answer.
     pub source: &'static str,
     /// Makes the threads anew.
     pub scenario: fn() -> Scenario,
