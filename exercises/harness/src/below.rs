@@ -77,8 +77,8 @@ impl Desk {
         Arc::default()
     }
 
-    /// Does with the job what the desk was told to do next; without such an order, the desk queues the job,
-    /// or refuses it and gives it back.
+    /// Handles the job as the property has ordered; without an order, queues the job, or refuses it and gives
+    /// it back.
     pub fn submit(&self, job: Job) -> Result<(), Job> {
         if let Some(answer) = self.answers.with(VecDeque::pop_front) {
             return answer(job);

@@ -21,7 +21,8 @@ pub(crate) fn run_once(property: fn()) {
 /// "deadlock". Panics with other texts are ignored here.
 type Recognises = fn(&str);
 
-/// The function with which the model runs the property. `None` if the property runs on real threads.
+/// The function that recognises the panics of the model. If the property runs on real threads, the function
+/// does nothing.
 static RECOGNISES: Mutex<Recognises> = Mutex::new(|_| ());
 
 /// Prepares this process to run one property of the file whose text is `source`: from here on, every failure

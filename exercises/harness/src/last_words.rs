@@ -16,8 +16,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use exercises_protocol::schedule::Schedule;
 use exercises_protocol::{Exercise, Failure, Terminal};
 
-// SAFETY: C11 7.22.4.2: The declaration in C is `int atexit(void (*func)(void));`. Any thread may call
-// `atexit`.
+// SAFETY: C11 7.22.4.2 declares `int atexit(void (*func)(void));`. Any thread may call `atexit`.
 unsafe extern "C" {
     safe fn atexit(function: extern "C" fn()) -> c_int;
 }

@@ -4,9 +4,9 @@
 //! that a right answer keeps. The function of that name in the exercise's `tests/suite` uses the learner's
 //! code, and says what it observed if the promise is broken. Each property is checked twice:
 //!
-//! * [`model`] runs it on thousands of thread schedules that a seed decides. Only one thread runs at a time,
-//!   and at every lock, wait and notification the scheduler chooses the thread that goes on. So an unlucky
-//!   order of events is found every time, and threads that wait for each other are noticed at once.
+//! * [`model`] runs the property on thousands of thread schedules that a seed decides. Only one thread runs
+//!   at a time, and at every lock, wait and notification the scheduler chooses the thread that goes on. So an
+//!   unlucky order of events is found every time, and threads that wait for each other are noticed at once.
 //! * [`real`] runs the property a few dozen times on real threads, with a deadline.
 //!
 //! An exercise about memory orderings has `memory` in place of [`model`] (feature `memory`, and `model =

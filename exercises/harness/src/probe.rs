@@ -1,5 +1,5 @@
-//! What properties need besides the learner's code. Compiled twice, like `sync.rs`; its own locks are not
-//! recorded, so that a picture shows only the learner's.
+//! Tools that properties need besides the learner's code. This file is compiled twice, like `sync.rs`. Its
+//! own locks are not recorded, so that a picture shows only the learner's locks.
 
 use std::sync::{Arc, PoisonError};
 
@@ -9,11 +9,11 @@ use super::backend::{Condvar, Mutex, MutexGuard, ONE_AT_A_TIME, others_wait, thr
 use crate::recorder::{Census, accepts, begin_trial, census, expecting, live_threads, rejects};
 use crate::verdict::fail;
 
-/// How often a thread yields before the others count as never going to sleep: a thousand times more often
-/// than they need.
+/// The number of times that a thread yields before we conclude that the others never sleep: a thousand times
+/// more than they need.
 const PATIENCE: usize = 2_000;
 
-/// A number that threads change and wait for: how many jobs have begun, whether a gate is open.
+/// A number that threads change and wait for, such as the number of jobs that have begun.
 #[derive(Debug)]
 pub struct Counter {
     what: &'static str,
@@ -22,7 +22,8 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Makes a counter at zero. `what` says what a thread waits for at this counter: "both jobs to begin".
+    /// Makes a counter at zero. `what` describes the event for which a thread waits at this counter: "both
+    /// jobs to begin".
     pub fn new(what: &'static str) -> Self {
         Self { what, count: Mutex::new(0), changed: Condvar::new() }
     }
@@ -35,13 +36,13 @@ impl Counter {
         *count
     }
 
-    /// Takes one away.
+    /// Subtracts one.
     pub fn sub(&self) {
         *self.lock() -= 1;
         self.changed.notify_all();
     }
 
-    /// The count now.
+    /// Returns the present count.
     pub fn get(&self) -> usize {
         *self.lock()
     }
@@ -63,21 +64,22 @@ impl Counter {
     }
 }
 
-/// A value that the jobs of a property write to and the property reads.
+/// A value that the jobs of a property write, and that the property reads.
 #[derive(Debug, Default)]
 pub struct Shared<T>(Mutex<T>);
 
 impl<T> Shared<T> {
-    /// Does something with the value, to which no other thread has access meanwhile.
+    /// Calls the function with the value, which no other thread can use meanwhile.
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Waits until every thread but the calling one waits for something. Fails if that never comes: then a thread
-/// asks again and again. `what` says what that thread does instead of sleeping.
+/// Waits until every thread but the calling one waits for something. Fails if some thread never waits: that
+/// thread checks again and again. `what` describes this thread's behaviour.
 ///
-/// On real threads that cannot be seen, so there the call only gives others a chance to run.
+/// On real threads it is not known which threads wait, so there the call only gives other threads a chance to
+/// run.
 pub fn until_others_wait(what: &str, cause: &str) {
     for _ in 0..PATIENCE {
         thread::yield_now();
@@ -88,11 +90,11 @@ pub fn until_others_wait(what: &str, cause: &str) {
     fail(what, cause);
 }
 
-/// Whether every thread but the calling one comes to wait for something: then they have done what they can.
-/// So a property that knows why they wait can say so; the rules for a hang know of locks and notifications
-/// only.
+/// Waits until every other thread waits for something, and returns true if all of them do so in time. So a
+/// property that knows why the threads wait can report it; the rules for a hang know only locks and
+/// notifications.
 ///
-/// On real threads that cannot be seen, so there it is false.
+/// Returns false on real threads, because there it is not known which threads wait.
 pub fn others_come_to_rest() -> bool {
     ONE_AT_A_TIME
         && (0..PATIENCE).any(|_| {
@@ -102,10 +104,10 @@ pub fn others_come_to_rest() -> bool {
 }
 
 /// Waits until `threads` spawned threads sleep: on a condition variable of the learner's, for a message, or
-/// for a lock that such a thread holds. If there are more threads, all of them must sleep. Fails if they
-/// never do: then they spin, or are gone.
+/// for a lock that a sleeping thread holds. If there are more spawned threads, all of them must sleep. Fails
+/// if the threads never sleep, because they spin or have ended.
 ///
-/// On real threads there is no limit but the watchdog's.
+/// On real threads only the watchdog limits the wait.
 pub fn until_asleep(threads: usize, cause: &str) {
     let wanted = counted(threads, "thread");
     expecting(Some(&format!("{wanted} to sleep")));
@@ -142,21 +144,22 @@ pub fn until_asleep(threads: usize, cause: &str) {
     expecting(None);
 }
 
-/// A program that a test of the learner's must judge as right or wrong.
+/// A program that the learner's test must judge as right or wrong.
 #[derive(Debug)]
 pub struct Judged<P: ?Sized + 'static> {
-    /// The answer's name: `m03_notifies_if_it_was_empty`.
+    /// The name of the answer: `m03_notifies_if_it_was_empty`.
     pub name: &'static str,
-    /// How the program is built, or what is wrong with it.
+    /// The design of the program, or the mistake in it.
     pub about: &'static str,
-    /// Whether the test must pass.
+    /// True if the test must pass with this program.
     pub is_right: bool,
-    /// Makes a program to judge.
+    /// Makes a program that is judged.
     pub new: fn() -> Arc<P>,
 }
 
 impl<P: ?Sized + 'static> Judged<P> {
-    /// Runs the test on each right program: it must pass. `cause` is the likely cause if it fails.
+    /// Runs the test on each right program; the test must pass. `cause` is the likely cause if the test
+    /// fails.
     pub fn right_ones_pass(all: &[Self], cause: &str, test: fn(fn() -> Arc<P>)) {
         all.iter().filter(|program| program.is_right).for_each(|program| program.passes(cause, test));
     }
@@ -169,11 +172,11 @@ impl<P: ?Sized + 'static> Judged<P> {
         no_thread_is_left();
     }
 
-    /// Runs the test on the wrong program of this name, or `m03` for short: it must fail. `cause` is the
-    /// likely cause if it passes.
+    /// Runs the test on the wrong program of this name (or `m03` for short); the test must fail. `cause` is
+    /// the likely cause if the test passes.
     ///
-    /// On real threads luck decides whether a wrong program does anything wrong. So there the test is run on
-    /// the first right one.
+    /// On real threads it depends on luck whether a wrong program fails. So on real threads the test is run
+    /// on the first right program instead.
     pub fn is_rejected(all: &[Self], name: &str, cause: &str, test: fn(fn() -> Arc<P>)) {
         let is_meant = |program: &&Self| program.name.split('_').next() == Some(name);
         let wrong = all.iter().find(is_meant).expect("the suite has it");
@@ -188,8 +191,8 @@ impl<P: ?Sized + 'static> Judged<P> {
     }
 }
 
-/// Checks, when the test has come back, that its threads have ended. On real threads it cannot be seen
-/// whether they are about to end.
+/// Checks that the test's threads have ended after the test has returned. On real threads it is not known
+/// whether a thread is about to end.
 fn no_thread_is_left() {
     if live_threads() > 0 && others_come_to_rest() && live_threads() > 0 {
         fail(

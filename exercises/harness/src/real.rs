@@ -1,4 +1,4 @@
-//! Properties on real threads, with a deadline.
+//! Runs properties on real threads, with a deadline.
 
 use std::sync::{Mutex, TryLockError};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::report::report_and_exit;
 use crate::verdict::fail;
 use crate::{child, isolate, recorder};
 
-/// The part that makes threads and locks here: std.
+/// The threads and locks of this mode come from std.
 #[path = "../../sync/src/backend.rs"]
 mod backend;
 
@@ -30,8 +30,8 @@ pub mod probe;
 #[path = "below.rs"]
 pub mod below;
 
-/// Memory without a lock, as `Plain` under the model of memory. Here two threads are noticed only if they are
-/// in it at the same moment.
+/// Memory without a lock, like `Plain` under the model of memory. On real threads, two threads are noticed
+/// only if they use it at the same moment.
 #[derive(Debug)]
 pub struct Plain<T>(Mutex<T>);
 
@@ -54,11 +54,11 @@ impl<T> Plain<T> {
     }
 }
 
-/// How often a property is run.
+/// The number of runs of a property.
 pub const RUNS: usize = 30;
 
-/// How much processor time all runs may take together, and for how long nothing may happen. A right answer
-/// needs a few milliseconds; the suite uses no clock, so nothing here depends on the number.
+/// The limit for the processor time of all runs together, and for the time in which nothing happens. A right
+/// answer needs a few milliseconds; since the suite uses no clock, nothing else depends on this limit.
 const DEADLINE: Duration = Duration::from_secs(8);
 
 /// Checks a property of the learner's file, whose text is `source`, in its own process; panics if the
@@ -70,7 +70,8 @@ pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     });
 }
 
-/// Checks a property in this process, so many times, which ends with a report if it fails.
+/// Checks a property in this process, the given number of times; if the property fails, the process ends with
+/// a report.
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, backend::me);
     child::begin(source, DEADLINE, |_| ());

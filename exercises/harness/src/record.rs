@@ -1,9 +1,8 @@
-//! What has happened in this run of a property: what each thread did, in which order, and what it is doing
-//! now.
+//! The events in this run of a property: what each thread did, in which order, and what it is doing now.
 //!
-//! There is one record per process, behind an ordinary lock: under the model only one thread runs at a time,
-//! and with real threads the lock gives the events an order. The [recorder](crate::recorder) writes it, and a
-//! [verdict](crate::verdict) comes from it.
+//! There is one record for each process, behind an ordinary lock. Under the model only one thread runs at a
+//! time; on real threads the lock gives the events an order. The [recorder](crate::recorder) writes the
+//! record, and a [verdict](crate::verdict) is made from it.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -13,19 +12,20 @@ use exercises_protocol::schedule::{Action, Event};
 
 use crate::watch::progressed;
 
-/// The recorded step of a job that panics on purpose.
+/// The recorded step of a job that panics intentionally.
 pub(crate) const PANICS: &str = "panics, on purpose";
 
 /// The recorded step of a `try_lock` that gets no lock.
 pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
 
-/// What a receiver waits for.
+/// The object for which a receiver waits.
 pub(crate) const MESSAGE: &str = "a message";
 
-/// Beyond this number, the oldest events are dropped. Only an answer that spins has so many.
+/// The number of events from which the oldest events are dropped. Only an answer that spins has so many
+/// events.
 const MOST_EVENTS: usize = 20_000;
 
-/// What a thread is doing now.
+/// The present activity of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
     Running,
@@ -37,7 +37,7 @@ pub(crate) enum Doing {
     Joining(usize),
     /// Waits for a lock that has no number.
     Blocked(&'static str),
-    /// Waits for something that another thread must do, in another way than on a condition variable.
+    /// Waits for something that another thread must do, but not on a condition variable.
     Sleeping(&'static str),
     /// Waits for something that the property provides, such as a latch.
     Expecting(String),
@@ -49,53 +49,53 @@ pub(crate) struct Thread {
     pub(crate) name: String,
     pub(crate) doing: Doing,
     pub(crate) line: Option<u32>,
-    /// What the property says about each call that is under way on this thread: what it is, and the likely
-    /// cause if it does not return.
+    /// The calls that this thread is making, each with its description and the likely cause if it does not
+    /// return.
     pub(crate) expectations: Vec<(String, String)>,
-    /// The innermost call that must not wait for anything, and the likely cause if it does.
+    /// The innermost call that must not wait for anything, and the likely cause if it waits.
     pub(crate) at_once: Option<(String, String)>,
-    /// Spawned through `crate::sync`, by the learner's code or by the property.
+    /// True if the thread was spawned through `crate::sync`, by the learner's code or by the property.
     pub(crate) spawned: bool,
-    /// Spawned by the property. If the thread panics, it does so on purpose.
+    /// True if the property spawned the thread. If the thread panics, it does so intentionally.
     pub(crate) of_the_property: bool,
 }
 
 pub(crate) struct Record {
-    /// Counts the runs of the property, so that threads left over from an earlier run can be told apart.
+    /// Counts the runs of the property, so that threads left over from an earlier run can be recognised.
     pub(crate) run: usize,
-    /// The last number before the first run of this property.
+    /// The number of the first run of this property.
     pub(crate) begun: usize,
     pub(crate) promise: String,
     /// The text of the learner's file.
     pub(crate) source: String,
     pub(crate) threads: Vec<Thread>,
     pub(crate) events: Vec<Event>,
-    /// For each lock, the thread that holds it and since which line.
+    /// For each lock, the thread that holds it, and the line at which the thread took it.
     pub(crate) locks: Vec<Option<(usize, Option<u32>)>>,
     pub(crate) condvars: usize,
-    /// The names that threads were given, each with the number of threads that have it.
+    /// The names that were given to threads, each with the number of threads that have it.
     names: BTreeMap<String, usize>,
-    /// Whether the property does something that it is not about.
+    /// True while the property does something that it does not test.
     pub(crate) aside: bool,
     /// The state of the test, if the answer is a test and the property runs it.
     pub(crate) judged: Option<Judged>,
-    /// Tells which thread calls: the model and real threads know it in different ways.
+    /// Returns the key of the calling thread; the model and real threads find it in different ways.
     who: Option<fn() -> ThreadKey>,
 }
 
-/// A test that is judged, if the answer to the exercise is one.
+/// The state of a test, if the answer to the exercise is a test.
 #[derive(Clone, Default)]
 pub(crate) struct Judged {
-    /// What to tell if the test never fails, though the program is wrong: what was seen, and the likely
+    /// The message if the test never fails although the program is wrong: what was observed, and the likely
     /// cause.
     pub(crate) never_fails: Option<(String, String)>,
-    /// Whether the test runs now. Otherwise it has come back.
+    /// True while the test runs. False when the test has returned.
     pub(crate) runs: bool,
-    /// The first panic of this run on another thread.
+    /// The first panic of this run on a thread other than the test's.
     pub(crate) panicked_aside: Option<String>,
 }
 
-/// The key of a thread: the run in which it was recorded, and its number there.
+/// The key of a thread: the run in which the thread was recorded, and its number in that run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ThreadKey {
     run: usize,
@@ -109,13 +109,13 @@ pub(crate) fn current() -> MutexGuard<'static, Record> {
     RECORD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Looks at what is recorded.
+/// Calls the function with the record.
 pub(crate) fn look<R>(f: impl FnOnce(&Record) -> R) -> R {
     f(&current())
 }
 
-/// Begins a property of the file whose text is `source`. `promise` is what the property promises, and `who`
-/// says which thread calls.
+/// Begins a property of the file whose text is `source`. `promise` is the property's promise, and `who`
+/// returns the key of the calling thread.
 pub(crate) fn begin(source: &str, promise: &str, who: fn() -> ThreadKey) {
     let mut record = current();
     let begun = record.run + 1;
@@ -123,7 +123,7 @@ pub(crate) fn begin(source: &str, promise: &str, who: fn() -> ThreadKey) {
     *record = Record { promise, source, who: Some(who), ..Record::new(begun, begun) };
 }
 
-/// Begins a run of the property: everything recorded so far is forgotten.
+/// Begins a run of the property, and forgets all events that were recorded before.
 pub(crate) fn begin_run() {
     let mut record = current();
     let (promise, source) = (std::mem::take(&mut record.promise), std::mem::take(&mut record.source));
@@ -172,7 +172,8 @@ impl Record {
         }
     }
 
-    /// The name, with a number if an earlier thread has it: a reader could not tell two of one name apart.
+    /// Returns the name, with a number after it if an earlier thread has the same name, so that a reader can
+    /// tell the two apart.
     fn told_apart(&mut self, name: String) -> String {
         let threads = self.names.entry(name.clone()).or_default();
         *threads += 1;
@@ -189,8 +190,8 @@ impl Record {
         self.events.push(Event { thread, action, line });
     }
 
-    /// Notes that a thread has the lock it reached for. If nothing happened in between, it got the lock at
-    /// once.
+    /// Notes that a thread has got the lock that it tried to take. If no event came in between, the thread
+    /// got the lock at once.
     pub(crate) fn got(&mut self, thread: usize, lock: usize) {
         let last = self.events.last();
         if last.is_some_and(|last| last.thread == thread && last.action == Action::Want(lock)) {
@@ -199,7 +200,7 @@ impl Record {
     }
 }
 
-/// Runs `f` with the record and the calling thread's number, unless the thread is a left-over of an earlier
+/// Runs `f` with the record and the calling thread's number, unless the thread is left over from an earlier
 /// run.
 pub(crate) fn here<R>(f: impl FnOnce(&mut Record, usize) -> R) -> Option<R> {
     progressed();
@@ -209,7 +210,8 @@ pub(crate) fn here<R>(f: impl FnOnce(&mut Record, usize) -> R) -> Option<R> {
     (key.run == record.run).then(|| f(&mut record, key.thread))
 }
 
-/// The line in the learner's file. A line of the suite, or of what suites share, would be taken for one.
+/// Returns the line if it is in the learner's file. It returns `None` for a line of a suite or of the
+/// harness, because a reader would take it for a line of the learner's.
 pub(crate) fn line(at: &Location<'_>) -> Option<u32> {
     let mut folders = at.file().as_bytes().rsplit(|byte| matches!(byte, b'/' | b'\\')).skip(1);
     let mut inner = folders.next().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The report by which a process tells its parent whether a property holds: one line of its output.
 //!
-//! The learner's code can print such a line, too, and end the process. So the line contains a number that
-//! only parent and child know.
+//! The learner's code can also print such a line and end the process. So the line contains a number that only
+//! the parent and the child know.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::Write as _;
@@ -21,19 +21,20 @@ pub(crate) fn new_nonce() -> String {
     RandomState::new().build_hasher().finish().to_string()
 }
 
-/// Returns the report with this number, if the output has it.
+/// Returns the report with this number, if the output contains one.
 pub(crate) fn find(stdout: &str, nonce: &str) -> Option<Verdict> {
     let report = format!("{REPORT}{nonce} ");
     let (_, json) = stdout.lines().find_map(|line| line.split_once(&report))?;
     serde_json::from_str(json).ok()
 }
 
-/// What this process has been asked to do.
+/// The task that the parent has given to this process.
 struct Asked {
-    /// What the parent has written to our standard input. A report without it is not ours: the learner's code
-    /// can print, too. It is read before any of that code runs.
+    /// The number that the parent has written to our standard input. A report without this number is not
+    /// ours, because the learner's code can print, too. The number is read before any of the learner's code
+    /// runs.
     nonce: String,
-    /// Which schedules the model tries.
+    /// The number that decides which schedules the model tries.
     round: u64,
 }
 
@@ -43,7 +44,7 @@ fn asked() -> MutexGuard<'static, Option<Asked>> {
     ASKED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sets what this process works on from now on.
+/// Sets the task of this process from now on.
 pub(crate) fn is_asked(nonce: String, round: u64) {
     *asked() = Some(Asked { nonce, round });
 }
@@ -52,18 +53,19 @@ pub(crate) fn round() -> u64 {
     asked().as_ref().map_or(0, |asked| asked.round)
 }
 
-/// Reads what this process is asked to do, unless that is known, before any of the learner's code runs.
+/// Reads the task of this process, unless it is known already, before any of the learner's code runs.
 pub(crate) fn begin() {
     asked().get_or_insert_with(the_only_thing);
 }
 
-/// The only thing that a test's process is asked to do.
+/// Reads the only task of a test's process.
 fn the_only_thing() -> Asked {
     let round = std::env::var(ROUND).ok().and_then(|round| round.parse().ok()).unwrap_or(0);
     Asked { nonce: std::io::read_to_string(std::io::stdin()).unwrap_or_default(), round }
 }
 
-/// Writes the report and ends the process. If two threads have something to report, the first one counts.
+/// Writes the report and ends the process. If two threads have something to report, only the first report
+/// counts.
 pub fn report_and_exit(verdict: &Verdict) -> ! {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if REPORTED.swap(true, Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! The end of a property that does not hold, and the report of it.
+//! Ends a property that does not hold, and reports its failure.
 
 use std::panic::Location;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use crate::diagnosis;
 use crate::record::{Record, Thread, current, here};
 use crate::report::report_and_exit;
 
-/// The most events that are reported.
+/// The largest number of events in a report.
 const MOST_REPORTED: usize = 1_000;
 
-/// Ends the property: it does not hold. `seen` is what was seen, `cause` the likely cause.
+/// Ends the property, which does not hold. `seen` is the observation, and `cause` is its likely cause.
 pub fn fail(seen: &str, cause: &str) -> ! {
     let failure = here(|record, me| {
         record.add(me, Action::Fail(seen.to_owned()), None);
@@ -23,7 +23,7 @@ pub fn fail(seen: &str, cause: &str) -> ! {
 }
 
 impl Record {
-    /// Makes the failure of this run. `decisive` is the event that decided it, if that is known.
+    /// Makes the failure of this run. `decisive` is the event that decided the failure, if it is known.
     fn failure(&self, seen: &str, cause: &str, decisive: Option<usize>) -> Failure {
         let mut failure = Failure::new(&self.promise, seen, cause, self.schedule(decisive));
         failure.found = self.run - self.begun;
@@ -31,7 +31,7 @@ impl Record {
         failure
     }
 
-    /// Whether a failure of the test is what the property wants.
+    /// Returns true if the property requires that the test fails.
     fn wants_a_failure(&self) -> bool {
         self.judged.as_ref().is_some_and(|test| test.runs && test.never_fails.is_some())
     }
@@ -49,7 +49,7 @@ impl Record {
     }
 }
 
-/// Ends the property, since the answer has failed. If the answer is a test and runs on a wrong program, the
+/// Ends the property, because the answer has failed. If the answer is a test and runs on a wrong program, the
 /// property holds.
 fn ended_by(failure: Option<Failure>) -> ! {
     match failure {
@@ -61,15 +61,14 @@ fn ended_by(failure: Option<Failure>) -> ! {
 fn report(failure: Option<Failure>) -> ! {
     match failure {
         Some(failure) => report_and_exit(&Err(Box::new(failure))),
-        // A thread left over from an earlier run: that run has passed, so this thread's failure does not
-        // count.
+        // This thread is left over from an earlier run; that run has passed, so the failure does not count.
         None => loop {
             std::thread::park();
         },
     }
 }
 
-/// Ends a property that will not come to an end by itself; `verdict` says how that is known.
+/// Ends a property that will not end by itself; `verdict` says how that is known.
 fn fail_hung(verdict: &str) -> ! {
     ended_by(Some(hang(verdict, false)))
 }
@@ -79,26 +78,26 @@ pub(crate) fn fail_deadlocked() -> ! {
     fail_hung("nobody can go on")
 }
 
-/// Ends a property with more steps than any run that comes to its end.
+/// Ends a property that has more steps than any run that ends.
 pub(crate) fn fail_endless() -> ! {
     fail_hung(diagnosis::RUNS_ON)
 }
 
-/// `busy`: some thread has kept a processor busy all the time.
+/// If `busy` is true, some thread has kept a processor busy all the time.
 fn hang(verdict: &str, busy: bool) -> Failure {
     let record = current();
     let found = diagnosis::of_hang(&record, verdict, busy);
     record.failure(&found.seen, &found.cause, found.decisive)
 }
 
-/// Ends the property because its time is up: not even the model noticed the hang, or these are real threads.
+/// Ends the property because its time is up: these are real threads, or the model did not notice the hang.
 pub(crate) fn fail_out_of_time(deadline: Duration, busy: bool) -> ! {
     let mut failure = hang(&format!("it is not done after {} s", deadline.as_secs()), busy);
     failure.hung = true;
     ended_by(Some(failure))
 }
 
-/// Ends the property because a thread panicked that should not.
+/// Ends the property because a thread has panicked that should not panic.
 pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
     let failure = here(|record, me| {
         let found = diagnosis::of_panic(record, me, message, at);
@@ -111,7 +110,7 @@ pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
     ended_by(failure)
 }
 
-/// Writes down a panic, and lets it go on.
+/// Records a panic, and lets it go on.
 pub(crate) fn panics(message: &str) {
     here(|record, me| record.add(me, Action::Fail(format!("panics: {message}")), None));
 }

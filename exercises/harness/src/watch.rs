@@ -1,4 +1,4 @@
-//! The watchdog: a thread of a test's process that ends a property which does not end by itself.
+//! The watchdog: a thread of a test's process that ends a property if the property does not end by itself.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use cpu_time::ProcessTime;
 
-/// What a child writes from time to time, so that its parent knows that it watches over itself.
+/// The line that a child writes from time to time, so that its parent knows that the watchdog works.
 const ALIVE: &str = "\u{1e}alive";
-/// How often the watchdog looks.
+/// The time between two checks of the watchdog.
 const TICK: Duration = Duration::from_millis(500);
-/// A process that has computed for so long since the last event does not only wait.
+/// The processor time since the last event from which a process counts as computing, and not only waiting.
 const COMPUTES: Duration = Duration::from_millis(50);
 
-/// Goes up whenever something happens, so that the watchdog can see that nothing does.
+/// Grows with each event, so that the watchdog can see that nothing happens.
 static PROGRESS: AtomicU64 = AtomicU64::new(0);
 
-/// Notes that something has happened.
+/// Notes that an event has happened.
 pub(crate) fn progressed() {
     PROGRESS.fetch_add(1, Ordering::Relaxed);
 }
@@ -26,14 +26,14 @@ fn progress() -> u64 {
     PROGRESS.load(Ordering::Relaxed)
 }
 
-/// The watchdog of all properties that this process runs.
+/// Starts the one watchdog of this process, for all properties.
 static WATCHER: Once = Once::new();
 
-/// The property that is run now.
+/// The property that runs now.
 struct Watch {
-    /// How many properties have begun.
+    /// The number of properties that have begun.
     property: usize,
-    /// The deadline; `None` while no property is run.
+    /// The deadline; `None` while no property runs.
     deadline: Option<Duration>,
     begun: Option<ProcessTime>,
 }
@@ -44,8 +44,8 @@ fn watched() -> MutexGuard<'static, Watch> {
     WATCH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the watchdog calls when the time of a property is up. It is given the deadline, and whether some
-/// thread has kept a processor busy.
+/// The function that the watchdog calls when the time of a property is up. Its arguments are the deadline,
+/// and whether some thread has kept a processor busy.
 type TimeIsUp = fn(Duration, bool) -> !;
 
 /// Notes that a property begins.
@@ -57,12 +57,12 @@ pub(crate) fn begin(deadline: Duration, time_is_up: TimeIsUp) {
     WATCHER.call_once(|| drop(thread::spawn(move || watch_over_all(time_is_up))));
 }
 
-/// Notes that the property has ended: until the next begins, the watchdog only waits.
+/// Notes that the property has ended; until the next property begins, the watchdog only waits.
 pub(crate) fn end() {
     watched().deadline = None;
 }
 
-/// Ends a property when it has had its time: so much processor time, or so long in which nothing happened.
+/// Ends a property that has used up its processor time, or in which nothing has happened for too long.
 /// Wall-clock time alone would make right answers fail on a busy machine.
 fn watch_over_all(time_is_up: TimeIsUp) {
     let (mut idle, mut in_all, mut seen) = (Duration::ZERO, Duration::ZERO, progress());
@@ -86,7 +86,8 @@ fn watch_over_all(time_is_up: TimeIsUp) {
             (idle, seen, busy_before) = (Duration::ZERO, now, busy);
         }
         if busy >= deadline || idle >= deadline || in_all >= 10 * deadline {
-            // Threads that wait compute nothing; one that runs gets at least a little of a busy machine.
+            // Waiting threads use no processor time; a running thread gets at least a little, even on a busy
+            // machine.
             time_is_up(deadline, busy >= deadline || busy.saturating_sub(busy_before) >= COMPUTES);
         }
         println!("{ALIVE}");

@@ -1,13 +1,13 @@
-//! A process that runs one job after the other, for the proof.
+//! A process that runs one job after another, for the proof.
 //!
-//! A learner's test starts a process for each property ([`isolate`](crate::isolate)). The proof runs tens of thousands, and
-//! nearly all of them hold; then nothing is left behind, and the process can go on with the next. A process
-//! that has reported a failure ends, as the learner's does, and the next job gets a new process. The code
-//! that runs inside is the same.
+//! A learner's test starts a process for each property ([`isolate`](crate::isolate)). The proof runs tens of
+//! thousands of properties. Nearly all of them hold and leave nothing behind, so the process can go on with
+//! the next property. A process that has reported a failure ends, like that of a learner's test, and the next
+//! job gets a new process. In both kinds of processes, the same code runs the property.
 //!
-//! If the process ends without a report, the cause is the job that was running, or something that an earlier
-//! job left behind. So the running job is run again, in a new process. If it holds there, the earlier job is
-//! named.
+//! If the process ends without a report, the cause is either the job that was running, or something that an
+//! earlier job left behind. So that job is run again, in a new process. If the job holds there, the message
+//! names the earlier job.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,27 +19,27 @@ use exercises_protocol::{Failure, Verdict};
 use crate::isolate::Running;
 use crate::report::{self, new_nonce};
 
-/// The parent's side of such a process.
+/// The parent's side of a worker process.
 pub struct Worker {
     command: Command,
-    /// The process, and the last job that it did.
+    /// The process, and the last job that it has done.
     running: Option<(Running, Option<String>)>,
 }
 
 impl Worker {
-    /// Starts no process yet. `program` with these arguments will be one that asks for its work with
-    /// [`next_job`].
+    /// Makes a worker without a process. `program`, with these arguments, must be a program that asks for its
+    /// work with [`next_job`].
     pub fn new(program: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(program);
         command.args(arguments);
         Self { command, running: None }
     }
 
-    /// Has a process do the job, a line without its end: the process of the last job, if that is still there,
-    /// or a new one.
+    /// Runs the job, a line without its end: in the process of the last job if that is still there, or else
+    /// in a new one.
     ///
     /// # Panics
-    /// If a process is needed and cannot be started.
+    /// Panics if a process is needed and cannot be started.
     pub fn run(&mut self, job: &str, round: u64, deadline: Duration) -> Verdict {
         let before = self.running.as_ref().and_then(|(_, last)| last.clone());
         let mut attempt = || self.attempt(job, round, deadline);
@@ -60,7 +60,8 @@ impl Worker {
         Err(missing)
     }
 
-    /// Has a process do the job once. An error: the process ended, or was ended, without a report.
+    /// Runs the job once, in a process. Returns an error if the process ended, or was ended, without a
+    /// report.
     fn attempt(&mut self, job: &str, round: u64, deadline: Duration) -> Result<Verdict, Box<Failure>> {
         let running = self.running.take();
         let (mut running, _) = running.unwrap_or_else(|| (Running::start(&mut self.command), None));
@@ -93,8 +94,8 @@ impl Drop for Worker {
     }
 }
 
-/// In the process: reports that the job before held, so many times, and waits for the next. `None` when there
-/// are no more.
+/// Reports, in the worker process, that the previous job has held so many times, and waits for the next job.
+/// Returns `None` when there are no more jobs.
 pub fn next_job(held: Option<usize>) -> Option<String> {
     if let Some(runs) = held {
         report::report(&Ok(runs)).ok()?;

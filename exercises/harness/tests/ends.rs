@@ -38,7 +38,7 @@ mod properties {
         std::process::abort();
     }
 
-    /// In thirty runs, twelve seconds, and next to none of them computing.
+    /// Takes twelve seconds in thirty runs, and computes almost nothing.
     pub(crate) fn is_slow() {
         step("goes on");
         std::thread::sleep(Duration::from_millis(400));
@@ -50,7 +50,7 @@ mod properties {
         }
     }
 
-    /// One thread computes for ever, and the test waits for a notification that only it could bring.
+    /// One thread computes for ever, and the test waits for a notification that only this thread could send.
     pub(crate) fn never_ends() {
         use exercises_harness::real::sync::{Condvar, Mutex, thread};
         thread::spawn(|| {

@@ -1,4 +1,4 @@
-//! All states of a small program: as many as there are, and no run leads elsewhere.
+//! Checks that the graph of a small program has all of its states, and that no run leads anywhere else.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeSet;
@@ -68,7 +68,7 @@ fn two_locks_in_two_orders_are_a_deadlock_for_two_of_all_schedules() {
     assert_eq!(ends(&crossed).len(), 2);
 }
 
-/// Three threads want one lock, and two may wait for it at once: each of them can be the next.
+/// Three threads take one lock, and two may wait for it at once: either of them can be the next.
 #[test]
 fn of_several_who_wait_each_can_be_next() {
     let queue = graph(|| {
@@ -137,7 +137,7 @@ fn a_notification_can_wake_each_of_two_sleepers() {
     };
     let both =
         door.states.iter().filter(|state| state.moves.len() == 2 && state.moves[0].thread == 2).count();
-    // Of the two who sleep: in both orders. Of one who sleeps, while the other has not locked yet, or has.
+    // Of the two who sleep: in both orders. If one thread sleeps, the other has locked or has not.
     assert_eq!((wakes("a"), wakes("b"), both), (4, 4, 2), "{door:#?}");
     assert!(wakes("no thread") > 0);
 }

@@ -29,7 +29,7 @@ mod properties {
         expect("the other thread", "no cause", || other.join().unwrap());
     }
 
-    /// It waits on a Condvar with one lock, and whoever would wake it needs the other one, which it keeps.
+    /// A thread waits on a Condvar and keeps another lock, which the thread that would wake it needs.
     pub(crate) fn waits_under_another_lock() {
         let shared = Arc::new((Mutex::new(()), Mutex::new(false), Condvar::new()));
         let waiter = {
@@ -50,7 +50,7 @@ mod properties {
         waiter.join().unwrap();
     }
 
-    /// It tells a thread to end only if it gets the lock at once.
+    /// Tells a thread to end only if the lock is free at once.
     pub(crate) fn goes_on_without_the_lock() {
         let shared = Arc::new((Mutex::new(false), Condvar::new()));
         let waiter = {
@@ -69,7 +69,7 @@ mod properties {
         waiter.join().unwrap();
     }
 
-    /// It waits for a thread that needs the lock it holds.
+    /// Waits for a thread that needs the lock that the waiting thread holds.
     pub(crate) fn joins_under_a_lock() {
         let lock = Arc::new(Mutex::new(()));
         let guard = lock.lock().unwrap();
@@ -81,7 +81,7 @@ mod properties {
         drop(guard);
     }
 
-    /// Three threads, each with a lock that the one before wants.
+    /// Three threads, each of which holds a lock that the previous thread needs.
     pub(crate) fn waits_in_a_circle() {
         let locks: Arc<Vec<Mutex<()>>> = Arc::new((0..3).map(|_| Mutex::default()).collect());
         let have = Arc::new(probe::Counter::new("all to have one"));
@@ -118,8 +118,8 @@ mod properties {
         waiter.join().unwrap();
     }
 
-    /// Two workers share the receiver of a channel, as in the Rust Book: one waits for a message and keeps the lock meanwhile.
-    /// The test waits for both to end, and has the sender.
+    /// Two workers share the receiver of a channel, as in the Rust Book: one waits for a message, and holds
+    /// the lock meanwhile. The test holds the sender, and waits for both workers to end.
     pub(crate) fn keeps_the_sender() {
         let (sender, receiver) = mpsc::channel::<()>();
         let receiver = Arc::new(Mutex::new(receiver));
@@ -262,7 +262,7 @@ fn keeps_the_sender() {
     check("", "keeps_the_sender", PROMISE, properties::keeps_the_sender);
 }
 
-/// Neither worker counts as one that runs, and the lock is not the mistake.
+/// Neither worker counts as running, and the message does not blame the lock.
 #[test]
 fn workers_that_share_a_receiver_sleep_until_the_last_sender_is_dropped() {
     let message = message("keeps_the_sender");

@@ -1,4 +1,4 @@
-//! Exercises whose answer is a test: what counts as failing, and what the learner is told.
+//! Exercises whose answer is a test: which outcomes count as failures, and what the learner is told.
 
 use exercises_harness::model::check;
 
@@ -6,7 +6,7 @@ mod failing;
 
 use failing::{PROMISE, message, written};
 
-/// The properties, each with a learner's test. A program is a number; 1 is right, 2 is wrong.
+/// The properties, each with a learner's test. A program is a number; 1 is right, and 2 is wrong.
 mod properties {
     use exercises_harness::model::probe::Judged;
     use exercises_harness::model::sync::{Arc, Condvar, Mutex, mpsc, thread};
@@ -43,7 +43,7 @@ mod properties {
         });
     }
 
-    /// If the other thread is first, which is so on some of the schedules only.
+    /// Panics only on the schedules on which the other thread is first.
     pub(crate) fn panics_seldom() {
         rejected(|new| {
             let (sends, receives) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! Schedules that come again, choice for choice, are not run again.
+//! Checks that a schedule that repeats an earlier one, choice for choice, is not run again.
 
 use std::env;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use exercises_harness::model::probe;
 use exercises_harness::model::sync::{Arc, Condvar, Mutex, thread};
 use exercises_harness::{Worker, fail, model, next_job};
 
-/// What the worker runs. It is this program, with the one test that is no test.
+/// Runs the jobs of the worker process. The worker is this program, which is told to run only this test.
 #[test]
 #[ignore = "is started by the others"]
 fn does_jobs() {
@@ -47,7 +47,7 @@ fn has_few_choices() {
     other.join().unwrap();
 }
 
-/// Only in the last run it fails: no run of the others is left out.
+/// Fails only in the last run, which shows that no other run was skipped.
 fn remembers_what_was_before() {
     let runs = RUNS.fetch_add(1, Ordering::Relaxed) + 1;
     if runs.is_multiple_of(2) {
@@ -58,7 +58,7 @@ fn remembers_what_was_before() {
     }
 }
 
-/// Fails if its wait ends by itself.
+/// Fails if the wait ends without a notification.
 fn waits_once() {
     let shared = Arc::new((Mutex::new(false), Condvar::new()));
     let other = {
@@ -79,7 +79,7 @@ fn waits_once() {
     other.join().unwrap();
 }
 
-/// Fails if it finds the lock taken, by a thread that does nothing while it has it.
+/// Fails if the lock is found taken by a thread that does nothing while it holds the lock.
 fn tries_to_lock() {
     let lock = Arc::new(Mutex::new(()));
     let other = {

@@ -1,4 +1,4 @@
-//! What is reported of a panic, of where a failure was found, and of very much that has happened.
+//! Tests the messages about a panic, about the place of a failure, and about very many events.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ mod properties {
         panic!("for a reason");
     }
 
-    /// The only thread that receives has run a job that panics.
+    /// The only receiving thread has run a job that panics.
     pub(crate) fn loses_its_receiver() {
         let (sender, receiver) = mpsc::channel();
         let worker = thread::spawn(move || {
@@ -45,18 +45,18 @@ mod properties {
         panic!("nobody receives any more");
     }
 
-    /// A job runs on the thread that executes it, and nobody catches its panic.
+    /// A job runs on the thread that executes it, and no code catches its panic.
     pub(crate) fn lets_a_panic_escape() {
         expect("execute()", "no cause", || panic_on_purpose());
     }
 
-    /// Catches what a job throws, and throws something else.
+    /// Catches the panic of a job, and panics with another payload.
     pub(crate) fn throws_another_panic() {
         let thrown = std::panic::catch_unwind(|| panic_on_purpose());
         panic!("a job has panicked: {}", thrown.is_err());
     }
 
-    /// Three threads of one name. What starts them is the test's, and one of them has the name of a fourth.
+    /// Three threads of one name. One of the three gets a number, and then has the name of a fourth.
     pub(crate) fn starts_three_of_a_name() {
         let threads =
             ["worker", "worker", "worker 2", "worker"].map(|name| on_a_thread(name, Box::new(|| {})));
@@ -66,7 +66,7 @@ mod properties {
         fail("something was seen", "no cause");
     }
 
-    /// In the 120th schedule, and after its last step.
+    /// Fails in the 120th schedule, after the last step.
     pub(crate) fn fails_late_and_aside() {
         static RUNS: AtomicUsize = AtomicUsize::new(0);
         let before = RUNS.fetch_add(1, Ordering::SeqCst);
@@ -78,7 +78,7 @@ mod properties {
         }
     }
 
-    /// It says what it has seen; no rule knows a step that decided it.
+    /// Reports a failure for which no rule knows a decisive step.
     pub(crate) fn sees_something() {
         step("does something");
         let lock = Mutex::new(());
@@ -86,7 +86,7 @@ mod properties {
         fail("something was seen", "no cause");
     }
 
-    /// Very many threads wait for what never comes.
+    /// Very many threads wait for a notification that never comes.
     pub(crate) fn has_a_crowd() {
         let shared = Arc::new((Mutex::new(()), Condvar::new()));
         let crowd: Vec<_> = (0..500)
@@ -169,7 +169,7 @@ fn no_two_threads_have_one_name_and_a_line_of_the_tests_is_not_shown() {
     assert!(message.contains("starts worker 3") && !message.contains("starts worker 3 :"), "{message}");
 }
 
-/// What this program prints of some of the tests that are meant to fail, from `result` on.
+/// Returns the output of this program, from `result` on, for some of the tests that are meant to fail.
 fn end_of(tests: &[&str], more: &[&str]) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ex00-order");
     fs::create_dir_all(&folder).unwrap();

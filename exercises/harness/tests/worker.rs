@@ -1,4 +1,4 @@
-//! A process that does one job after the other, and what becomes of the jobs if it ends.
+//! Tests a process that does one job after another, and what happens to the jobs if the process ends.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -12,7 +12,7 @@ use exercises_protocol::Failure;
 
 const PROMISE: &str = "It holds.";
 
-/// What the worker runs. It is this program, with the one test that is no test.
+/// Runs the jobs of the worker process. The worker is this program, which is told to run only this test.
 #[test]
 #[ignore = "is started by the others"]
 fn does_jobs() {
@@ -54,7 +54,7 @@ fn the_other_is_first() {
     }
 }
 
-/// Ends the process when it is told to.
+/// Its message ends the process.
 static LEFT: Mutex<Option<mpsc::Sender<()>>> = Mutex::new(None);
 
 fn leave_a_thread() {
@@ -79,7 +79,7 @@ fn worker() -> Worker {
     Worker::new(&this, &["does_jobs", "--exact", "--include-ignored", "--nocapture"])
 }
 
-/// The number of the process in which it held.
+/// Returns the number of the process in which the job held.
 fn held(worker: &mut Worker, job: &str) -> usize {
     worker.run(job, 0, Duration::from_secs(25)).unwrap_or_else(|failure| panic!("{job}: {failure:?}"))
 }

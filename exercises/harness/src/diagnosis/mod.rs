@@ -35,8 +35,8 @@ pub(crate) const RUNS_ON: &str = "a thread runs on and on";
 const TOO_LONG: &str = "a loop of your test has no end, or very many rounds. It is run on thousands of schedules, so it \
                         need not repeat anything: each scenario once, with as few threads and steps as show the mistake";
 
-/// Makes the failure of a property that did not end. `verdict` says how it is known that the property did not
-/// end. If the process was `busy`, a running thread explains the failure, whatever the other threads wait
+/// Describes the failure of a property that did not end. `verdict` says how it is known that the property did
+/// not end. If the process was `busy`, a running thread explains the failure, whatever the other threads wait
 /// for.
 pub(crate) fn of_hang(record: &Record, verdict: &str, busy: bool) -> Found {
     let what =

@@ -37,7 +37,7 @@ pub(crate) fn is_still_to_do(message: &str) -> bool {
     message.starts_with(STILL_TO_DO)
 }
 
-/// Makes the failure of a property in which a thread panicked unintentionally.
+/// Describes the failure of a property in which a thread panicked unintentionally.
 pub(crate) fn of_panic(record: &Record, me: usize, message: &str, at: Option<&Location<'_>>) -> Found {
     let thread = &record.threads[me];
     let place = at.map_or_else(String::new, |at| {
@@ -105,7 +105,8 @@ fn dead_or_dying(record: &Record, me: usize) -> Option<usize> {
         .find(|thread| *thread != me && (was_ended(record, *thread) || is_dying(*thread)))
 }
 
-/// Makes the failure of a property if the intended panic of a job came out of a call that the property made.
+/// Describes the failure of a property if the intended panic of a job came out of a call that the property
+/// made.
 pub(crate) fn of_escape(record: &Record, me: usize) -> Found {
     let thread = &record.threads[me];
     let call = thread.expectations.last().map_or("your code", |(what, _)| what);

@@ -25,8 +25,7 @@ enum What {
     Number,
 }
 
-/// The number of possible answers: if they are divided by one, two, …, or six, each remainder occurs equally
-/// often.
+/// The number of possible answers. It is divisible by 1 to 6, so that each remainder is equally likely.
 const NUMBERS: usize = 60;
 
 impl Question {

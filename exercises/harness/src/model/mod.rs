@@ -1,10 +1,10 @@
-//! Properties under the model: one thread at a time, and a scheduler that decides which.
+//! Runs properties under the model: one thread runs at a time, and a scheduler decides which one.
 //!
 //! [shuttle](https://docs.rs/shuttle) does the work: it runs each thread as a coroutine and asks our
-//! [`Scheduler`] at every step which thread is next. It prefers to let a thread go on, at first strongly,
-//! then less and less: a failure that needs two switches is then found on a schedule with two switches and
-//! not with forty, and its picture is short. A schedule that repeats an earlier one, choice for choice,
-//! counts as tried (where that happens often): see [`tried`].
+//! [`Scheduler`] at every step which thread is next. The scheduler prefers the running thread, at first
+//! strongly, and later less and less. So a failure that needs two switches is found on a schedule with two
+//! switches and not with forty, and its picture is short. If many schedules repeat an earlier one, choice for
+//! choice, a repeated schedule counts as tried and is not run: see [`tried`].
 
 use std::time::Duration;
 
@@ -22,11 +22,11 @@ mod tried;
 use backend::pick;
 use chance::{Chance, Question};
 
-/// The locks that the library, too, has under the exercises.
+/// The locks that the library uses, too, in the exercises.
 #[path = "../../../../executor/model/primitives/locks.rs"]
 mod locks;
 
-/// The part that makes threads and locks here: shuttle.
+/// The threads and locks of this mode come from shuttle.
 mod backend {
     use std::cell::{Cell, RefCell};
     use std::io;
@@ -36,7 +36,7 @@ mod backend {
     pub(super) use shuttle::sync::{Barrier, atomic};
     pub(super) use shuttle::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
     pub(super) use shuttle::thread;
-    // The learner gets these as they are.
+    // The learner gets these items unchanged.
     pub use shuttle::sync::BarrierWaitResult;
     pub use shuttle::thread_local;
 
@@ -60,31 +60,31 @@ mod backend {
         static ANSWERS: Cell<fn(Question) -> usize> = const { Cell::new(by_chance) };
     }
 
-    /// A point at which other threads may find taken the lock that the caller holds. Only an answer with a
-    /// `try_lock` can tell.
+    /// Marks a point at which other threads may find the caller's lock taken. Only an answer with a
+    /// `try_lock` can notice such a point.
     pub(super) fn others_may_find_it_taken() {
         if TRIES_LOCKS.get() {
             others_may_come_first();
         }
     }
 
-    /// How many threads could run when the scheduler was asked last.
+    /// Sets how many threads could run when the scheduler was last asked.
     pub(super) fn can_run(threads: usize) {
         CAN_RUN.set(threads);
     }
 
-    /// Whether every other thread waits for something, as it was when the calling thread was chosen to go on.
+    /// Returns true if every other thread was waiting when the calling thread was chosen to go on.
     pub(super) fn others_wait() -> bool {
         CAN_RUN.get() == 1
     }
 
-    /// Begins another property, of the answer whose text is `source`.
+    /// Begins another property, for the answer whose text is `source`.
     pub(super) fn begin(source: &str) {
         TRIED.with_borrow_mut(Tried::clear);
         TRIES_LOCKS.set(source.contains("try_lock"));
     }
 
-    /// Whether the next run, with this chance, has been tried.
+    /// Returns true if a run with this chance has been tried.
     pub(super) fn is_tried(chance: Chance) -> bool {
         TRIED.with_borrow_mut(|tried| tried.counts(chance))
     }
@@ -99,7 +99,7 @@ mod backend {
         TRIED.with_borrow_mut(Tried::has_ended);
     }
 
-    /// Sets the function that answers from now on what is left to chance.
+    /// Sets the function that answers all questions of chance from now on.
     pub(super) fn is_answered_by(answers: fn(Question) -> usize) {
         ANSWERS.set(answers);
     }
@@ -108,7 +108,7 @@ mod backend {
         ANSWERS.get()(question)
     }
 
-    /// Asks the chance of this run.
+    /// Answers a question with the chance of this run.
     pub(super) fn by_chance(question: Question) -> usize {
         let answer = CHANCE.with_borrow_mut(|chance| chance.answer(question));
         TRIED.with_borrow_mut(|tried| tried.was_told(question, answer));
@@ -139,14 +139,14 @@ mod backend {
         THREADS.with_borrow(|threads| threads.get(number).copied().flatten())
     }
 
-    /// The place of the thread in `THREADS`. The first place is for the time in which no thread of the model
+    /// Returns the place of the thread in `THREADS`. The first place is used while no thread of the model
     /// runs.
     fn number(task: Option<TaskId>) -> usize {
         task.map_or(0, |task| usize::from(task) + 1)
     }
 
-    /// Starts a thread. All stacks have the same size. In a box, since all of shuttle's `spawn` is compiled
-    /// anew for every type of `f`.
+    /// Starts a thread. All stacks have the same size. The closure is in a box, because shuttle's whole
+    /// `spawn` is compiled again for every type of `f`.
     pub(super) fn spawn<T: Send + 'static>(
         _stack: Option<usize>,
         f: impl FnOnce() -> T + Send + 'static,
@@ -155,7 +155,7 @@ mod backend {
         thread::Builder::new().spawn(f)
     }
 
-    /// Starts a thread of a scope.
+    /// Starts a thread in a scope.
     #[expect(clippy::unnecessary_wraps, reason = "on real threads it can fail")]
     pub(super) fn spawn_scoped<'scope, T: Send + 'scope>(
         _stack: Option<usize>,
@@ -166,19 +166,19 @@ mod backend {
         Ok(scope.spawn(f))
     }
 
-    /// Chooses which of so many sleepers is woken.
+    /// Chooses which sleeper is woken; `sleepers` is their number.
     pub(super) fn pick(sleepers: usize) -> usize {
         ask(Question::is_woken(sleepers))
     }
 
-    /// The inner part of a `Condvar` of `sync`. The learner may use it in any way, so there is a point before
-    /// each wait and each notification.
+    /// The inner part of a `Condvar` in `sync`. The learner may use the `Condvar` in any way, so there is a
+    /// scheduling point before each wait and each notification.
     #[derive(Debug, Default)]
     pub(super) struct WaitSet(Sleepers);
 
     impl WaitSet {
-        /// `waits` is called when the lock is free and the wait begins; `wants_the_lock`, when a notification
-        /// has ended the wait.
+        /// `waits` is called when the lock is free and the wait begins; `wants_the_lock` is called when a
+        /// notification has ended the wait.
         pub(super) fn wait<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,
@@ -203,7 +203,7 @@ mod backend {
         }
     }
 
-    /// Whether a wait that begins ends without a notification.
+    /// Returns true if the wait that begins now ends without a notification.
     pub(super) fn wakes_up_by_itself() -> bool {
         ask(Question::WAKES_UP) == 1
     }
@@ -220,17 +220,17 @@ pub mod below;
 
 pub mod graph;
 
-/// How many schedules are tried.
+/// The number of schedules that are tried.
 pub const SCHEDULES: usize = 2_000;
 
-/// So many schedules are run in any case: only a repeat can show that chance alone decides.
+/// The number of schedules that are always run: only a repeated run can show that chance alone decides.
 const ALWAYS: u64 = 10;
 
-/// The most steps of a schedule: many times those of the longest schedule of a right answer.
+/// The largest number of steps of a schedule: many times the steps of the longest schedule of a right answer.
 const MOST_STEPS: usize = 50_000;
 
-/// The deadline for an answer that computes for ever without touching `crate::sync`; the model notices
-/// everything else. It counts the processor's time, or time in which nothing happens.
+/// The deadline for an answer that computes for ever without using `crate::sync`; the model notices every
+/// other hang. It limits the processor's time, and the time in which nothing happens.
 const DEADLINE: Duration = Duration::from_secs(12);
 
 /// Checks a property of the learner's file, whose text is `source`, in its own process; panics if the
@@ -242,7 +242,8 @@ pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
     });
 }
 
-/// Checks a property in this process, on so many schedules, which ends with a report if it fails.
+/// Checks a property in this process, on the given number of schedules; if the property fails, the process
+/// ends with a report.
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, backend::me);
     child::begin(source, DEADLINE, recognises);
@@ -264,7 +265,7 @@ pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     }
 }
 
-/// Ends the property if this is what shuttle says of a run that does not come to its end.
+/// Ends the property if this is a panic with which shuttle reports a run that does not end.
 fn recognises(panic: &str) {
     if panic.starts_with("deadlock! blocked tasks") {
         verdict::fail_deadlocked();
@@ -274,7 +275,8 @@ fn recognises(panic: &str) {
     }
 }
 
-/// Lets the running thread go on with some probability, which shrinks from one schedule to the next.
+/// A scheduler that lets the running thread go on with some probability, which shrinks from one schedule to
+/// the next.
 struct Sticky {
     schedule: u64,
     last: u64,
@@ -284,7 +286,7 @@ struct Sticky {
 impl Scheduler for Sticky {
     fn new_execution(&mut self) -> Option<Schedule> {
         backend::end_run();
-        // A test that must fail may use all schedules for it, however few other properties get.
+        // A test that must fail may use all schedules, however few schedules other properties get.
         let last = if recorder::has_still_to_fail() { SCHEDULES as u64 } else { self.last };
         while self.schedule < last {
             self.schedule += 1;
@@ -316,7 +318,7 @@ impl Scheduler for Sticky {
         runnable.get(next).map(|task| task.id())
     }
 
-    /// Gives the library's model a random number, to wake one of a few.
+    /// Returns a random number, with which the library's model chooses the thread to wake.
     fn next_u64(&mut self) -> u64 {
         backend::ask(Question::NUMBER) as u64
     }

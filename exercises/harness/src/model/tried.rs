@@ -1,28 +1,29 @@
-//! Remembers the runs that have been tried, so that none is tried twice.
+//! Remembers the runs that have been tried, so that no run is tried twice.
 //!
-//! A run is decided by its random choices alone: [`Question`] and answer, in turns, to its end. So the runs
-//! of a property are a tree. At each node there is the question that comes next, and below it a branch for
-//! every answer that was ever given. To know what the next run would do, it need not be run: [`Tried`] goes
-//! down the tree and asks the run's chance. If that leads to an end, the same run has been before, and has
-//! passed, since the first run that fails is the last.
+//! A run is decided by its random choices alone. It is a sequence: [`Question`], answer, question, answer, to
+//! its end. So the runs of a property are a tree. Each node has the next question, and below it a branch for
+//! every answer that was given so far. The course of the next run is known without running it: [`Tried`] goes
+//! down the tree and asks the run's chance for each answer. If the way leads to an end, the same run has been
+//! tried before, and has passed, since the first run that fails is the last one.
 //!
-//! An answer to the exercise could decide something in another way: by a clock, by the order in a `HashMap`,
-//! by what an earlier run has left in a `static`. Then a question comes that differs from the known one, and
-//! from there on every run is tried.
+//! An answer to the exercise could decide by something other than chance: by a clock, by the order in a
+//! `HashMap`, or by a `static` that an earlier run has changed. Then a question differs from the known one,
+//! and from there on every run is tried.
 //!
-//! Remembering a run takes about a tenth of the run's time. So the runs are counted by the hundred, and after
-//! a hundred in which fewer than a tenth had been before, nothing more is remembered: every run is tried. As
-//! the schedules go on, repeats get rarer, since a thread that runs is stopped more often.
+//! Remembering a run takes about a tenth of the run's time. So repeats are counted in groups of a hundred
+//! runs. After a group with fewer than ten repeats, nothing is remembered any more, and every run is tried.
+//! Later schedules repeat earlier ones less often, because the running thread is stopped more often.
 
 use super::chance::{Chance, Question};
 
-/// The most nodes that are kept. Beyond that, every run that is not below a kept node is tried.
+/// The largest number of nodes that are kept. When there are more, every run that does not stay within the
+/// kept nodes is tried.
 const MOST_NODES: usize = 1 << 20;
 
-/// So many runs are counted together.
+/// The number of runs in a group.
 const SOME: u32 = 100;
 
-/// If so many of a hundred runs had been before, it pays to remember more.
+/// The number of repeats in a group for which it is worthwhile to remember more runs.
 const WORTHWHILE: u32 = SOME / 10;
 
 /// The runs of a property.
@@ -30,7 +31,7 @@ pub(super) struct Tried {
     /// The nodes; the first is the root.
     nodes: Vec<Node>,
     at: Option<usize>,
-    /// How many runs have been counted, and how many of them had been before.
+    /// The number of runs in this group so far, and the number of repeats among them.
     counted: u32,
     repeated: u32,
     remembers: bool,
@@ -39,10 +40,10 @@ pub(super) struct Tried {
 /// A point that a run can reach.
 struct Node {
     then: Then,
-    /// The answer that leads here.
+    /// The answer that leads to this node.
     answer: u32,
-    /// Where the first answer to this node's question leads, and where the next answer to the parent's
-    /// question leads. 0 is nowhere.
+    /// The node of the first answer to this node's question, and the node of the next answer to the parent's
+    /// question. 0 stands for no node.
     below: u32,
     beside: u32,
 }
@@ -65,13 +66,13 @@ impl Tried {
         Self { nodes: Vec::new(), at: None, counted: 0, repeated: 0, remembers: true }
     }
 
-    /// Forgets all runs, since another property begins.
+    /// Forgets all runs, because another property begins.
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         *self = Self { nodes: std::mem::take(&mut self.nodes), ..Self::new() };
     }
 
-    /// Counts the next run, and tells whether a run with the same choices has been before.
+    /// Counts the next run, and returns true if a run with the same choices was tried before.
     pub(super) fn counts(&mut self, chance: Chance) -> bool {
         if !self.remembers {
             return false;
@@ -88,7 +89,7 @@ impl Tried {
         repeats
     }
 
-    /// Whether a run with the same choices has been before.
+    /// Returns true if a run with the same choices was tried before.
     fn has(&self, mut chance: Chance) -> bool {
         let mut at = 0;
         while let Some(Then::Asks(question)) = self.nodes.get(at).map(|node| node.then) {
@@ -108,7 +109,7 @@ impl Tried {
         }
     }
 
-    /// Notes that the run has asked this question and was given that answer.
+    /// Notes that the run has asked this question and has been given this answer.
     pub(super) fn was_told(&mut self, question: Question, answer: usize) {
         let Some(at) = self.at else { return };
         self.at = match self.nodes[at].then {
@@ -123,7 +124,7 @@ impl Tried {
         };
     }
 
-    /// Notes that the run has come to its end.
+    /// Notes that the run has ended.
     pub(super) fn has_ended(&mut self) {
         let Some(at) = self.at.take() else { return };
         match self.nodes[at].then {
@@ -132,13 +133,13 @@ impl Tried {
         }
     }
 
-    /// Remembers nothing any more: something else than chance decides, or repeats are rare.
+    /// Stops remembering runs, because something other than chance decides, or because repeats are rare.
     fn give_up(&mut self) {
         self.clear();
         self.remembers = false;
     }
 
-    /// Adds a branch.
+    /// Adds a branch to a node.
     fn grow(&mut self, at: usize, answer: usize) -> Option<usize> {
         let new = self.nodes.len();
         let (answer, number) = (u32::try_from(answer).ok()?, u32::try_from(new).ok()?);
@@ -168,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Lets three threads take two steps each, with a random choice between them.
+    /// Runs three threads of two steps each, with a random choice between them.
     fn answers(mut ask: impl FnMut(Question) -> usize) -> Vec<usize> {
         let mut left = vec![(0, 2), (1, 2), (2, 2)];
         let (mut current, mut answers) = (None, Vec::new());
@@ -211,7 +212,7 @@ mod tests {
         assert!(!tried.has(Chance::of(7, 1)));
     }
 
-    /// Counts a run of the property, and tells whether it was left out.
+    /// Counts a run of the property, and returns true if the run was skipped.
     fn run(tried: &mut Tried, schedule: u64, property: fn(&mut dyn FnMut(Question) -> usize)) -> bool {
         let mut chance = Chance::of(7, schedule);
         if tried.counts(chance) {

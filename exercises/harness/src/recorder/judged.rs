@@ -1,8 +1,10 @@
-//! Exercises whose answer is a test: the property runs it on another program, and looks whether it fails.
+//! Exercises whose answer is a test: the property runs the test on another program, and checks whether the
+//! test fails.
 //!
-//! A test fails in two ways: it panics on the thread that runs it, or it never comes back. A panic on another
-//! thread is seen only by the thread that joins that one, as under `cargo test`. A failure ends the process
-//! (see [`verdict`](crate::verdict)), and with a report that the property holds if the program is wrong.
+//! A test fails in two ways: it panics on the thread that runs it, or it never returns. A panic on another
+//! thread is noticed only by the thread that joins the panicked one, as under `cargo test`. A failure of the
+//! test ends the process (see [`verdict`](crate::verdict)); if the program is wrong, the report says that the
+//! property holds.
 
 use std::panic::Location;
 
@@ -13,16 +15,16 @@ use super::property::expect;
 use crate::diagnosis;
 use crate::record::{Judged, current, here};
 
-/// Runs a test on a right program: it must come back. `what` is the test and the program; `cause` is the
-/// likely cause if it fails.
+/// Runs a test on a right program; the test must return. `what` names the test and the program; `cause` is
+/// the likely cause if the test fails.
 pub fn accepts(what: &str, cause: &str, test: impl FnOnce()) {
     judge(Some(Judged { runs: true, ..Judged::default() }));
     expect(what, cause, test);
     judge(None);
 }
 
-/// Runs a test on a wrong program, under the model: it must fail on some schedule. If it comes back on all
-/// of them, the property does not hold, with these words.
+/// Runs a test on a wrong program, under the model; the test must fail on some schedule. If the test returns
+/// on all schedules, the property fails, with `seen` and `cause` as its message.
 pub fn rejects(seen: &str, cause: &str, test: impl FnOnce()) {
     let never_fails = Some((seen.to_owned(), cause.to_owned()));
     judge(Some(Judged { never_fails, runs: true, ..Judged::default() }));
@@ -30,7 +32,7 @@ pub fn rejects(seen: &str, cause: &str, test: impl FnOnce()) {
     judge(None);
 }
 
-/// Notes that a test begins, or, with `None`, that it has come back.
+/// Notes that a test begins, or, with `None`, that it has returned.
 fn judge(begins: Option<Judged>) {
     let mut record = current();
     match begins {
@@ -39,19 +41,20 @@ fn judge(begins: Option<Judged>) {
     }
 }
 
-/// Whether a test that must fail has not failed yet, at the end of a run.
+/// Returns true if a test that must fail has not failed by the end of a run.
 pub(crate) fn has_still_to_fail() -> bool {
     current().judged.as_ref().is_some_and(|test| test.never_fails.is_some())
 }
 
-/// The failure, after all schedules, of a test that must fail on one of them and has come back each time.
+/// Returns the failure of a test that must fail on some schedule, and has returned on all of them.
 pub(crate) fn never_failed() -> Option<Failure> {
     let record = current();
     let (seen, cause) = record.judged.as_ref()?.never_fails.as_ref()?;
     Some(Failure::new(&record.promise, seen, cause, Schedule::default()))
 }
 
-/// Whether this is a panic on a thread other than the test's, which only the thread that joins that one sees.
+/// Returns true if the panic is on a thread other than the test's; only the thread that joins the panicked
+/// thread sees it.
 pub(crate) fn is_for_the_joiner(message: &str, at: Option<&Location<'_>>) -> bool {
     here(|record, me| {
         let thread = record.threads[me].name.clone();

@@ -1,7 +1,7 @@
-//! Writes down what each thread does, in the [record](crate::record) of the run.
+//! Records the actions of each thread, in the [record](crate::record) of the run.
 //!
-//! [`wrappers`] has what the learner's code does to its locks and threads, [`property`] what the property
-//! does, and [`judged`] what a property does whose answer is a test.
+//! [`wrappers`] records how the learner's code uses its locks and threads, and [`property`] records the steps
+//! of the property. [`judged`] is for a property whose answer is a test.
 
 mod wrappers;
 mod property;

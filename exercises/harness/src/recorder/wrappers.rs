@@ -1,4 +1,5 @@
-//! The wrappers in `crate::sync` report here what a thread is about to do, and what it has done.
+//! The functions with which the wrappers in `crate::sync` report what a thread is about to do, and what it
+//! has done.
 
 use std::panic::Location;
 
@@ -19,8 +20,8 @@ pub(crate) fn new_condvar() -> usize {
     record.condvars - 1
 }
 
-/// Notes that the calling thread is about to lock. If it holds this lock already, that is a failure at once:
-/// it would wait for itself.
+/// Notes that the calling thread is about to lock. If the thread holds this lock already, the property fails
+/// at once, because the thread would wait for itself.
 pub(crate) fn locking(lock: usize, at: &Location<'_>) {
     let itself = here(|record, me| {
         let held = record.locks.get(lock).copied().flatten().filter(|(holder, _)| *holder == me);
@@ -99,7 +100,7 @@ pub(crate) fn notified(condvar: usize, all: bool, at: &Location<'_>) {
     });
 }
 
-/// Notes that the last recorded notification has ended the wait of these threads.
+/// Notes that the last recorded notification has ended the waits of these threads.
 pub(crate) fn woke(threads: &[ThreadKey]) {
     here(|record, _| {
         if let Some(Event { action: Action::Notify { woken, .. }, .. }) = record.events.last_mut() {
@@ -142,7 +143,7 @@ pub(crate) fn blocking(what: &'static str, at: &Location<'_>) {
     waits_for(Doing::Blocked(what), at);
 }
 
-/// Notes that the calling thread is about to wait for something that another thread must do.
+/// Notes that the calling thread is about to wait for an action of another thread.
 pub(crate) fn sleeping(what: &'static str, at: &Location<'_>) {
     waits_for(Doing::Sleeping(what), at);
     here(|record, me| record.add(me, Action::Expect(what.to_owned()), line(at)));
@@ -155,7 +156,7 @@ fn waits_for(doing: Doing, at: &Location<'_>) {
     });
 }
 
-/// Records, in words, what the calling thread has done.
+/// Records an action of the calling thread, in words.
 pub(crate) fn did(what: &str, at: Option<&Location<'_>>) {
     here(|record, me| {
         record.threads[me].doing = Doing::Running;
@@ -163,7 +164,7 @@ pub(crate) fn did(what: &str, at: Option<&Location<'_>>) {
     });
 }
 
-/// The thread that did something, and the line of the learner's file.
+/// The thread that has acted, and the line of the learner's file.
 #[cfg(feature = "memory")]
 pub(crate) struct Place {
     pub(crate) thread: usize,
@@ -171,7 +172,7 @@ pub(crate) struct Place {
     pub(crate) line: Option<u32>,
 }
 
-/// Writes down a step of the learner's code.
+/// Records an action of the learner's code.
 #[cfg(feature = "memory")]
 pub(crate) fn did_in_memory(what: String, at: &Location<'_>) -> Option<Place> {
     here(|record, me| {

@@ -1,6 +1,6 @@
-//! `crate::sync` is the same for an exercise's library, under the model and on real threads, and has what its README lists:
-//! one file that uses everything is compiled for each. It is compiled with the standard library itself, too, and so shows that
-//! the names and methods are std's.
+//! Checks that `crate::sync` is the same for an exercise's library, under the model and on real threads, and
+//! has what its README lists: one file that uses everything is compiled for each of them. The file is also
+//! compiled with the standard library itself, which shows that the names and methods are those of std.
 #![allow(clippy::duplicate_mod, reason = "that is the point")]
 
 use exercises_harness::model::check;
@@ -85,7 +85,7 @@ fn everything_that_is_there_is_in_the_list() {
     assert!(missing.is_empty(), "exercises/sync/README.md does not list {missing:?}");
 }
 
-/// The names of what is public in a source file.
+/// Returns the names of the public items in a source file.
 fn public(source: &str) -> Vec<&str> {
     let is_no_name = |c: char| !c.is_alphanumeric() && c != '_';
     let items = source.split("pub ").skip(1);

@@ -1,5 +1,5 @@
-//! Runs tests that are meant to fail, and reads what they have said. In each file that uses it, the properties play both parts,
-//! the suite's and the learner's; a property and its test have the same name.
+//! Runs tests that are meant to fail, and reads their messages. In each file that uses this module, the
+//! properties act as the suite and as the learner's code; a property and its test have the same name.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -8,7 +8,7 @@ use exercises_protocol::{Failure, PROPERTY, State, TRACE};
 
 pub(crate) const PROMISE: &str = "What a property promises.";
 
-/// The tests that are ignored are meant to fail. This runs one of them as `cargo test` would.
+/// The ignored tests are meant to fail. Runs one ignored test as `cargo test` would.
 pub(crate) fn failing(test: &str) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--ignored"]).env_remove(PROPERTY);
@@ -20,7 +20,7 @@ fn traces() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("traces")
 }
 
-/// Its message, in one line.
+/// Returns the message of the test, in one line.
 pub(crate) fn message(test: &str) -> String {
     let output = failing(test);
     assert!(!output.status.success(), "{test} passes");
@@ -28,7 +28,7 @@ pub(crate) fn message(test: &str) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What it has written down.
+/// Returns the failure that the test has recorded.
 pub(crate) fn written(test: &str) -> Failure {
     let json = std::fs::read(traces().join(format!("{test}.json"))).unwrap();
     match serde_json::from_slice(&json).unwrap() {

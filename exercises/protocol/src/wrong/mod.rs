@@ -39,7 +39,7 @@ const WHOLE: &str = "The whole of it: wrong/";
 /// A typical wrong answer, and what must catch it.
 #[derive(Clone, Debug)]
 pub struct Wrong {
-    /// The answer's name: `m03_notify_one_at_shutdown`.
+    /// The name of the answer: `m03_notify_one_at_shutdown`.
     pub name: String,
     /// What is wrong and what the learner sees, line by line as in `wrong.diff`.
     pub text: Vec<String>,

@@ -1,26 +1,27 @@
-//! Records the graph of a small program under the model: every state, and every choice in each state.
+//! Records the graph of a small program under the model: every state of the program, and every choice in each
+//! state.
 //!
-//! [`record`] runs a [`Scenario`] many times. Each run repeats the choices of an earlier run up to a state
-//! that still has an untaken choice. There the run takes that choice, and it goes on until it reaches a known
-//! state. When no choice is left, the graph is complete. [`walk`] runs the same program with random choices
-//! and compares each step with the graph.
+//! [`record`] runs a [`Scenario`] many times. Each run repeats the choices of an earlier run, up to a state
+//! that still has an untaken choice. There the run takes the untaken choice, and goes on until it reaches a
+//! known state. When no choice is left, the graph is complete. [`walk`] runs the same program with random
+//! choices and compares each step with the graph.
 //!
 //! # When two runs are in the same state
 //!
 //! Two runs are in the same state if each thread has recorded the same events, and each lock and each
-//! condition variable has seen its events in the same order. Such runs differ only in the order of
-//! independent events: they are one *trace* (Mazurkiewicz, 1977). A stateful search usually compares the
-//! memory of two states, or a hash of it. Here it is enough to compare the traces, because the trace decides
-//! the memory. A thread's next step depends on what the thread has read so far. All shared data lie in
-//! mutexes. What a thread reads in a mutex depends on the critical sections before, and the trace has their
-//! order. So a scenario may use mutexes, condition variables and its own threads, and nothing else.
-//! [`record`] refuses the rest.
+//! condition variable has had its events in the same order. Such runs differ only in the order of independent
+//! events: they have the same *trace* (Mazurkiewicz, 1977). A stateful search usually compares the memory of
+//! two states, or a hash of it. In this search it is enough to compare the traces, because the trace decides
+//! the memory. A thread's next step depends on what the thread has read so far. All shared data are in
+//! mutexes. The data that a thread reads in a mutex depend on the earlier critical sections, whose order is
+//! part of the trace. So a scenario may use mutexes, condition variables and its own threads, and nothing
+//! else. [`record`] panics if the scenario uses anything else.
 //!
-//! A thread stops at more points than it records events: after an unlock, for example, and again before the
-//! next lock. Between two such points the thread changes nothing that another thread can read. So this
-//! *quiet* step commutes with all steps of other threads, and it counts as a part of the thread's next event.
-//! The code need not do anything for this: a quiet step leaves the trace as it was, so the points before and
-//! after it are one state. That state has the choices of both points.
+//! A thread stops at more points than it records events: for example after an unlock, and again before the
+//! next lock. Between two points without an event, the thread changes nothing that another thread can read.
+//! So such a *quiet* step commutes with all steps of other threads, and it counts as a part of the thread's
+//! next event. No code is needed for quiet steps: a quiet step does not change the trace, so the points
+//! before and after it are one state. This state has the choices of both points.
 
 mod run;
 mod search;
@@ -35,22 +36,22 @@ use run::run;
 use search::Search;
 use walk::Walk;
 
-/// Shared things whose events the recorder does not order.
+/// Shared objects whose events the recorder does not order.
 const NOT_RECORDED: [&str; 9] =
     ["atomic::", "RwLock", "mpsc::", "Barrier", "OnceLock", "LazyLock", "park(", "try_lock", "spawn("];
 
-/// An answer, and what threads do with it.
+/// An answer, and the threads that use it.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene {
     /// The scene's name in `kinds.toml`.
     pub name: &'static str,
     /// The text of the answer.
     pub source: &'static str,
-    /// Makes the threads anew.
+    /// Makes new threads for a run.
     pub scenario: fn() -> Scenario,
 }
 
-/// A few threads, and what must have happened when all of them have ended.
+/// A few threads, and the steps that must have happened when all of them have ended.
 #[derive(Default)]
 pub struct Scenario {
     threads: Vec<(Player, Box<dyn FnOnce() + Send>)>,
@@ -63,14 +64,14 @@ impl Scenario {
         Self::default()
     }
 
-    /// Adds a thread. `runs` is what `body` does, as a learner would write it.
+    /// Adds a thread. `runs` is the code of `body`, as a learner would write it.
     #[must_use]
     pub fn thread(mut self, name: &str, runs: &str, body: impl FnOnce() + Send + 'static) -> Self {
         self.threads.push((Player { name: name.to_owned(), runs: runs.to_owned() }, Box::new(body)));
         self
     }
 
-    /// Promises that each run to the end has this [`step`](crate::step). `broken` is the failure in words.
+    /// Promises that each run that ends has made this [`step`](crate::step). `broken` describes the failure.
     #[must_use]
     pub fn promise(mut self, step: &'static str, broken: &'static str) -> Self {
         self.promises.push((step, broken));
@@ -78,10 +79,10 @@ impl Scenario {
     }
 }
 
-/// The threads of a scene, and all of its states.
+/// Returns the threads of a scene, and all of its states.
 ///
 /// # Panics
-/// If the scene uses what the recorder does not see, or has too many states.
+/// Panics if the scene uses objects that the recorder does not see, or has too many states.
 pub fn record(scene: &Scene) -> (Vec<Player>, Vec<State>) {
     for what in NOT_RECORDED {
         assert!(!scene.source.contains(what), "{}: the states are not known by {what}", scene.name);
@@ -92,10 +93,11 @@ pub fn record(scene: &Scene) -> (Vec<Player>, Vec<State>) {
     (players, states.unwrap_or_else(|problem| panic!("{}: {problem}", scene.name)))
 }
 
-/// Takes so many random steps in a scene and compares each of them with the graph. At an end it begins again.
+/// Takes the given number of random steps in a scene, and compares each of them with the graph. When a run
+/// ends, the walk begins again.
 ///
 /// # Errors
-/// If a step or an end is not in the graph.
+/// Returns an error if a step or an end is not in the graph.
 pub fn walk(scene: &Scene, graph: &Graph, steps: usize) -> Result<(), String> {
     let walk = Rc::new(RefCell::new(Walk::of(graph, steps)));
     run(scene, walk.clone());
@@ -103,7 +105,7 @@ pub fn walk(scene: &Scene, graph: &Graph, steps: usize) -> Result<(), String> {
     if problem.is_empty() { Ok(()) } else { Err(format!("{}: {problem}", scene.name)) }
 }
 
-/// The graph as JSON, with a line for each line of the listing, each thread and each state.
+/// Returns the graph as JSON, with a line for each line of the listing, each thread and each state.
 pub fn text(graph: &Graph) -> String {
     let json = serde_json::to_string(graph).expect("strings and numbers");
     let begins = ["{\"number\":", "{\"name\":", "{\"threads\":"]; // no text has these: its quotes are escaped

@@ -1,4 +1,4 @@
-//! Runs of a scene: shuttle runs the threads, and a part that [`Chooses`] picks the one that goes on.
+//! Runs a scene: shuttle runs the threads, and an object that [`Chooses`] chooses the thread that goes on.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -21,43 +21,43 @@ use crate::record::{self, Doing, Record};
 use crate::{recorder, verdict};
 
 thread_local! {
-    /// All threads have been started, and one of them runs.
+    /// True if all threads have been started, and one of them runs.
     static STARTED: Cell<bool> = const { Cell::new(false) };
     static CHOOSES: RefCell<Option<Rc<RefCell<dyn Chooses>>>> = const { RefCell::new(None) };
 }
 
-/// The part that chooses, at each point of a run, how the run goes on.
+/// An object that decides, at each point of a run, how the run goes on.
 pub(super) trait Chooses {
-    /// Whether there is another run.
+    /// Returns true if there is another run.
     fn begins(&mut self) -> bool;
 
-    /// The thread that goes on, one of those that `can`. `None` ends this run.
+    /// Returns the thread that goes on, one of those in `can`. `None` ends the run.
     fn next(&mut self, now: &Now<'_>, can: &[usize]) -> Option<usize>;
 
-    /// Picks the sleeper that is woken, one of so many.
+    /// Chooses the sleeper that is woken; `sleepers` is their number.
     fn picks(&mut self, sleepers: usize) -> usize;
 }
 
 /// A point of choice, as the recorder shows it.
 pub(super) struct Now<'a> {
     record: &'a Record,
-    /// The last choice, and what came of it.
+    /// The last choice, and the step that followed it.
     pub(super) step: Option<&'a Step>,
-    /// What each thread did last.
+    /// The last step of each thread.
     pub(super) did: &'a [Stand],
     promises: &'a [(&'static str, &'static str)],
 }
 
-/// What one thread did from a point of choice to the next.
+/// The actions of one thread from a point of choice to the next.
 #[derive(Default)]
 pub(super) struct Step {
     pub(super) thread: usize,
-    /// All that it did, in words; empty if another thread could notice nothing of it.
+    /// All these actions in words; empty if no other thread could notice them.
     pub(super) text: String,
     pub(super) line: Option<u32>,
-    /// The first thing that it did, in words.
+    /// The first of these actions, in words.
     pub(super) begins: String,
-    /// The thread's panic, in words.
+    /// The message of the thread's panic.
     panics: Option<String>,
 }
 
@@ -94,7 +94,8 @@ pub(super) fn run(scene: &Scene, chooses: Rc<RefCell<dyn Chooses>>) -> Vec<Playe
         }
         STARTED.set(true);
         loop {
-            // This thread is never chosen again. While it can run, shuttle does not report a deadlock.
+            // The scheduler never chooses this thread again. While this thread can run, shuttle does not
+            // report a deadlock.
             locks::others_may_come_first();
         }
     });
@@ -105,12 +106,14 @@ pub(super) fn run(scene: &Scene, chooses: Rc<RefCell<dyn Chooses>>) -> Vec<Playe
 }
 
 fn picks(question: Question) -> usize {
-    // No wait ends without a notification here: it would give the learner one more choice at each wait.
+    // Here no wait ends without a notification, because that would give the learner one more choice at each
+    // wait.
     let Some(sleepers @ 2..) = question.sleepers() else { return 0 };
     CHOOSES.with_borrow(|chooses| chooses.as_ref().map_or(0, |chooses| chooses.borrow_mut().picks(sleepers)))
 }
 
-/// Shuttle's scheduler. It passes each choice on, with what came of the last one.
+/// Shuttle's scheduler. It passes each choice to `chooses`, together with the step that followed the last
+/// choice.
 struct Director {
     chooses: Rc<RefCell<dyn Chooses>>,
     promises: Vec<(&'static str, &'static str)>,
@@ -136,12 +139,12 @@ impl Scheduler for Director {
         if !STARTED.get() {
             return find(0);
         }
-        // The threads of the scene come after the one that starts them, here and in the record.
+        // The threads of the scene come after the thread that starts them, in shuttle as in the record.
         let can = runnable.iter().filter(|task| task.runnable()).map(|task| usize::from(task.id()));
         let can: Vec<usize> = can.filter_map(|task| task.checked_sub(1)).collect();
         STARTED.set(false);
         let next = record::look(|record| {
-            // Only events that count are numbered: the recorder removes the attempt to lock when the thread
+            // Only events that count have a number: the recorder removes an attempt to lock when the thread
             // gets the lock.
             let counting: Vec<&Event> = record.events.iter().filter(|event| counts(event)).collect();
             let step = self.last.map(|thread| Step::of(record, &counting[self.seen..], thread));
@@ -163,7 +166,7 @@ impl Scheduler for Director {
     }
 }
 
-/// Whether the event belongs to the trace: another thread can notice it, or a promise asks for it.
+/// Returns true if the event belongs to the trace: another thread can notice it, or a promise needs it.
 fn counts(event: &Event) -> bool {
     let quiet = matches!(
         event.action,
@@ -204,7 +207,7 @@ impl Step {
 }
 
 impl Now<'_> {
-    /// The trace: the events of each thread, each with its place among the events of the same lock or
+    /// Returns the trace: the events of each thread, each with its place among the events of the same lock or
     /// condition variable.
     pub(super) fn trace(&self) -> Vec<String> {
         let mut trace = vec![String::new(); self.did.len()];
@@ -234,7 +237,7 @@ impl Now<'_> {
         self.record.threads.iter().skip(1)
     }
 
-    /// How the run has ended, if it has.
+    /// Returns the end of the run, if the run has ended.
     pub(super) fn end(&self, can: &[usize]) -> Option<End> {
         if let Some((step, what)) = self.step.and_then(|step| step.panics.as_ref().map(|what| (step, what))) {
             let name = &self.record.threads[step.thread + 1].name;
@@ -262,7 +265,7 @@ impl Now<'_> {
         })
     }
 
-    /// Where each thread stands.
+    /// Returns the position of each thread.
     pub(super) fn stands(&self) -> Vec<Stand> {
         let stand = |(thread, did): (&record::Thread, &Stand)| Stand {
             next: diagnosis::state(self.record, thread),

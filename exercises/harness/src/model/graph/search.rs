@@ -1,4 +1,4 @@
-//! All runs of a scene.
+//! Finds all runs of a scene.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -6,19 +6,19 @@ use exercises_protocol::graph::{Move, State};
 
 use super::run::{Chooses, Now, Step};
 
-/// The most states: a larger program is too large for a human scheduler.
+/// The largest number of states: a larger program is too large for a human scheduler.
 const MOST_STATES: usize = 5_000;
 
-/// The thread that goes on, and the picked sleeper for each notification on the way that had several to pick
-/// from.
+/// The thread that goes on, and the picked sleeper for each notification on the way that could wake one of
+/// several.
 type Choice = (usize, Vec<usize>);
 
-/// Takes every choice of every state.
+/// A search that takes every choice of every state.
 #[derive(Default)]
 pub(super) struct Search {
-    /// Choices that no run has made yet, each as the whole way from the beginning.
+    /// The choices that no run has made yet, each with all choices that lead to it.
     todo: Vec<Vec<Choice>>,
-    /// The way that this run follows first.
+    /// The choices that this run repeats first.
     given: Vec<Choice>,
     way: Vec<Choice>,
     /// The number of sleepers picked since the last choice.
@@ -34,14 +34,14 @@ pub(super) struct Search {
     problem: String,
 }
 
-/// What is known of a state.
+/// The search's knowledge of a state.
 struct Found {
-    /// The number of quiet steps at the point that `state` describes: the most of all points. There each
-    /// thread is at its next event, so the recorder knows what the thread waits for.
+    /// The number of quiet steps at the point that `state` describes: the largest number of all points. At
+    /// that point each thread is at its next event, so the recorder knows what the thread waits for.
     quiet: usize,
     state: State,
-    /// For each thread that can go on, what it can do, and how that begins. Only a notification can go in
-    /// several ways.
+    /// For each thread that can go on: its possible steps, and how each of them begins. Only a notification
+    /// has several possible steps.
     moves: BTreeMap<(usize, String), (Move, String)>,
 }
 
@@ -51,13 +51,14 @@ impl Search {
         Self { todo: vec![Vec::new()], ..Self::default() }
     }
 
-    /// The states in the order of their distance from the first, or why they cannot be known.
+    /// Returns the states in the order of their distance from the first, or the reason why they cannot be
+    /// known.
     pub(super) fn states(&mut self) -> Result<Vec<State>, String> {
         let Self { found, problem, .. } = std::mem::take(self);
         if problem.is_empty() { Ok(in_order(found)) } else { Err(problem) }
     }
 
-    /// The number of the state.
+    /// Returns the number of the state in which the run is now.
     fn arrive(&mut self, now: &Now<'_>, trace: &[String], can: &[usize]) -> usize {
         let quiet = self.quiet.iter().sum();
         let number = *self.numbers.entry(trace.to_vec()).or_insert(self.found.len());
@@ -144,7 +145,7 @@ impl Chooses for Search {
     }
 }
 
-/// The states, numbered by their distance from the first.
+/// Returns the states, numbered by their distance from the first.
 fn in_order(mut found: Vec<Found>) -> Vec<State> {
     let (mut order, mut place) = (Vec::new(), vec![None; found.len()]);
     let mut queue = VecDeque::from([0]);

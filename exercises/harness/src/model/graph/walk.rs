@@ -1,11 +1,11 @@
-//! Random runs of a scene.
+//! Random runs of a scene, which check its graph.
 
 use exercises_protocol::graph::{Graph, Move, State};
 
 use super::super::chance::Chance;
 use super::run::{Chooses, Now};
 
-/// Chooses at random.
+/// Chooses the next thread at random.
 #[derive(Default)]
 pub(super) struct Walk {
     states: Vec<State>,
@@ -17,7 +17,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Makes a walk of so many steps in this graph.
+    /// Makes a walk of the given number of steps in this graph.
     pub(super) fn of(graph: &Graph, steps: usize) -> Self {
         Self { states: graph.states.clone(), left: steps, ..Self::default() }
     }
