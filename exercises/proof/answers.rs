@@ -1,13 +1,14 @@
-//! Build script of `model`, `solutions`, `memory` and `real`: a module for every answer of every exercise,
-//! with the exercise's suite beside it. The list is `wrong.diff` and the folder `right`. The text that is
-//! compiled is the file itself, and for a wrong answer a file that is written here. `model` has each stub and
-//! wrong answer, `solutions` each right one, `memory` all answers to the exercises with that model. `real`
-//! has no wrong answers: on real threads they may pass by luck, so the proof asks nothing of them there. It
-//! has them if only one exercise is built (`EXERCISE_ONLY=ex01`), for `cargo course wrong`, which counts how
-//! often they pass.
+//! Build script of `model`, `solutions`, `memory` and `real`. It writes a module for every answer of every
+//! exercise, together with the exercise's suite. The answers are listed in `wrong.diff` and in the folder
+//! `right`. A right answer is compiled from its own file, and a wrong answer from a file that this script
+//! writes. `model` has each stub and wrong answer, `solutions` has each right answer, and `memory` has all
+//! answers to the exercises with the model of memory. `real` has no wrong answers: on real threads they may
+//! pass by luck, so the proof does not check them there. But if only one exercise is built
+//! (`EXERCISE_ONLY=ex01`), `real` has its wrong answers, because `cargo course wrong` counts how often they
+//! pass.
 //!
 //! For each `[[schedule]]` of `kinds.toml`, `model` has its threads with the wrong answer, and `solutions`
-//! with the solution.
+//! has its threads with the solution.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ fn main() {
     let scenes = scenes(&folder, &exercises);
     for exercise in exercises {
         let (name, suite) = (&exercise.name, exercise.suite());
-        // A missing file counts as changed, and then all answers would be built each time.
+        // A missing file would count as changed, and then all answers would be built each time.
         let lists = ["exercise.toml", "right", "wrong.diff", "wrong", "solution"];
         for list in lists.map(|list| exercise.folder().join(list)).iter().filter(|list| list.exists()) {
             println!("cargo::rerun-if-changed={}", list.display());
@@ -88,8 +89,8 @@ fn main() {
     fs::write(out_dir().join("answers.rs"), modules + &table + &scenes).unwrap();
 }
 
-/// A module for each program in which a learner is the scheduler, with its code and its threads, and their
-/// list.
+/// Writes a module for each program in which a learner is the scheduler, with its code and its threads, and
+/// the list of all programs.
 fn scenes(folder: &Path, exercises: &[Exercise]) -> String {
     let (mut modules, mut list) = (String::new(), String::new());
     for program in Kinds::read(folder).unwrap().schedule {
@@ -110,7 +111,7 @@ fn scenes(folder: &Path, exercises: &[Exercise]) -> String {
     )
 }
 
-/// The code that the threads of a program run in this package, if it is built here.
+/// Returns the code that the threads of a program run in this package, if that code is built here.
 fn code_of(program: &Program, folder: &Path, exercises: &[Exercise]) -> Option<PathBuf> {
     let which = match env::var("CARGO_PKG_NAME").unwrap().as_str() {
         "exercises-proof-model" => "wrong",
@@ -125,7 +126,8 @@ fn code_of(program: &Program, folder: &Path, exercises: &[Exercise]) -> Option<P
 }
 
 /// Writes a wrong answer as a file. An answer whose edit does not apply is left out with a warning, and the
-/// proof names it again: the program with which a maintainer mends the edit must be built.
+/// proof reports it later. The build must go on, because it builds the program with which a maintainer
+/// repairs the edit.
 fn write_out(exercise: &Exercise, wrong: &Wrong) -> Option<PathBuf> {
     let path = out_dir().join(&exercise.name).join(format!("{}.rs", wrong.name));
     match exercise.wrong_answer(wrong) {

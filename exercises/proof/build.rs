@@ -1,6 +1,6 @@
-//! Has the program linked to a fixed address. Otherwise each of its processes begins with 200,000
-//! relocations, which takes longer than most jobs of a process. And tells the program which compiler has
-//! built it, for the ledger.
+//! Links the program to a fixed address. With a variable address, each of its processes would begin with
+//! 200,000 relocations, which take longer than most jobs. The script also tells the program which compiler
+//! has built it, for the ledger.
 
 use std::env;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Threads that wait for each other or for a wake-up that does not come: what is told of that, and drawn.
+//! Tests the messages and pictures about threads that wait for each other or for a missing wake-up.
 
 use exercises_harness::model::check;
 use exercises_protocol::schedule::{Action, Event};

@@ -1,4 +1,4 @@
-//! Checks that everything that belongs to an exercise is there, and says the same everywhere.
+//! Checks that no file of an exercise is missing, and that its files agree with each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use exercises_protocol::{Contents, Exercise, Wrong, with_minutes};
 
 use crate::folder;
 
-/// All exercises, or those whose names begin like this.
+/// Returns all exercises, or only those whose names begin with `wanted`.
 pub fn exercises(wanted: Option<&str>) -> anyhow::Result<Vec<Exercise>> {
     let mut exercises = exercises_protocol::all(&folder())?;
     exercises.retain(|exercise| wanted.is_none_or(|wanted| exercise.name.starts_with(wanted)));
@@ -19,7 +19,8 @@ pub fn exercises(wanted: Option<&str>) -> anyhow::Result<Vec<Exercise>> {
     Ok(exercises)
 }
 
-/// The exercises whose answers are compiled into this program: all, if `EXERCISE_ONLY` named none when it was built.
+/// Returns the exercises whose answers are compiled into this program: all exercises, unless `EXERCISE_ONLY`
+/// was set when the program was built.
 pub fn built() -> anyhow::Result<Vec<Exercise>> {
     let answers = [exercises_proof_solutions::ANSWERS, exercises_proof_memory::ANSWERS].concat();
     let mut exercises = exercises(None)?;
@@ -27,7 +28,7 @@ pub fn built() -> anyhow::Result<Vec<Exercise>> {
     Ok(exercises)
 }
 
-/// The exercises whose `src/exercise.rs` is not the stub.
+/// Returns a message for each exercise whose `src/exercise.rs` is not the stub.
 pub fn pristine(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
     for exercise in exercises {
@@ -38,7 +39,7 @@ pub fn pristine(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
     Ok(mistakes)
 }
 
-/// The mistakes in an exercise's files: what is missing or does not fit.
+/// Returns the mistakes in an exercise's files: a part that is missing, or parts that do not agree.
 pub(crate) fn incomplete(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = incomplete_description(exercise);
     mistakes.extend(judges_another(exercise)?);
@@ -53,8 +54,8 @@ pub(crate) fn incomplete(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     Ok(mistakes)
 }
 
-/// Checks that an exercise whose answer is a test says which exercise it judges, and that its suite has those
-/// answers.
+/// Checks that an exercise whose answer is a test names the exercise that it judges, and that its suite has
+/// the answers to that exercise.
 fn judges_another(exercise: &Exercise) -> anyhow::Result<Option<String>> {
     let Some(judged) = &exercise.judges else { return Ok(None) };
     let short = judged.split('-').next().unwrap_or(judged);
@@ -101,7 +102,7 @@ fn incomplete_description(exercise: &Exercise) -> Vec<String> {
     mistakes
 }
 
-/// The table of properties, as the README of an exercise has it.
+/// Returns the table of properties, as the README of an exercise must contain it.
 pub fn table(exercise: &Exercise) -> String {
     let staged = exercise.second_stage.is_some();
     let mut table = "| property | what it promises |".to_owned();
@@ -124,8 +125,8 @@ pub fn write_table(exercise: &Exercise) -> anyhow::Result<()> {
     fs::write(&path, readme).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// The rows of the list of exercises, in the order of the book. What an exercise builds is taken from its
-/// present row.
+/// Returns the rows of the list of exercises, in the order of the book. The column that says what an exercise
+/// builds is copied from the present row.
 fn rows(readme: &str) -> anyhow::Result<Vec<String>> {
     let mut all = exercises_protocol::all(&folder())?;
     Contents::read(&folder().join("../book/src/SUMMARY.md")).sort(&mut all);
@@ -158,8 +159,8 @@ pub fn write_list() -> anyhow::Result<()> {
     fs::write(&path, lines.join("\n") + "\n").with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Checks that the README repeats the properties, the chapters and the minutes, and that the list of
-/// exercises has the row of the exercise in its place.
+/// Checks that the README repeats the properties, the chapters and the minutes, and that the exercise's row
+/// is in the right place of the list of exercises.
 fn pages_that_differ(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
     let readme = read(&exercise.readme())?;
@@ -197,8 +198,8 @@ fn pages_that_differ(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     Ok(mistakes)
 }
 
-/// Finds links of the README that lead nowhere; and names in code, such as `Semaphore::acquire`, that the
-/// linked file lacks.
+/// Finds links of the README whose target does not exist, and names in code, such as `Semaphore::acquire`,
+/// that the linked file does not contain.
 fn dead_links(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let readme = read(&exercise.readme())?;
     let mut mistakes = Vec::new();
@@ -217,7 +218,7 @@ fn dead_links(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     Ok(mistakes)
 }
 
-/// The links of a page: text and target.
+/// Returns the links of a page: text and target.
 fn links(page: &str) -> impl Iterator<Item = (&str, &str)> {
     page.match_indices("](").filter_map(|(at, _)| {
         let (_, text) = page[..at].rsplit_once('[')?;
@@ -226,7 +227,7 @@ fn links(page: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Checks that the page on the solution is there, and that its table "without … | this fails" is right.
+/// Checks that the page on the solution exists, and that its table "without … | this fails" is right.
 fn solution_not_explained(exercise: &Exercise) -> Vec<String> {
     match read(&exercise.explanation()) {
         Ok(page) => wrong_rows(exercise, &page),
@@ -234,8 +235,8 @@ fn solution_not_explained(exercise: &Exercise) -> Vec<String> {
     }
 }
 
-/// Checks that each row of the table names properties, and only those of the exercise. It does not check that
-/// they fail.
+/// Checks that each row of the table names properties, all of them of this exercise. It does not check that
+/// these properties fail.
 fn wrong_rows(exercise: &Exercise, page: &str) -> Vec<String> {
     let table = page.lines().filter(|line| line.starts_with('|') && !line.starts_with("|-"));
     let rows: Vec<&str> = table.skip(1).collect();
@@ -254,14 +255,14 @@ fn wrong_rows(exercise: &Exercise, page: &str) -> Vec<String> {
     mistakes
 }
 
-/// The names in code in a row's last cell.
+/// Returns the names in code in a row's last cell.
 fn failing(row: &str) -> impl Iterator<Item = &str> {
     let cell = row.trim_end_matches([' ', '|']).rsplit('|').next().unwrap_or_default();
     cell.split('`').skip(1).step_by(2)
 }
 
-/// Checks that every edit applies, that no two make the same answer, that every file belongs to an entry, and
-/// that each entry names a property and words that catch it.
+/// Checks that every edit applies, that no two edits make the same answer, and that every file belongs to an
+/// entry. Each entry must name a property and words of its message.
 fn wrong_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
     let mut known = BTreeMap::new();

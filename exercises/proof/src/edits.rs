@@ -1,5 +1,5 @@
-//! Makes a whole file of a wrong answer, to edit and try, and an entry of the file again: `--edit` and
-//! `--keep`.
+//! Writes a wrong answer as a whole file, to edit and try, and makes an entry of the edited file: `--edit`
+//! and `--keep`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,21 +9,21 @@ use exercises_protocol::wrong::{self, Code, without_head};
 use exercises_protocol::{Exercise, Wrong};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
-/// How much longer an edit of another right answer may seem than one of the solution, in percent: the
-/// solution is what a reader has seen.
+/// The length that an edit of another right answer may have, in percent of the length of an edit of the
+/// solution; the solution is preferred because a reader has seen it.
 const FARTHER: usize = 150;
 
-/// An edit of so many percent of its answer, or more, is no help to a reader.
+/// The part of an answer, in percent, from which an edit is too large to help a reader.
 const TOO_MUCH: usize = 60;
 
 /// The first lines that a new wrong answer must have.
 const HEAD: [&str; 3] = ["Wrong: ", "The learner sees: ", "Caught by PROPERTY: \"WORDS OF ITS MESSAGE\""];
 
-/// Writes `wrong/NAME.rs`, the whole of a wrong answer, with its texts at the top. A new one begins as the
-/// solution.
+/// Writes `wrong/NAME.rs`, the whole text of a wrong answer, with its texts at the top. A new wrong answer
+/// begins with the contents of the solution.
 ///
 /// # Errors
-/// If that file is there already, or the edit does not apply.
+/// Returns an error if that file exists already, or if the edit does not apply.
 pub fn edit(exercise: &Exercise, name: &str) -> anyhow::Result<PathBuf> {
     let (name, head, code) = match exercise.wrong(name) {
         Ok(wrong) => {
@@ -44,11 +44,12 @@ pub fn edit(exercise: &Exercise, name: &str) -> anyhow::Result<PathBuf> {
 }
 
 /// Makes an entry of `wrong.diff` from `wrong/NAME.rs` and removes the file. `beside` is the right answer
-/// that the entry edits, or `solution`. Without `beside`, the entry edits the answer that differs least; and
-/// if nearly all differs, the file stays.
+/// that the entry edits, or `solution`. Without `beside`, the entry edits the answer that differs least; if
+/// nearly all lines differ, the whole file is kept.
 ///
 /// # Errors
-/// If there is no such file, or its first lines do not say what they must; then nothing is changed.
+/// Returns an error, and changes nothing, if there is no such file, or if its first lines lack a required
+/// text.
 pub fn keep(exercise: &Exercise, name: &str, beside: Option<&str>) -> anyhow::Result<String> {
     let before = exercise.wrong(name).ok();
     let name = before.map_or(name, |wrong| &wrong.name);
@@ -112,8 +113,8 @@ fn shortest(
     Ok(best.map(|best| best.1))
 }
 
-/// Makes the entry with the fewest lines around the differences that still name one place. `None` if even
-/// many lines do not.
+/// Makes the entry with the fewest context lines that still determine one place. Returns `None` if even many
+/// context lines do not determine the place.
 fn hunks(
     exercise: &Exercise,
     head: &str,
@@ -140,7 +141,7 @@ fn hunks(
     Ok(shortest)
 }
 
-/// The differences, with so many lines before and after each, less empty lines at the ends.
+/// Returns the differences, each with so many lines before and after it, without empty lines at the ends.
 fn with_context<'a>(diff: &TextDiff<'a, 'a, str>, context: usize) -> String {
     let mut text = String::new();
     for group in diff.grouped_ops(context) {
@@ -160,7 +161,7 @@ fn with_context<'a>(diff: &TextDiff<'a, 'a, str>, context: usize) -> String {
     text
 }
 
-/// Puts the entry in the place of the earlier one, or behind all others.
+/// Puts the entry in the place of the earlier entry, or after all other entries.
 fn write_entry(exercise: &Exercise, before: Option<&Wrong>, entry: &str) -> anyhow::Result<()> {
     let path = list(exercise);
     let text = if path.exists() {
@@ -177,7 +178,7 @@ fn write_entry(exercise: &Exercise, before: Option<&Wrong>, entry: &str) -> anyh
     fs::write(&path, lines.join("\n") + "\n").with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// The texts of a wrong answer, as they stand above its code.
+/// Returns the texts of a wrong answer, as they are written above its code.
 fn head(wrong: &Wrong) -> Vec<String> {
     let caught = format!("Caught by {}: \"{}\"", wrong.property, wrong.message);
     wrong.text.iter().cloned().chain([caught]).collect()
@@ -233,7 +234,7 @@ mod tests {
         }
     }
 
-    /// A wrong answer with this code.
+    /// Returns the file of a wrong answer with this code.
     fn file_with(code: &str) -> String {
         format!("//! Wrong: x.\n//! The learner sees: y.\n//! Caught by holds: \"w\"\n{code}")
     }

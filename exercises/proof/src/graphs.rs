@@ -1,4 +1,4 @@
-//! Records the graphs in which a learner plays the scheduler, and checks them.
+//! Records the graphs in which a learner plays the scheduler, and checks these graphs.
 
 use std::fs;
 
@@ -12,11 +12,11 @@ use crate::{built, folder};
 /// The number of steps of a random walk.
 const STEPS: usize = 1_000;
 
-/// Records the graph of each program, or of the programs of one exercise, and writes the files. Returns the
-/// programs' names.
+/// Records the graph of each program, or of the programs of one exercise, and writes the files of these
+/// graphs. Returns the programs' names.
 ///
 /// # Errors
-/// If a graph is not as it should be.
+/// Returns an error if a graph is wrong.
 pub fn write_graphs(wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
     let mut written = Vec::new();
     for program in of(wanted)? {
@@ -27,10 +27,10 @@ pub fn write_graphs(wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
     Ok(written)
 }
 
-/// The mistakes in the graphs of the programs that are built.
+/// Returns the mistakes in the graphs of the programs that are built.
 ///
 /// # Errors
-/// If the list of programs cannot be read.
+/// Returns an error if the list of programs cannot be read.
 pub fn graph_mistakes() -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
     let built = built()?;
@@ -60,8 +60,8 @@ fn of(wanted: Option<&str>) -> anyhow::Result<Vec<Program>> {
     Ok(programs)
 }
 
-/// The graph of a program as text, after the proof that the goal can be reached and that nothing breaks with
-/// the solution.
+/// Returns the graph of a program as text, after checking that the goal can be reached, and that no run fails
+/// with the solution.
 fn proven(program: &Program) -> anyhow::Result<String> {
     let graph = recorded(program, exercises_proof_model::SCENES)?;
     let right = recorded(program, exercises_proof_solutions::SCENES)?;
@@ -78,7 +78,7 @@ fn proven(program: &Program) -> anyhow::Result<String> {
     Ok(text(&graph))
 }
 
-/// The graph of a program with one of the two answers, compared with a random walk.
+/// Returns the graph of a program with one of its two answers, after comparing the graph with a random walk.
 fn recorded(program: &Program, scenes: &[Scene]) -> anyhow::Result<Graph> {
     let Program { name, title, goal, breaks, .. } = program;
     let scene = scenes.iter().find(|scene| scene.name == name);

@@ -1,4 +1,4 @@
-//! The work of one process of the proof.
+//! The job of one process of the proof.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -7,22 +7,23 @@ use anyhow::Context;
 use exercises_harness::{Answer, memory, model, next_job, real, report_and_exit};
 use exercises_protocol::Mode;
 
-/// Properties of an answer, to be run one after the other.
+/// Properties of an answer that must be run one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job<'a> {
-    /// Under the model, or on real threads.
+    /// The mode: under the model, or on real threads.
     pub mode: Mode,
     /// The name of the exercise.
     pub exercise: &'a str,
     /// The name of the answer.
     pub answer: &'a str,
-    /// The properties' names, with commas between them.
+    /// The names of the properties, separated by commas.
     pub properties: &'a str,
-    /// The number of schedules, or of runs. `None`: all schedules, or as many runs as a learner's test has.
+    /// The number of schedules under the model, or of runs on real threads. `None` means all schedules, or as
+    /// many runs as in a learner's test.
     pub runs: Option<usize>,
 }
 
-/// The job as a line for a process that takes jobs from its standard input.
+/// Writes the job as a line for a process that reads jobs from its standard input.
 impl fmt::Display for Job<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { mode, exercise, answer, properties, runs } = self;
@@ -44,15 +45,15 @@ impl<'a> Job<'a> {
         Some(Self { mode: Mode::named(mode)?, exercise, answer, properties, runs })
     }
 
-    /// The job as arguments for a process of its own.
+    /// Returns the job as the arguments of a process that runs only this job.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let names = [self.mode.program(), self.exercise, self.answer, self.properties].map(str::to_owned);
         let runs = self.runs.map(|runs| format!("--runs={runs}"));
         ["--run".to_owned()].into_iter().chain(names).chain(runs).collect()
     }
 
-    /// Runs the job. The first property that fails ends the process with its report. Returns how often each
-    /// property was run.
+    /// Runs the job. The first property that fails ends the process with its report. Returns how many times
+    /// each property was run.
     pub fn run(&self) -> anyhow::Result<usize> {
         let (run_here, all, answer) = self.find()?;
         let runs = self.runs.unwrap_or(all);
@@ -72,7 +73,7 @@ impl<'a> Job<'a> {
         report_and_exit(&Ok(self.run()?))
     }
 
-    /// Finds the answer, the function that checks it, and the number of all schedules or runs.
+    /// Finds the answer, the function that checks the answer, and the number of all schedules or runs.
     fn find(&self) -> anyhow::Result<(RunHere, usize, &'static Answer)> {
         let places: &[(RunHere, usize, &'static [Answer])] = match self.mode {
             Mode::Model => &[
@@ -90,10 +91,10 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Checks a property of a text so many times, in this process.
+/// Checks a property of a text the given number of times, in this process.
 type RunHere = fn(&str, &str, usize, fn());
 
-/// Runs one job after the other, until there are no more. A job that fails ends the process.
+/// Runs one job after another, until there are no more jobs. A job that fails ends the process.
 pub fn work() -> anyhow::Result<()> {
     let mut held = None;
     while let Some(line) = next_job(held) {

@@ -1,10 +1,11 @@
-//! `proven.toml`: which exercises have been proven for [`ROUNDS`] rounds, and in which state.
+//! `proven.toml`: the exercises that were proven for [`ROUNDS`] rounds, and a hash of the state in which each
+//! was proven.
 //!
-//! A round decides by its number alone which schedules it tries. So as long as nothing that decides a verdict
-//! changes, a second run of the same rounds computes what is known. (Of the library only the lines of code
-//! count; comments and documentation do not.) The gate runs the first round of every exercise always, and for
-//! the others it looks here. The ledger saves repeats only: a forged line costs no more than one repeat, and
-//! the gate runs all rounds of two exercises in turn.
+//! The number of a round alone decides which schedules it tries. So as long as nothing that decides a verdict
+//! changes, a second run of the same rounds has a known result. (Changes to comments and documentation of the
+//! library do not count.) The gate always runs the first round of every exercise; for the other rounds it
+//! looks into this file. The ledger only saves repetitions: a forged line hides at most one repetition,
+//! because the gate runs all rounds of two exercises in turn.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,12 +18,13 @@ use sha2::{Digest, Sha256};
 
 use crate::{ROUNDS, folder};
 
-/// The files on which every verdict depends, below the exercises' folder.
+/// The files on which every verdict depends, as paths below the exercises' folder.
 const OF_ALL: [&str; 4] =
     ["harness/src", "protocol/src", "sync/src", "../executor/model/primitives/locks.rs"];
 /// The files on which verdicts also depend if the answers use the library.
 const OF_THE_LIBRARY: [&str; 2] = ["../executor/src", "../executor/model/primitives"];
-/// The files in an exercise's own folder on which its verdicts depend. The learner's file is not among them.
+/// The files in an exercise's own folder on which its verdicts depend. The learner's file is not in this
+/// list.
 const OF_ITS_OWN: [&str; 7] =
     ["exercise.toml", "tests", "stub", "solution/exercise.rs", "right", "wrong.diff", "wrong"];
 
@@ -33,10 +35,10 @@ const HEAD: &str = "\
 
 type Lines = BTreeMap<String, String>;
 
-/// Notes that an exercise is proven as it is now.
+/// Notes that an exercise is proven in its present state.
 ///
 /// # Errors
-/// If the ledger, or what the verdicts depend on, cannot be read or written.
+/// Returns an error if the ledger, or a file on which the verdicts depend, cannot be read or written.
 pub fn write(exercise: &Exercise) -> anyhow::Result<()> {
     let mut lines = lines()?;
     lines.insert(exercise.name.clone(), hash(exercise)?);
@@ -47,10 +49,10 @@ pub fn write(exercise: &Exercise) -> anyhow::Result<()> {
     fs::write(path(), text).with_context(|| format!("cannot write {}", path().display()))
 }
 
-/// The exercises that are not as the ledger says, with the command that proves each.
+/// Returns the exercises whose state differs from the ledger, with the command that proves each of them.
 ///
 /// # Errors
-/// If the ledger, or what the verdicts depend on, cannot be read.
+/// Returns an error if the ledger, or a file on which the verdicts depend, cannot be read.
 pub fn mistakes(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
     compare(exercises, &lines()?)
 }
@@ -76,7 +78,7 @@ fn compare(exercises: &[Exercise], lines: &Lines) -> anyhow::Result<Vec<String>>
     Ok(mistakes)
 }
 
-/// The hash of all that decides the verdicts on an exercise, each part with its name.
+/// Returns a hash of everything that decides the verdicts on an exercise, each part with its name.
 fn hash(exercise: &Exercise) -> anyhow::Result<String> {
     let mut sum = Sha256::new();
     sum.update(env!("COMPILER"));
@@ -96,7 +98,7 @@ fn hash(exercise: &Exercise) -> anyhow::Result<String> {
     Ok(sum.finalize().iter().take(16).fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
 }
 
-/// The entries of the model checkers in Cargo.lock: their versions, and hashes of their sources.
+/// Returns the entries of the model checkers in Cargo.lock: their versions, and hashes of their sources.
 fn model_checkers() -> anyhow::Result<String> {
     let path = folder().join("../Cargo.lock");
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -107,15 +109,15 @@ fn model_checkers() -> anyhow::Result<String> {
     Ok(found.concat())
 }
 
-/// Which part of a file counts.
+/// The part of a file that is hashed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Text {
     Whole,
-    /// Lines of code, without comments; files of documentation do not count at all.
+    /// Only the lines of code, without comments; files of documentation are not hashed at all.
     Code,
 }
 
-/// Adds a file, or all files in a folder and below it. A missing file adds nothing.
+/// Adds a file, or all files in a folder and its subfolders. A missing file adds nothing.
 fn add(sum: &mut Sha256, folder: &Path, name: &Path, of: Text) -> anyhow::Result<()> {
     let path = folder.join(name);
     let cannot_read = || format!("cannot read {}", path.display());

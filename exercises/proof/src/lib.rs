@@ -27,39 +27,41 @@ pub use job::{Job, work};
 pub use predicted::predicted;
 pub use through_cargo::through_cargo;
 
-/// In each round after the first, right answers other than the solution are run on so many schedules.
+/// The number of schedules on which right answers other than the solution are run in each round after the
+/// first.
 const AGAIN: usize = 250;
 
-/// So many schedules must be enough to catch a wrong answer: half of what a learner's test tries. How close
-/// the answer came to passing says more than that other schedules catch it, too. If an answer is caught
-/// later, its property must lead to the mistake sooner, by fewer threads or steps.
+/// The number of schedules that must be enough to catch a wrong answer: half of those of a learner's test.
+/// The limit checks how close a wrong answer comes to passing, which other schedules alone would not show. If
+/// an answer is caught later, its property must be changed so that it leads to the mistake with fewer threads
+/// or steps.
 const IN_TIME: usize = SCHEDULES / 2;
 
 /// The rounds for which an exercise is proven before it lands: see [`ledger`].
 pub const ROUNDS: u64 = 20;
 
-/// How long one property of one answer may take. The harness' own deadlines are shorter.
+/// The time limit for one property of one answer. The harness' own deadlines are shorter.
 const DEADLINE: Duration = Duration::from_secs(25);
 
-/// The exit code of a child that has nothing to run. The code for a property that fails is 1.
+/// The exit code of a child that has nothing to run. The exit code for a property that fails is 1.
 pub const NO_VERDICT: u8 = 2;
 
-/// The argument that makes a process run one job after the other.
+/// The argument with which a process runs one job after another.
 pub const WORK: &str = "--work";
 
 /// The result of the proof of an exercise.
 #[derive(Default)]
 pub struct Proof {
-    /// Answer and property of each rejection in the first round.
+    /// The answer and the property of each rejection in the first round.
     pub caught: BTreeSet<(String, String)>,
-    /// For the name of each wrong answer, what its learner is shown first, in the first round: the property,
-    /// and what it says.
+    /// For each wrong answer, by name, the property and the message that its learner is shown first in the
+    /// first round.
     pub shown: BTreeMap<String, String>,
     /// The mistakes that were found.
     pub mistakes: Vec<String>,
 }
 
-/// A check to make, with the schedules of this round.
+/// A check that must be made, on the schedules of one round.
 struct Trial<'a> {
     round: u64,
     answer: &'a str,
@@ -69,19 +71,20 @@ struct Trial<'a> {
 enum Of<'a> {
     /// One property in one mode.
     Property(Mode, &'a str),
-    /// A right answer's properties in one mode.
+    /// All properties of a right answer in one mode.
     Right(Mode),
     /// The failure that a learner with this wrong answer is shown first.
     Shown(&'a Wrong),
 }
 
 impl Proof {
-    /// Runs `rounds` rounds. In each, the right answers keep every property (the solution on all schedules,
-    /// the others after the first round on the first ones), each wrong answer is rejected by the property
-    /// that must catch it, and what a learner would be shown first says what it should. In the first round
-    /// the stub says what is still to do, and each wrong answer is caught on one of the first [`IN_TIME`]
-    /// schedules. `None` is the first round with every property of every answer, for the table. `exe` is the
-    /// program whose `--run` runs one job.
+    /// Runs the given number of rounds. In each round, the right answers must keep every property: the
+    /// solution on all schedules, the others after the first round on the first schedules only. Each wrong
+    /// answer must be rejected by its property, and the message that a learner is shown first must have the
+    /// expected words. In the first round, the stub must report what is still to do, and each wrong answer
+    /// must be caught on one of the first [`IN_TIME`] schedules. `None` runs the first round with every
+    /// property of every answer, for the table. `exe` is the program that runs one job if it is called with
+    /// `--run`.
     pub fn of(exercise: &Exercise, exe: &Path, rounds: Option<u64>) -> anyhow::Result<Self> {
         let mut proof = Self { mistakes: complete::incomplete(exercise)?, ..Self::default() };
         let trials = Mutex::new(plan(exercise, rounds).into_iter());
@@ -129,8 +132,9 @@ impl Proof {
     }
 }
 
-/// The mistake in the two stages of an exercise, if no wrong answer that a property of the second must catch
-/// keeps all of the first. Then the first stage cannot be done alone.
+/// Returns a mistake if the two stages of an exercise cannot be separated: no wrong answer keeps all
+/// properties of the first stage and breaks one of the second. In that case the first stage cannot be done
+/// alone.
 pub fn stages_that_are_one(exercise: &Exercise, exe: &Path) -> Option<String> {
     exercise.second_stage.as_ref()?;
     let of_stage = |stage| exercise.properties.iter().filter(move |property| property.stage == stage);
@@ -183,7 +187,7 @@ fn plan(exercise: &Exercise, rounds: Option<u64>) -> Vec<Trial<'_>> {
     plan
 }
 
-/// The findings on an answer that is as it should be.
+/// The findings on an answer for which the check has passed.
 #[derive(Default)]
 struct Seen {
     /// The property that has caught the answer.
@@ -192,7 +196,7 @@ struct Seen {
     shown: Option<String>,
 }
 
-/// The processes in which answers are tried.
+/// The worker process that tries answers, and the exercise to which they belong.
 struct Bench<'a> {
     exercise: &'a Exercise,
     exe: &'a Path,
@@ -200,11 +204,11 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Has a process run the properties one after the other: in the first round a process of their own, as a
-    /// learner's test does.
+    /// Runs the properties one after another in a process; in the first round it is a new process, as in a
+    /// learner's test.
     fn run(&mut self, trial: &Trial<'_>, mode: Mode, properties: &[&str], runs: Option<usize>) -> Verdict {
         if self.exercise.judges.is_some() && properties.len() > 1 {
-            // An answer that the test must reject ends the process, and the property holds.
+            // If the test rejects the answer as it must, its process ends and the property holds.
             return properties.iter().map(|property| self.run(trial, mode, &[property], runs)).sum();
         }
         let properties = properties.join(",");
@@ -219,7 +223,7 @@ impl Bench<'_> {
         }
     }
 
-    /// Makes a check. An error is what is not as it should be.
+    /// Makes a check, and returns a failed check as an error. An error is what is not as it should be.
     fn try_out(&mut self, trial: &Trial<'_>) -> anyhow::Result<Seen> {
         let (mode, property) = match trial.of {
             Of::Property(mode, property) => (mode, property),

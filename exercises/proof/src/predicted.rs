@@ -10,7 +10,7 @@ use exercises_protocol::{Kinds, Mode, ROUND, Shown, Terminal};
 use crate::{DEADLINE, Job, built, folder};
 
 /// Runs each of these answers that is built, under the model, with the schedules that a learner gets. Returns for each
-/// the file and its message. `exe` is the program whose `--run` runs one job.
+/// the file and its message. `exe` is the program that runs one job if it is called with `--run`.
 ///
 /// # Errors
 /// If `kinds.toml` names what does not exist, or an answer is not rejected by the property that its edit

@@ -1,5 +1,5 @@
-//! Every answer to the exercises with a model of memory. The build script (`../answers.rs`) has made a module
-//! of each; `crate::sync` is the one of their `tests/model.rs`.
+//! All answers to the exercises with a model of memory. The build script (`../answers.rs`) has made a module
+//! of each answer; `crate::sync` is the module that is used in an exercise's `tests/model.rs`.
 #![allow(
     unused,
     clippy::all,

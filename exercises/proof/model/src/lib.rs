@@ -1,5 +1,5 @@
-//! Every stub and wrong answer under the model. The build script (`../answers.rs`) has made a module of each;
-//! `crate::sync`, `crate::below`, `crate::probe` and `executor` are what they are in an exercise's
+//! All stubs and wrong answers, compiled for the model. The build script (`../answers.rs`) has made a module
+//! of each answer; `crate::sync`, `crate::below`, `crate::probe` and `executor` are those of an exercise's
 //! `tests/model.rs`.
 #![allow(
     unused,

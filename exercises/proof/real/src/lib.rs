@@ -1,5 +1,6 @@
-//! Every stub and solution on real threads. The build script (`../answers.rs`) has made a module of each;
-//! `crate::sync` and `crate::below`, `crate::probe` are what they are in an exercise's `tests/real.rs`.
+//! All stubs and solutions, compiled for real threads. The build script (`../answers.rs`) has made a module
+//! of each answer; `crate::sync`, `crate::below` and `crate::probe` are those of an exercise's
+//! `tests/real.rs`.
 #![allow(
     unused,
     clippy::all,

@@ -1,5 +1,5 @@
-//! Every right answer under the model. The build script (`../answers.rs`) has made a module of each;
-//! `crate::sync`, `crate::below`, `crate::probe` and `executor` are what they are in an exercise's
+//! All right answers, compiled for the model. The build script (`../answers.rs`) has made a module of each
+//! answer; `crate::sync`, `crate::below`, `crate::probe` and `executor` are those of an exercise's
 //! `tests/model.rs`.
 #![allow(unused, clippy::all, clippy::pedantic, reason = "the answers are as a learner would write them")]
 
