@@ -1,4 +1,4 @@
-//! Answers that end their process or never end: each has a verdict, and no report that the answer forges is one.
+//! Tests answers that end their process or never end: each gets a verdict, and a forged report is ignored.
 
 use std::time::{Duration, Instant};
 

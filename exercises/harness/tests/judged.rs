@@ -98,7 +98,7 @@ mod properties {
     }
 }
 
-/// For each property, a test of the same name, which `cargo test` passes over: other tests run it and read its message.
+/// For each property, a test of the same name, which `cargo test` ignores and other tests run.
 macro_rules! tests_that_fail {
     ($($name:ident)*) => {
         $(#[test]

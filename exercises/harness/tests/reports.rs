@@ -56,7 +56,7 @@ mod properties {
         panic!("a job has panicked: {}", thrown.is_err());
     }
 
-    /// Three threads of one name. One of the three gets a number, and then has the name of a fourth.
+    /// Starts three threads with the same name; one of them gets the name of a fourth.
     pub(crate) fn starts_three_of_a_name() {
         let threads =
             ["worker", "worker", "worker 2", "worker"].map(|name| on_a_thread(name, Box::new(|| {})));

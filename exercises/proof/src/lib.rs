@@ -223,7 +223,7 @@ impl Bench<'_> {
         }
     }
 
-    /// Makes a check, and returns a failed check as an error. An error is what is not as it should be.
+    /// Makes a check, and returns a failed check as an error.
     fn try_out(&mut self, trial: &Trial<'_>) -> anyhow::Result<Seen> {
         let (mode, property) = match trial.of {
             Of::Property(mode, property) => (mode, property),
@@ -268,9 +268,9 @@ impl Bench<'_> {
         Ok(Seen { caught_by: Some(wrong.property.clone()), shown: Some(text) })
     }
 
-    /// The failure that a learner is shown first, and its property: the one whose [`Place`](exercises_protocol::Place) is
-    /// the least. It is found without running everything: in the order of the ranks, first on few schedules and then on
-    /// all.
+    /// Returns the failure that a learner is shown first, and its property: the failure with the least
+    /// [`Place`](exercises_protocol::Place). Not everything is run to find it: the properties are tried in
+    /// the order of their ranks, first on a few schedules and then on all.
     fn shown(&mut self, trial: &Trial<'_>) -> Option<(String, Failure)> {
         let properties = self.exercise.by_rank();
         let mut aside = None;
@@ -279,7 +279,7 @@ impl Bench<'_> {
             while !rest.is_empty() {
                 let names: Vec<&str> = rest.iter().map(|property| property.name.as_str()).collect();
                 let Err(failure) = self.run(trial, Mode::Model, &names, schedules) else { break };
-                // Promises differ: `complete` has checked that.
+                // Promises differ: Each property has another promise; `complete` has checked that.
                 let place = rest.iter().position(|property| property.promise == failure.promise).unwrap_or(0);
                 let shown = (rest[place].name.clone(), *failure);
                 if !shown.1.aside {
@@ -307,7 +307,8 @@ fn whole(failure: &Failure) -> String {
     format!("{} – {}", failure.seen, failure.cause)
 }
 
-/// A table of which property catches which mistake, and what a learner with each mistake is shown first.
+/// Returns a table that shows which property catches which mistake, and the message that a learner with each
+/// mistake is shown first.
 pub fn matrix(exercise: &Exercise, proof: &Proof) -> String {
     let mut text = format!("{}\n", exercise.name);
     for (n, property) in exercise.properties.iter().enumerate() {
@@ -341,7 +342,7 @@ pub fn matrix(exercise: &Exercise, proof: &Proof) -> String {
     text
 }
 
-/// The folder of the exercises.
+/// Returns the folder of the exercises.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }

@@ -85,7 +85,7 @@ fn main() -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for name in &args.keep {
-        // Read again, since each entry moves those behind it.
+        // The wrong answers are read again, because each new entry moves the later ones.
         let exercise = Exercise::read(exercises[0].folder())?;
         println!("{}", edits::keep(&exercise, name, args.beside.as_deref())?);
     }

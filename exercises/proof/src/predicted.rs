@@ -1,4 +1,4 @@
-//! Records what is seen of the wrong answers about which learners make predictions.
+//! Records the messages about the wrong answers for which learners predict the outcome.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,12 +9,13 @@ use exercises_protocol::{Kinds, Mode, ROUND, Shown, Terminal};
 
 use crate::{DEADLINE, Job, built, folder};
 
-/// Runs each of these answers that is built, under the model, with the schedules that a learner gets. Returns for each
-/// the file and its message. `exe` is the program that runs one job if it is called with `--run`.
+/// Runs each of these wrong answers that is built, under the model, on the schedules of a learner's test.
+/// Returns, for each of these answers, the file and its message. `exe` is the program that runs one job if it
+/// is called with `--run`.
 ///
 /// # Errors
-/// If `kinds.toml` names what does not exist, or an answer is not rejected by the property that its edit
-/// names.
+/// Returns an error if `kinds.toml` names something that does not exist, or if an answer is not rejected by
+/// the expected property.
 pub fn predicted(exe: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
     let (mut seen, built) = (Vec::new(), built()?);
     for predict in Kinds::read(&folder())?.predict {

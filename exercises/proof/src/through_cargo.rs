@@ -1,6 +1,6 @@
-//! The proof as a learner would do it: each answer in turn becomes `src/exercise.rs`, in a copy of the
-//! workspace, and `cargo test` decides. This is slow, since each answer is compiled and linked by itself; the
-//! fast proof must agree.
+//! Proves the exercises in the way of a learner: each answer in turn becomes `src/exercise.rs`, in a copy of
+//! the workspace, and `cargo test` decides. This proof is slow, because each answer is compiled and linked
+//! separately; its result must agree with the fast proof.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use exercises_protocol::Exercise;
 
 use crate::folder;
 
-/// Runs `cargo test` on every answer and returns what is not as it should be.
+/// Runs `cargo test` on every answer, and returns the wrong verdicts.
 pub fn through_cargo(exercises: &[Exercise]) -> anyhow::Result<Vec<String>> {
     let root = folder().join("..").canonicalize().context("cannot find the workspace")?;
     let scratch = std::env::current_exe()?.with_file_name("exercises-proof.scratch");
@@ -62,7 +62,7 @@ fn judge(exercise: &Exercise, answer: &str, passed: bool, output: &str) -> Optio
     problem.map(|problem| format!("{problem}\n{output}"))
 }
 
-/// Copies the workspace without built and hidden files.
+/// Copies the workspace without build results and hidden files.
 fn copy_sources(from: &Path, to: &Path, scratch: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
     for entry in fs::read_dir(from)? {

@@ -1,8 +1,9 @@
-//! The proof. One wrong verdict is a failure.
+//! The proof. Checks the verdicts on all answers; a single wrong verdict fails the test.
 //!
-//! The first round is run for every exercise that is built, and all rounds for one of them in turn: `TURN` is a number that
-//! says which. `TURN=all` runs all rounds for every exercise. That takes half an hour of processor time, and finds what the
-//! first round does not: a wrong answer that passes by chance, and a right one that is rejected by chance.
+//! The first round is run for every exercise that is built, and all rounds for one exercise in turn: The
+//! number `TURN` chooses this exercise. `TURN=all` runs all rounds for every exercise. Running all rounds
+//! takes half an hour of processor time. It finds verdicts that depend on chance: a wrong answer that passes
+//! in some rounds, or a right answer that is rejected in some.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -33,7 +34,7 @@ fn every_exercise_has_been_proven_as_it_is_now() {
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
 }
 
-/// What a learner is shown after a prediction is what happens.
+/// Checks that the outcome that a learner is shown after a prediction is the real one.
 #[test]
 fn what_was_seen_of_a_wrong_answer_is_what_is_seen_now() {
     let exe = Path::new(env!("CARGO_BIN_EXE_exercises-proof"));
@@ -49,13 +50,13 @@ fn every_graph_is_what_its_program_does() {
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
 }
 
-/// The stages of an exercise are changed so that nobody can do the first alone. The proof has to notice. That it has no
-/// complaint of the exercise as it is, is a part of the proof.
+/// Changes the stages of an exercise so that nobody can do the first stage alone. Checks that the proof
+/// notices this change. The proof itself checks that the unchanged exercise has no such mistake.
 #[test]
 fn a_first_stage_that_nobody_can_do_alone_is_noticed() {
     let exe = Path::new(env!("CARGO_BIN_EXE_exercises-proof"));
     let mut exercise = exercises(Some("ex22")).unwrap().remove(0);
-    // Answers that break the first stage are now called answers that reach the second.
+    // Answers that break the first stage now count as answers that break only the second.
     let (first, second): (Vec<_>, Vec<_>) =
         exercise.properties.iter().cloned().partition(|property| property.stage == 1);
     exercise.wrong.retain(|wrong| first.iter().any(|property| property.name == wrong.property));
@@ -67,7 +68,8 @@ fn a_first_stage_that_nobody_can_do_alone_is_noticed() {
     assert_eq!(stages_that_are_one(&exercise, exe), None, "it has one stage");
 }
 
-/// `cargo course wrong` counts how often an answer is caught. One that cannot be run must not count.
+/// Checks that `cargo course wrong` counts how often an answer is caught. A test that cannot be run must not
+/// count as a catch.
 #[test]
 fn an_answer_that_is_not_there_is_not_caught() {
     let exe = env!("CARGO_BIN_EXE_exercises-proof");

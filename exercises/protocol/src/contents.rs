@@ -1,30 +1,30 @@
-//! The book's table of contents, and the place of an exercise in it.
+//! The book's table of contents, and the place of each exercise in it.
 
 use std::fs;
 use std::path::Path;
 
 use crate::Exercise;
 
-/// The page that says how exercises are done.
+/// The page that explains how to do the exercises.
 const HOW: &str = "how-exercises-work.md";
 
-/// The pages of the book, in its order.
+/// The pages of the book, in the order of the book.
 #[derive(Debug, Default)]
 pub struct Contents(Vec<Page>);
 
 /// An entry of the table of contents.
 #[derive(Debug)]
 pub struct Page {
-    /// The page's file.
+    /// The page's file name.
     pub name: String,
     /// The page's title.
     pub title: String,
-    /// The page's number among the chapters. Pages before and after the chapters have none.
+    /// The page's number among the chapters. Pages before and after the chapters have no number.
     pub number: Option<usize>,
 }
 
 impl Contents {
-    /// Reads `SUMMARY.md`. Without one there are no pages.
+    /// Reads `SUMMARY.md`; if there is no such file, there are no pages.
     pub fn read(summary: &Path) -> Self {
         Self::of(&fs::read_to_string(summary).unwrap_or_default())
     }
@@ -42,35 +42,35 @@ impl Contents {
         Self(summary.lines().filter_map(page).collect())
     }
 
-    /// The place of a page: the first is 0.
+    /// Returns the place of a page; the first page has the place 0.
     pub fn place(&self, name: &str) -> Option<usize> {
         self.0.iter().position(|page| page.name == name)
     }
 
-    /// The page after which an exercise can be done: the first that explains it, but none before the one that
-    /// says how exercises are done, unless it is a warm-up.
+    /// Returns the page after which an exercise can be done: the first page that explains its subject, or, if
+    /// that comes later and the exercise is no warm-up, the page that explains how to do exercises.
     pub fn page_of(&self, exercise: &Exercise) -> Option<&Page> {
         Some(&self.0[self.place_of(exercise)?])
     }
 
-    /// The place of that page.
+    /// Returns the place of the page after which an exercise can be done.
     pub fn place_of(&self, exercise: &Exercise) -> Option<usize> {
         let explained = exercise.chapters.iter().filter_map(|chapter| self.place(chapter)).min();
         if exercise.warm_up { explained } else { explained.max(explained.and(self.place(HOW))) }
     }
 
-    /// The page with this place.
+    /// Returns the page at this place.
     pub fn page(&self, place: usize) -> Option<&Page> {
         self.0.get(place)
     }
 
-    /// How many chapters there are.
+    /// Returns the number of chapters.
     pub fn chapters(&self) -> usize {
         self.0.iter().filter(|page| page.number.is_some()).count()
     }
 
-    /// Puts exercises into the order of the pages. Exercises of one page keep their order; exercises of no
-    /// page come last.
+    /// Sorts exercises by the pages after which they can be done. Exercises of the same page keep their
+    /// order; exercises without a page come last.
     pub fn sort(&self, exercises: &mut [Exercise]) {
         exercises.sort_by_key(|exercise| self.place_of(exercise).unwrap_or(usize::MAX));
     }

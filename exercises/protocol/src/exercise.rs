@@ -1,4 +1,4 @@
-//! An exercise as its `exercise.toml` describes it, and the places of its files.
+//! An exercise as its `exercise.toml` describes it, and the paths of its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,84 +8,87 @@ use serde::Deserialize;
 
 use crate::wrong::{Wrong, wrong_answers};
 
-/// An exercise: its texts, and the places of its files.
+/// An exercise: its texts, and the paths of its files.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exercise {
-    /// The folder's name, and the package's: `ex01-worker-pool`.
+    /// The name of the folder and of the package: `ex01-worker-pool`.
     #[serde(skip)]
     pub name: String,
     #[serde(skip)]
     folder: PathBuf,
     /// The exercise's title.
     pub title: String,
-    /// Former names. What a learner has done under one of them still counts.
+    /// Former names. A learner's progress under a former name still counts.
     #[serde(default)]
     pub formerly: Vec<String>,
-    /// Pages of the book, as file names.
+    /// The pages of the book that explain its subject, as file names.
     pub chapters: Vec<String>,
-    /// Whether the exercise is a warm-up: a few lines that come before the page that says how exercises are
-    /// done.
+    /// True if the exercise is a warm-up: it takes a few lines, and comes before the page that explains how
+    /// to do exercises.
     #[serde(default)]
     pub warm_up: bool,
     /// The model that tries the exercise's schedules.
     #[serde(default)]
     pub model: Model,
-    /// The exercise whose answers the learner's answer, a test, must judge.
+    /// The exercise whose answers must be judged by the learner's answer, which is a test.
     #[serde(default)]
     pub judges: Option<String>,
-    /// What the learner needs to know before.
+    /// The knowledge that the learner needs for the exercise.
     pub needs: Vec<String>,
-    /// A question, a pointer, nearly the answer.
+    /// Three hints: a question, a pointer, and nearly the answer.
     pub hints: Vec<String>,
-    /// The task of the second stage, in a sentence, if a long exercise is cut in two. The first stage can be
-    /// done alone.
+    /// The task of the second stage, in one sentence, if a long exercise is divided into two stages. The
+    /// first stage can be done alone.
     #[serde(default)]
     pub second_stage: Option<String>,
     /// A question to think about once the exercise is solved.
     pub afterwards: String,
-    /// What a right answer promises, from simple to hard.
+    /// The promises that a right answer keeps, from simple to hard.
     #[serde(rename = "property")]
     pub properties: Vec<Property>,
-    /// The typical wrong answers, which `wrong.diff` has. None while an exercise is in the making; the proof
-    /// asks for six.
+    /// The typical wrong answers, which are listed in `wrong.diff`. The list may be empty while an exercise
+    /// is being written; later, the proof requires six wrong answers.
     #[serde(skip)]
     pub wrong: Vec<Wrong>,
-    /// Right answers that are built in another way than the solution: the files under `right/`, without
-    /// `.rs`.
+    /// The right answers that are built in another way than the solution: the names of the files under
+    /// `right/`, without `.rs`.
     #[serde(skip)]
     pub right: Vec<String>,
 }
 
-/// What tries an exercise's schedules, in its `tests/model.rs`.
+/// The model that tries an exercise's schedules, in its `tests/model.rs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
-    /// Locks and threads, on thousands of schedules. Every thread sees what the last one did.
+    /// Tries locks and threads on thousands of schedules. Every thread sees all writes of the threads that
+    /// ran before.
     #[default]
     Threads,
-    /// A single thread: there is one schedule, and the properties try something else, such as all ways to cut
+    /// Runs a single thread on its one schedule; the properties vary something else, such as the ways to cut
     /// an input.
     Single,
-    /// Atomics, on all schedules of a few steps. A thread sees whatever the orderings allow.
+    /// Tries atomics on all schedules of a few steps. A thread may see any value that the orderings allow.
     Memory,
 }
 
-/// What a right answer promises. The function of the suite that checks it, and its tests, have the same name.
+/// A promise that a right answer keeps. The function of the suite that checks the promise has the same name
+/// as the property, and so have its tests.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Property {
     /// The function's name.
     pub name: String,
-    /// The promise, in a sentence.
+    /// The promise, in one sentence.
     pub promise: String,
-    /// Above 0 for a property that many mistakes break: its failure is shown after those of a lower rank.
+    /// The rank is above 0 for a property that many mistakes break; its failure is shown after the failures
+    /// of a lower rank.
     #[serde(default)]
     pub rank: u8,
-    /// 2 for a property of the second stage.
+    /// The stage is 2 for a property of the second stage, and 1 for all others.
     #[serde(default = "first")]
     pub stage: u8,
-    /// Where to look when just this one fails, without the design.
+    /// A hint for a learner's answer that breaks only this property; it does not give away the design.
     #[serde(default)]
     pub hint: String,
 }
@@ -94,11 +97,11 @@ fn first() -> u8 {
     1
 }
 
-/// All exercises in a folder, by their numbers. The order of the course is that of the
-/// [`Contents`](crate::Contents).
+/// Returns all exercises in a folder, ordered by their numbers. The [`Contents`](crate::Contents) give the
+/// order of the course.
 ///
 /// # Errors
-/// If there are none, or one of them cannot be read.
+/// Returns an error if there are no exercises, or if one of them cannot be read.
 pub fn all(folder: &Path) -> anyhow::Result<Vec<Exercise>> {
     let none = || {
         format!(
@@ -118,7 +121,7 @@ pub fn all(folder: &Path) -> anyhow::Result<Vec<Exercise>> {
     folders.into_iter().map(Exercise::read).collect()
 }
 
-/// The files under `right/`. A folder without one has none.
+/// Returns the names of the files under `right/`. A folder without `right/` has no such files.
 fn right_answers(folder: &Path) -> anyhow::Result<Vec<String>> {
     let folder = folder.join("right");
     if !folder.is_dir() {
@@ -135,10 +138,10 @@ fn right_answers(folder: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 impl Exercise {
-    /// Reads the description in a folder.
+    /// Reads the description of the exercise in a folder.
     ///
     /// # Errors
-    /// If there is none, or something is wrong with it.
+    /// Returns an error if there is no description, or if the description is invalid.
     pub fn read(folder: impl Into<PathBuf>) -> anyhow::Result<Self> {
         let folder = folder.into();
         let path = folder.join("exercise.toml");
@@ -151,66 +154,66 @@ impl Exercise {
         Ok(Self { name, folder, wrong, right, ..exercise })
     }
 
-    /// The beginning of the name, which is enough to ask for it: `ex01`.
+    /// Returns the beginning of the name, which is enough to identify the exercise: `ex01`.
     pub fn short(&self) -> &str {
         self.name.split('-').next().unwrap_or(&self.name)
     }
 
-    /// The exercise's folder.
+    /// Returns the exercise's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The README: what to build, and what must hold.
+    /// Returns the path of the README, which says what to build and which properties must hold.
     pub fn readme(&self) -> PathBuf {
         self.folder.join("README.md")
     }
 
-    /// The one file that a learner edits.
+    /// Returns the path of the one file that a learner edits.
     pub fn answer(&self) -> PathBuf {
         self.folder.join("src/exercise.rs")
     }
 
-    /// The stub: the answer as it was in the beginning.
+    /// Returns the path of the stub, from which every answer begins.
     pub fn stub(&self) -> PathBuf {
         self.folder.join("stub/exercise.rs")
     }
 
-    /// The file of the solution, a right answer.
+    /// Returns the path of the solution, a right answer.
     pub fn solution(&self) -> PathBuf {
         self.folder.join("solution/exercise.rs")
     }
 
-    /// The page that says why the solution is right.
+    /// Returns the path of the page that says why the solution is right.
     pub fn explanation(&self) -> PathBuf {
         self.folder.join("solution/README.md")
     }
 
-    /// The file of a right answer that is built in another way.
+    /// Returns the path of a right answer that is built in another way than the solution.
     pub fn right_answer(&self, name: &str) -> PathBuf {
         self.folder.join("right").join(format!("{name}.rs"))
     }
 
-    /// The functions that check the properties.
+    /// Returns the path of the functions that check the properties.
     pub fn suite(&self) -> PathBuf {
         self.folder.join("tests/suite/mod.rs")
     }
 
-    /// The answers that the learner's test judges: the files of the other exercise, relative to this
-    /// exercise's folder. Other kinds of exercises have none.
+    /// Returns the files with the programs that the learner's test judges: files of the other exercise, as
+    /// paths relative to this exercise's folder. The list is empty if the answer is no test.
     pub fn judged_files(&self) -> Vec<String> {
         let files = ["solution/exercise.rs", "right", "wrong.diff", "wrong"];
         let of = |name: &String| files.map(|file| format!("../{name}/{file}"));
         self.judges.iter().flat_map(of).collect()
     }
 
-    /// Whether answers use the library: then the package has the library compiled for the model, too.
+    /// Returns true if answers use the library; then the package compiles the library for the model, too.
     pub fn uses_the_library(&self) -> bool {
         fs::read_to_string(self.folder.join("Cargo.toml"))
             .is_ok_and(|package| package.contains("executor-model"))
     }
 
-    /// Whether the learner has written something.
+    /// Returns true if the learner has changed the stub.
     pub fn is_begun(&self) -> bool {
         match (fs::read(self.answer()), fs::read(self.stub())) {
             (Ok(answer), Ok(stub)) => answer != stub,
@@ -218,10 +221,10 @@ impl Exercise {
         }
     }
 
-    /// The property of that name.
+    /// Returns the property of this name.
     ///
     /// # Errors
-    /// If there is no such property. The message names those that there are.
+    /// Returns an error if there is no such property. The message lists the names that exist.
     pub fn property(&self, name: &str) -> anyhow::Result<&Property> {
         self.properties.iter().find(|property| property.name == name).with_context(|| {
             let names: Vec<&str> = self.properties.iter().map(|property| property.name.as_str()).collect();
@@ -229,10 +232,10 @@ impl Exercise {
         })
     }
 
-    /// The wrong answer of this name, or `m03` for short.
+    /// Returns the wrong answer of this name (`m03` for short).
     ///
     /// # Errors
-    /// If there is no such wrong answer. The message names those that there are.
+    /// Returns an error if there is no such wrong answer. The message lists the names that exist.
     pub fn wrong(&self, name: &str) -> anyhow::Result<&Wrong> {
         let name = name.trim_end_matches(".rs");
         let is_meant = |wrong: &&Wrong| wrong.name == name || wrong.name.split('_').next() == Some(name);

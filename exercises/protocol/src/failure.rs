@@ -1,4 +1,4 @@
-//! What a test found, as data and as text.
+//! The result of a test, as data and as text.
 
 use std::fmt::Write as _;
 
@@ -7,43 +7,44 @@ use serde::{Deserialize, Serialize};
 use crate::schedule::Schedule;
 use crate::{Mode, Terminal, picture};
 
-/// How a property fared in one mode. A test program writes it down for each property.
+/// The result of testing a property in one mode. A test program writes this state into a file for each
+/// property.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum State {
-    /// No way was found to break it.
+    /// The property held: no schedule broke it.
     Held,
-    /// It was broken.
+    /// The property was broken.
     Failed(Box<Failure>),
-    /// Not tried, because of what failed before.
+    /// The property was not tried, because an earlier property had failed.
     NotRun,
 }
 
-/// The report of a process that has run a property: how often the property held, or why it did not.
+/// The report of a process that has run a property: the number of runs in which it held, or the failure.
 pub type Verdict = Result<usize, Box<Failure>>;
 
 /// The failure of a property.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Failure {
-    /// What the property promises.
+    /// The property's promise.
     pub promise: String,
-    /// What was seen instead.
+    /// The observation that contradicts the promise.
     pub seen: String,
     /// The likely cause.
     pub cause: String,
-    /// What each thread did until then.
+    /// The steps of each thread up to the failure.
     #[serde(default, skip_serializing_if = "Schedule::is_empty")]
     pub schedule: Schedule,
-    /// What the learner's code printed.
+    /// The output of the learner's code.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
-    /// Whether the property was ended because it did not end by itself.
+    /// True if the property was ended because it did not end by itself.
     pub hung: bool,
-    /// The schedule, or run, on which the failure was found. The first is 1.
+    /// The number of the schedule, or run, on which the failure was found. The first one has the number 1.
     #[serde(default)]
     pub found: usize,
-    /// Whether the failure happened in a part that the property is not about, such as the end of a pool after
-    /// the last step.
+    /// True if the failure happened in a part that the property does not test, such as the end of a pool
+    /// after the last step.
     #[serde(default)]
     pub aside: bool,
 }
@@ -52,7 +53,7 @@ pub struct Failure {
 const TITLES: usize = 8;
 
 impl Failure {
-    /// A failure of which nothing more is known.
+    /// Makes a failure without further details.
     pub fn new(promise: &str, seen: &str, cause: &str, schedule: Schedule) -> Self {
         Self {
             promise: promise.into(),
@@ -66,12 +67,12 @@ impl Failure {
         }
     }
 
-    /// Whether enough happened for a picture. A single step is the failure itself.
+    /// Returns true if there are enough events for a picture. A single event is the failure itself.
     pub fn can_be_drawn(&self) -> bool {
         self.schedule.events.len() > 1
     }
 
-    /// The text that a learner reads.
+    /// Returns the text that a learner reads.
     pub fn message(&self, property: &str, mode: Mode, terminal: &Terminal) -> String {
         let (strong, plain) = if terminal.colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
         let mut text = format!("\nproperty  {strong}{property}{plain} ({})\n", mode.place());

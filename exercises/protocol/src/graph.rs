@@ -1,8 +1,8 @@
-//! The graph of a small program under the model: each state of the program, and the states to which each
-//! thread leads from there. A learner who plays the scheduler walks in this graph.
+//! The graph of a small program under the model: each state of the program, and the moves of each thread to
+//! other states. A learner who plays the scheduler moves through this graph.
 //!
 //! A file `exercises/graphs/NAME.json` is a [`Graph`]; `exercises/graphs/README.md` describes it.
-//! `exercises-harness` records it from code that runs, `exercises-proof` writes and checks the file, and
+//! `exercises-harness` records the graph from running code, `exercises-proof` writes and checks the file, and
 //! `cargo course schedule` plays it.
 
 use std::collections::VecDeque;
@@ -14,71 +14,73 @@ use serde::{Deserialize, Serialize};
 use crate::schedule::Line;
 use crate::{Exercise, Wrong};
 
-/// Goes up when a field changes its meaning or goes away.
+/// The version of the format, which grows when a field changes its meaning or is removed.
 pub const FORMAT: u32 = 1;
 
-/// A program for a human scheduler, as `kinds.toml` has it.
+/// A program for a human scheduler, as described in `kinds.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
-    /// The name that a learner types.
+    /// The name that a learner types:
     pub name: String,
     /// The program's title.
     pub title: String,
-    /// The page of the book that it belongs to, as a file name.
+    /// The page of the book to which the exercise belongs, as a file name.
     pub chapter: String,
-    /// The minutes that it takes.
+    /// The number of minutes that the exercise takes.
     pub minutes: usize,
-    /// The wrong answer that goes wrong here. Without one the program has [code of its
-    /// own](Program::own_code).
+    /// The wrong answer whose threads the learner schedules. Without a wrong answer, the program has [code of
+    /// its own](Program::own_code).
     pub code: Option<Code>,
-    /// The functions that are shown.
+    /// The functions of the code that the learner sees.
     pub functions: Vec<String>,
-    /// The goal: what the learner must bring about.
+    /// The goal that the learner must reach as the scheduler.
     pub goal: String,
     /// The kind of end that is the goal.
     pub breaks: Kind,
 }
 
-/// The code of a program that is from an exercise.
+/// The code of a program that belongs to an exercise.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Code {
     /// The exercise: `ex10`.
     pub exercise: String,
-    /// The wrong answer to it: `m02`.
+    /// The wrong answer to that exercise: `m02`.
     pub wrong: String,
 }
 
 impl Program {
-    /// The file with its [`Graph`].
+    /// Returns the path of the program's [`Graph`].
     pub fn graph(&self, exercises: &Path) -> PathBuf {
         exercises.join("graphs").join(&self.name).with_extension("json")
     }
 
-    /// The file that says what the program's threads do.
+    /// Returns the path of the file that defines the program's threads.
     pub fn scenario(&self, exercises: &Path) -> PathBuf {
         self.graph(exercises).with_extension("rs")
     }
 
-    /// The file with the code of a program that is from no exercise: `wrong` goes wrong, `right` does not.
+    /// Returns the path of the code, if the program belongs to no exercise: the code `wrong` fails, and the
+    /// code `right` does not.
     pub fn own_code(&self, exercises: &Path, which: &str) -> Option<PathBuf> {
         self.code.is_none().then(|| self.graph(exercises).with_extension(format!("{which}.rs")))
     }
 
-    /// The wrong answer, if the program is from this exercise.
+    /// Returns the wrong answer if the program belongs to this exercise.
     ///
     /// # Errors
-    /// If the exercise has no such wrong answer.
+    /// Returns an error if the exercise has no such wrong answer.
     pub fn wrong<'a>(&self, exercise: &'a Exercise) -> Option<anyhow::Result<&'a Wrong>> {
         let code = self.code.as_ref().filter(|code| exercise.short() == code.exercise)?;
         Some(exercise.wrong(&code.wrong))
     }
 
-    /// The lines of its functions in the answer's text, without comments before them.
+    /// Returns the lines of the program's functions in the answer's text, without the comments before the
+    /// functions.
     ///
     /// # Errors
-    /// If a function is not there.
+    /// Returns an error if a function is not in the text.
     pub fn listing(&self, source: &str) -> anyhow::Result<Vec<Line>> {
         let lines: Vec<&str> = source.lines().collect();
         let mut listing = Vec::new();
@@ -107,7 +109,7 @@ impl Program {
     }
 }
 
-/// All that a program of a few threads can do.
+/// All possible runs of a program of a few threads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Graph {
     /// [`FORMAT`].
@@ -118,11 +120,11 @@ pub struct Graph {
     pub goal: String,
     /// The kind of end that is the goal.
     pub breaks: Kind,
-    /// The code, with its line numbers in the file that it is from.
+    /// The code, with the line numbers of its file.
     pub listing: Vec<Line>,
     /// The threads.
     pub threads: Vec<Player>,
-    /// The states. The first is the beginning; the others come in the order of their distance from it.
+    /// The states. The first state is the beginning; the other states are ordered by their distance from it.
     pub states: Vec<State>,
 }
 
@@ -131,76 +133,77 @@ pub struct Graph {
 pub struct Player {
     /// The thread's name.
     pub name: String,
-    /// The code for which the thread was started.
+    /// The code that the thread runs.
     pub runs: String,
 }
 
-/// A state. Several ways may lead to it; they differ only in the order of independent steps.
+/// A state. Several runs may lead to a state; they differ only in the order of independent steps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
-    /// For each thread, where it stands.
+    /// The position of each thread.
     pub threads: Vec<Stand>,
-    /// For each lock, which thread holds it. The number of a thread is its place in [`Graph::threads`].
+    /// The thread that holds each lock. The number of a thread is its place in [`Graph::threads`].
     pub holders: Vec<Option<usize>>,
-    /// One for each thread that can go on, or several for a notification that can wake one of several
-    /// threads. At an end there is none.
+    /// One move for each thread that can go on, or several moves for a notification that can wake one of
+    /// several threads. A state in which the run has ended has no moves.
     pub moves: Vec<Move>,
-    /// How the run has ended.
+    /// The end of the run, if the run has ended in this state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<End>,
 }
 
-/// What a thread did last, and what it does next.
+/// The last step of a thread, and its next step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stand {
-    /// What it did last, in words. Empty before its first step.
+    /// The last step of the thread, in words. The text is empty before the thread's first step.
     pub did: String,
-    /// At which line.
+    /// The line of that step.
     pub line: Option<u32>,
-    /// What it is about to do or waits for, or that it has ended.
+    /// The step that the thread is about to make, the event that it waits for, or a note that it has ended.
     pub next: String,
-    /// At which line.
+    /// The line of that step.
     pub next_line: Option<u32>,
 }
 
-/// A step of one thread, up to the next point at which another thread could come between.
+/// A step of one thread, up to the next point at which another thread could run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Move {
     /// Which thread.
     pub thread: usize,
-    /// The number of the state that this leads to.
+    /// The number of the state to which the move leads.
     pub to: usize,
-    /// What the thread does, in words.
+    /// The step of the thread, in words.
     pub text: String,
-    /// At which line.
+    /// The line of that step.
     pub line: Option<u32>,
 }
 
-/// How a run has ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
     /// The kind of end.
     pub kind: Kind,
-    /// The end in words.
+    /// A description of the end.
     pub text: String,
 }
 
-/// Ways to end.
+/// The ways in which a run can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// All threads have ended, and what was promised was kept.
+    /// All threads have ended, and all promises were kept.
     Ended,
     /// Some threads wait for ever.
     Deadlock,
-    /// All threads have ended, and what was promised was not kept.
+    /// All threads have ended, and a promise was broken.
     BrokenPromise,
     /// A thread has panicked.
     Panic,
 }
 
 impl Graph {
-    /// For each state, how many moves lead from there to the nearest end of this kind. `None`: none does.
+    /// Returns, for each state, the number of moves to the nearest end of this kind. `None` stands for a
+    /// state from which no such end can be reached.
     pub fn distances(&self, kind: Kind) -> Vec<Option<usize>> {
         let mut before = vec![Vec::new(); self.states.len()];
         for (from, state) in self.states.iter().enumerate() {

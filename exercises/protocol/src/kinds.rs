@@ -1,7 +1,8 @@
-//! The exercises that are no packages of their own: `exercises/kinds.toml`.
+//! The exercises that are not packages of their own: `exercises/kinds.toml`.
 //!
-//! A learner mends a wrong answer, predicts what will happen, or is the scheduler. The code is there already:
-//! a wrong answer to another exercise, or an example of the library whose output the book shows.
+//! In such an exercise, a learner repairs a wrong answer, predicts the outcome of code, or plays the
+//! scheduler. The code exists already: it is a wrong answer to another exercise, or an example of the library
+//! whose output the book shows.
 
 use std::fs;
 use std::path::Path;
@@ -11,22 +12,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::graph::Program;
 
-/// All such exercises, each kind in the file's order.
+/// All exercises in `kinds.toml`; each kind keeps the order of the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kinds {
-    /// Wrong answers to mend.
+    /// The wrong answers that a learner repairs.
     #[serde(default)]
     pub mend: Vec<Mend>,
-    /// Questions about what will happen.
+    /// The questions about the outcome of code.
     #[serde(default)]
     pub predict: Vec<Predict>,
-    /// Programs in which the learner chooses the thread that goes next.
+    /// The programs in which the learner chooses the thread that goes on.
     #[serde(default)]
     pub schedule: Vec<Program>,
 }
 
-/// A wrong answer that the learner gets without a word about what is wrong.
+/// A wrong answer that the learner gets without a description of the mistake.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mend {
@@ -34,17 +35,17 @@ pub struct Mend {
     pub name: String,
     /// The exercise's title.
     pub title: String,
-    /// The page of the book that it belongs to, as a file name.
+    /// The page of the book to which the exercise belongs, as a file name.
     pub chapter: String,
-    /// The minutes that it takes.
+    /// The number of minutes that the exercise takes.
     pub minutes: usize,
     /// The exercise: `ex10`.
     pub exercise: String,
-    /// The wrong answer to it: `m03`.
+    /// The wrong answer to that exercise: `m03`.
     pub wrong: String,
 }
 
-/// A question about a piece of code, with what really happened.
+/// A question about a piece of code, with the real outcome.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Predict {
@@ -52,15 +53,15 @@ pub struct Predict {
     pub name: String,
     /// The exercise's title.
     pub title: String,
-    /// The page of the book that it belongs to, as a file name.
+    /// The page of the book to which the exercise belongs, as a file name.
     pub chapter: String,
-    /// The minutes that it takes.
+    /// The number of minutes that the exercise takes.
     pub minutes: usize,
     pub code: Shown,
     pub question: String,
-    /// The letter of the option that is right.
+    /// The letter of the right option.
     pub answer: char,
-    /// The options to choose from: the first is `a`.
+    /// The options; the letter of the first one is `a`.
     #[serde(rename = "option")]
     pub options: Vec<Choice>,
 }
@@ -69,27 +70,27 @@ pub struct Predict {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Shown {
-    /// Parts of a program (all of it if none are named), and the file with the output of its run.
+    /// Parts of a program (the whole program if no part is named), and the file with the output of its run.
     Program { file: String, anchors: Vec<String>, transcript: String },
-    /// The difference between a wrong answer and the solution, and what its learner is shown first:
-    /// `exercises/seen/NAME.txt`.
+    /// The difference between a wrong answer and the solution, and the first message that a learner with the
+    /// wrong answer sees: `exercises/seen/NAME.txt`.
     Wrong { exercise: String, wrong: String },
 }
 
-/// An option to choose, and why it is right or wrong.
+/// An option, and the reason why it is right or wrong.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
     pub text: String,
     pub why: String,
-    /// Words that are in the output if the option is what happens, and are not if it is not.
+    /// Words that occur in the output only if the option is what really happens.
     pub seen: Option<String>,
 }
 
-/// What all kinds have.
+/// The properties that all kinds of exercises have.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Task<'a> {
-    /// The command that begins it.
+    /// Returns the command that begins the exercise.
     pub kind: &'static str,
     pub name: &'a str,
     pub title: &'a str,
@@ -98,10 +99,10 @@ pub struct Task<'a> {
 }
 
 impl Kinds {
-    /// Reads `kinds.toml` in the exercises' folder. Without one there are none.
+    /// Reads `kinds.toml` in the exercises' folder. Without this file there are no such exercises.
     ///
     /// # Errors
-    /// If it cannot be read, or something is wrong with it.
+    /// Returns an error if the file cannot be read or is invalid.
     pub fn read(exercises: &Path) -> anyhow::Result<Self> {
         let path = exercises.join("kinds.toml");
         if !path.exists() {
@@ -131,7 +132,7 @@ impl Kinds {
         Ok(())
     }
 
-    /// Every task of every kind.
+    /// Returns every exercise of every kind.
     pub fn tasks(&self) -> impl Iterator<Item = Task<'_>> {
         macro_rules! tasks {
             ($($kind:ident),*) => {
@@ -149,7 +150,7 @@ impl Kinds {
 }
 
 impl Choice {
-    /// The place of the option with this letter.
+    /// Returns the place of the option with this letter.
     pub fn place(letter: char) -> Option<usize> {
         letter.is_ascii_lowercase().then(|| usize::from(letter as u8 - b'a'))
     }

@@ -1,24 +1,25 @@
-//! What the exercises' tests, their proof and `cargo course` must agree on.
+//! The definitions on which the exercises' tests, their proof and `cargo course` must agree.
 //!
-//! Three programs work on an exercise. Its test programs (with `exercises-harness`) check the learner's file;
-//! `exercises-proof` checks the tests; `cargo course` starts the tests and shows what they found. Each fact
-//! that two of them need is here, and only here:
+//! Three programs work on an exercise. An exercise's test programs (with `exercises-harness`) check the
+//! learner's file; `exercises-proof` checks the tests; `cargo course` starts the tests and shows their
+//! results. Each definition that two of the programs need is in this crate, and only here:
 //!
 //! * [`Exercise`] is `exercise.toml`: the one list of an exercise's properties. Its [wrong answers](wrong)
-//!   are `wrong.diff`, and [`Minutes`] how long it takes. [`Contents`] is the order of the book, which is
-//!   that of the exercises.
+//!   are in `wrong.diff`, and [`Minutes`] is the time that it takes. [`Contents`] is the order of the book,
+//!   and the exercises have the same order.
 //! * [`Kinds`] are the exercises that are not packages: to mend, to predict, and to schedule.
-//! * [`Mode`] is where a property is checked: under the model, or on real threads.
-//! * [`State`] is how a property fared. [`Failure`] is what a test found, as data and as the text that a
-//!   learner reads on a [`Terminal`]. A [`schedule`] is what led to it, and [`svg`] its picture. [`Place`]
-//!   decides which of an answer's failures the learner sees first.
+//! * [`Mode`] says whether a property is checked under the model or on real threads.
+//! * [`State`] is the result of testing a property. [`Failure`] is the result of a failed test, as data and
+//!   as the text that a learner reads on a [`Terminal`]. A [`schedule`] has the steps that led to the
+//!   failure, and [`svg`] draws its picture. [`Place`] decides which of an answer's failures the learner sees
+//!   first.
 //! * A [`graph`] is a small program with all of its schedules, in which a learner plays the scheduler.
-//! * [`Source`] is a look at the learner's file: what goes past `crate::sync`, and what is a test of the
-//!   learner's own.
-//! * [`PROPERTY`], [`ROUND`], [`TRACE`] and [`ONLY`] are what the programs tell each other through the
-//!   environment.
+//! * [`Source`] examines the learner's file: it finds the names that bypass `crate::sync`, and the learner's
+//!   own tests.
+//! * [`PROPERTY`], [`ROUND`], [`TRACE`] and [`ONLY`] are the environment variables with which the programs
+//!   pass values to each other.
 //!
-//! It knows neither shuttle nor Cargo, so it is built in seconds.
+//! This crate depends neither on shuttle nor on Cargo, so it is built in seconds.
 
 mod contents;
 mod counted;
@@ -51,13 +52,14 @@ pub use wrong::Wrong;
 /// Names the property that a test program must run in its own process.
 pub const PROPERTY: &str = "EXERCISE_PROPERTY";
 
-/// Which schedules the model tries: 0 is what a learner gets, the proof asks for others.
+/// Chooses the schedules that the model tries: a learner gets round 0, and the proof uses other rounds.
 pub const ROUND: &str = "EXERCISE_ROUND";
 
-/// A directory. A test program writes there how each property fared: a [`State`] as `<property>.json`.
+/// A directory. The directory into which a test program writes the result of each property: a [`State`] as
+/// `<property>.json`.
 pub const TRACE: &str = "EXERCISE_TRACE";
 
-/// Names the exercises whose answers the proof builds, with a space between two names; of a single one it
-/// builds the wrong answers for real threads, too. Without this variable the proof builds the answers to all
-/// exercises, which takes minutes.
+/// Names the exercises whose answers the proof builds, with a space between two names. If it names a single
+/// exercise, the proof builds its wrong answers for real threads, too. Without this variable the proof builds
+/// the answers to all exercises, which takes minutes.
 pub const ONLY: &str = "EXERCISE_ONLY";

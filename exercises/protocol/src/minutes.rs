@@ -1,9 +1,9 @@
-//! How long an exercise takes.
+//! The time that an exercise takes.
 //!
-//! The rule: a minute for 100 words of the README, and one for each line of the solution that the stub lacks.
-//! No learner has exactly that pace, so it is a range: from a quarter less to half as much again, in steps of
-//! five minutes. The README says the range, and the proof compares. So an exercise whose solution is not
-//! there still says it.
+//! The rule is: one minute for 100 words of the README, and one minute for each line of the solution that the
+//! stub lacks. No learner works at exactly this speed, so the result is a range in steps of five minutes:
+//! from three quarters of the sum to one and a half times as much. The README states the range, and the proof
+//! compares it with the rule. So the range is known even if the solution of the exercise is not there.
 
 use std::fmt::{self, Display, Formatter};
 use std::fs;
@@ -16,14 +16,14 @@ use crate::Exercise;
 /// A range of minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Minutes {
-    /// For a learner who is quick.
+    /// The time of a learner who is quick.
     pub least: usize,
-    /// For a learner who looks things up.
+    /// The time of a learner who looks things up.
     pub most: usize,
 }
 
 impl Minutes {
-    /// The range around so many hundredths of a minute.
+    /// Makes the range around the given number of hundredths of a minute.
     fn about(hundredths: usize) -> Self {
         let [least, most] = [75, 150].map(|percent| 5 * ((hundredths * percent + 25_000) / 50_000).max(1));
         Self { least, most }
@@ -38,20 +38,20 @@ impl Display for Minutes {
 }
 
 impl Exercise {
-    /// How long the exercise takes, as its README says.
+    /// Returns the time that the exercise takes according to its README.
     ///
     /// # Errors
-    /// If the README cannot be read, or does not say it.
+    /// Returns an error if the README cannot be read, or does not state the time.
     pub fn minutes(&self) -> anyhow::Result<Minutes> {
         let path = self.readme();
         let readme = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         said(&readme).with_context(|| format!("{} does not say \"30 to 60 minutes.\"", path.display()))
     }
 
-    /// How long the exercise takes by the rule.
+    /// Returns the time that the exercise takes by the rule.
     ///
     /// # Errors
-    /// If the README, the solution or the stub cannot be read.
+    /// Returns an error if the README, the solution or the stub cannot be read.
     pub fn minutes_by_rule(&self) -> anyhow::Result<Minutes> {
         let [readme, solution, stub] = [self.readme(), self.solution(), self.stub()]
             .map(|path| fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display())));
@@ -60,13 +60,13 @@ impl Exercise {
     }
 }
 
-/// The README with so many minutes in its first sentence on minutes.
+/// Returns the README with the given minutes in its first sentence that mentions minutes.
 pub fn with_minutes(readme: &str, minutes: Minutes) -> Option<String> {
     let Range { start, end } = sentence(readme)?;
     Some(format!("{}{minutes}.{}", &readme[..start], &readme[end..]))
 }
 
-/// The place of that sentence.
+/// Returns the range of the first sentence that mentions minutes.
 fn sentence(readme: &str) -> Option<Range<usize>> {
     const LAST: &str = "minutes.";
     let end = readme.find(LAST)? + LAST.len();
@@ -80,13 +80,13 @@ fn said(readme: &str) -> Option<Minutes> {
     Some(Minutes { least: least.parse().ok()?, most: most.parse().ok()? })
 }
 
-/// The number of words to read, without commands.
+/// Returns the number of words to read, without commands.
 fn words(readme: &str) -> usize {
     let text = readme.split("```").step_by(2);
     text.map(|text| text.split_whitespace().count()).sum()
 }
 
-/// How many lines of code a solution has that are not in the stub.
+/// Returns the number of lines of code in the solution that are not in the stub.
 fn lines_to_write(solution: &str, stub: &str) -> usize {
     let mut there: Vec<&str> = lines_of_code(stub).collect();
     let mut new = 0;

@@ -1,12 +1,12 @@
 use serde::{Deserialize, Serialize};
 
-/// Where a property is checked. Each mode is a test program of the exercise.
+/// The way in which a property is checked. For each mode, an exercise has a test program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// On thousands of schedules that the test decides.
+    /// The property runs on thousands of schedules that the test decides.
     Model,
-    /// On real threads.
+    /// The property runs on real threads.
     Real,
 }
 
@@ -14,7 +14,7 @@ impl Mode {
     /// All modes, in the order in which they are tried.
     pub const ALL: [Self; 2] = [Self::Model, Self::Real];
 
-    /// The name of the test program, in `tests/`.
+    /// Returns the name of the test program, in `tests/`.
     pub fn program(self) -> &'static str {
         match self {
             Self::Model => "model",
@@ -22,7 +22,7 @@ impl Mode {
         }
     }
 
-    /// The mode in words, for a sentence.
+    /// Returns the mode in words, for a sentence.
     pub fn place(self) -> &'static str {
         match self {
             Self::Model => "under the model",
@@ -30,7 +30,7 @@ impl Mode {
         }
     }
 
-    /// The mode whose test program has this name.
+    /// Returns the mode whose test program has this name.
     pub fn named(program: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.program() == program)
     }

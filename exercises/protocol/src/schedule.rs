@@ -1,24 +1,24 @@
-//! A schedule: which thread did what, in which order. It is plain data, for a picture or any other use after
-//! a run.
+//! A schedule: the steps of all threads, in their order. A schedule is plain data, for a picture or any other
+//! use after a run.
 //!
-//! Threads, locks and condition variables are numbers, in the order in which they were made. A thread that
-//! does nothing is either ready to go on, or its last event says what it waits for: [`Action::Want`],
-//! [`Action::Wait`], [`Action::Await`] and [`Action::Expect`]. Its next event ends the wait.
+//! Threads, locks and condition variables are numbered in the order in which they were made. A thread that is
+//! not running is either ready to go on, or its last event says what it waits for: [`Action::Want`],
+//! [`Action::Wait`], [`Action::Await`] and [`Action::Expect`]. Its next event ends that wait.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-/// What happened until a property failed.
+/// The events up to the failure of a property.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// The threads. The first is the test itself.
+    /// The threads. The first thread is the test itself.
     pub threads: Vec<Thread>,
     /// The events, in the order in which they happened.
     pub events: Vec<Event>,
     /// The event that decided the failure, if a rule of the diagnosis knows it.
     pub decisive: Option<usize>,
-    /// The lines of the learner's file that the events name, in their order.
+    /// The lines of the learner's file that the events name, ordered by their numbers.
     #[serde(default)]
     pub code: Vec<Line>,
 }
@@ -28,88 +28,89 @@ pub struct Schedule {
 pub struct Thread {
     /// The thread's name.
     pub name: String,
-    /// What the thread was doing in the end, for a sentence that begins with its name: "waits on a Condvar at
-    /// line 41".
+    /// The activity of the thread at the end, for a sentence that begins with its name: "waits on a Condvar
+    /// at line 41".
     pub end: String,
 }
 
 /// A line of the learner's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// The line's number. The first is 1.
+    /// The number of the line. The first one has the number 1.
     pub number: u32,
-    /// The text without its indentation.
+    /// The text of the line, without its indentation.
     pub text: String,
 }
 
-/// An event: one thread did one thing.
+/// An event: a step of one thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
     /// Which thread.
     pub thread: usize,
-    /// What the thread did.
+    /// The action of the thread.
     pub action: Action,
     /// The line of the learner's file.
     pub line: Option<u32>,
 }
 
-/// What a thread can do.
+/// An action of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
-    /// A step of the property, in words.
+    /// Made a step of the property, described in words.
     Step(String),
-    /// Saw that the property does not hold, or panicked: what was seen, in words. It is the last event.
+    /// Found that the property does not hold, or panicked; the text describes the observation. This event is
+    /// the last one.
     Fail(String),
     /// Started this thread.
     Spawn(usize),
     /// Ended.
     End {
-        /// Whether a panic ended it.
+        /// True if a panic ended the thread.
         panicked: bool,
     },
     /// Began to wait for this thread to end.
     Await(usize),
     /// Has waited for this thread to end.
     Join(usize),
-    /// Began to wait for something else, in words: for what the property provides or, at a line of the
-    /// learner's file, for a message, say.
+    /// Began to wait for something else, described in words: for an object of the property, or, at a line of
+    /// the learner's file, for example for a message.
     Expect(String),
-    /// Reached for this lock and did not get it at once.
+    /// Tried to take this lock and did not get it at once.
     Want(usize),
     /// Took this lock.
     Lock(usize),
-    /// Let go of this lock.
+    /// Released this lock.
     Unlock(usize),
-    /// Let go of a lock to wait on a condition variable.
+    /// Released a lock in order to wait on a condition variable.
     Wait {
-        /// What it waits on.
+        /// The condition variable on which the thread waits.
         condvar: usize,
         /// The lock.
         lock: usize,
     },
-    /// Came back from there, with the lock.
+    /// Returned from the wait on a condition variable, with the lock.
     Wake {
-        /// What it waited on.
+        /// The condition variable on which the thread waited.
         condvar: usize,
         /// The lock.
         lock: usize,
-        /// Whether it woke up without a notification.
+        /// True if the thread woke up without a notification.
         spurious: bool,
     },
     /// Notified a condition variable.
     Notify {
         /// Which one.
         condvar: usize,
-        /// Whether all waiting threads were meant, and not one.
+        /// True for `notify_all`, false for `notify_one`.
         all: bool,
-        /// The threads whose wait it ended. On real threads it is not known which of several `notify_one`
-        /// woke; then the list is empty.
+        /// The threads whose wait was ended by this notification. On real threads it is not known which of
+        /// several waiting threads `notify_one` has woken; then the list is empty.
         woken: Vec<usize>,
     },
 }
 
 impl Action {
-    /// The thread that the action names, other than by waking it.
+    /// Returns the thread that the action names, other than a woken one.
     fn other(&mut self) -> Option<&mut usize> {
         match self {
             Self::Spawn(thread) | Self::Await(thread) | Self::Join(thread) => Some(thread),
@@ -124,8 +125,8 @@ impl Schedule {
         self.events.is_empty()
     }
 
-    /// Forgets all but so many last events, and the threads that these do not name. If the decisive event is
-    /// earlier, the events around it are kept.
+    /// Keeps only the given number of last events, and the threads that these events name. If the decisive
+    /// event is earlier, the events around it are kept instead.
     pub fn shorten(&mut self, most: usize) {
         let from = self.events.len().saturating_sub(most);
         let from = self.decisive.map_or(from, |decisive| from.min(decisive.saturating_sub(most / 2)));
@@ -152,7 +153,7 @@ impl Schedule {
         self.threads = kept.iter().map(|&thread| std::mem::take(&mut self.threads[thread])).collect();
     }
 
-    /// Takes the lines that the events name from the text of the learner's file.
+    /// Copies the lines that the events name from the text of the learner's file.
     pub fn quote(&mut self, source: &str) {
         let lines: BTreeSet<u32> = self.events.iter().filter_map(|event| event.line).collect();
         let all: Vec<&str> = source.lines().collect();
@@ -163,7 +164,7 @@ impl Schedule {
         self.code = quoted.collect();
     }
 
-    /// The learner's line of that number.
+    /// Returns the learner's line with this number.
     pub fn line(&self, number: u32) -> Option<&str> {
         let at = self.code.binary_search_by_key(&number, |line| line.number).ok()?;
         Some(&self.code[at].text)

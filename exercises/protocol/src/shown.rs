@@ -1,28 +1,31 @@
 //! Decides which failure a learner sees first.
 //!
-//! One mistake often breaks several properties, and what some of them say of it is beside the point: a thread
-//! per job also breaks the order of jobs. So failures are shown in an order, from the one that says most
-//! about the mistake:
+//! One mistake often breaks several properties, and the messages of some of them mislead: for example, an
+//! answer with a thread for each job also breaks the order of jobs. So the failures are shown in an order
+//! that begins with the one that says most about the mistake:
 //!
-//! 1. A failure of what the property is about, before a failure aside, such as an end of the pool that never
-//!    comes.
-//! 2. A failure within the first [`SOON`] schedules, before a rare one, which is perhaps a consequence of
-//!    something else. It also comes before a failure that only a wait without a notification shows.
-//! 3. A property of the first stage, before one of the second, which the learner perhaps has not begun.
-//! 4. By the rank of the property in `exercise.toml`: a property that many mistakes break has a rank above 0.
-//! 5. In the order of `exercise.toml`, which is from simple to hard.
+//! 1. A failure of what the property tests comes before a failure in an `aside`, such as a pool that never
+//!    ends.
+//! 2. A failure within the first [`SOON`] schedules comes before a rare one, which may have another cause. It
+//!    also comes before a failure that needs a wait that ends without a notification.
+//! 3. A property of the first stage comes before a property of the second stage, which the learner may not
+//!    have begun.
+//! 4. A property with a lower rank in `exercise.toml` comes first; a property that many mistakes break has a
+//!    rank above 0.
+//! 5. Otherwise the order of `exercise.toml` decides, which is from simple to hard.
 //!
-//! The proof checks of each wrong answer that the failure which comes first says what it should. It can do so
-//! because of the second rule: as a rule it need not try more than the first schedules of the other properties.
+//! For each wrong answer, the proof checks that the failure that is shown first has the expected message. The
+//! second rule makes this check possible: usually the proof needs to try only the first schedules of the
+//! other properties.
 
 use crate::{Exercise, Failure, Property};
 
-/// A failure on one of the first so many schedules is not rare. On these, the model ends no wait without a
-/// notification. So if an answer also breaks when another thread is faster, the learner is shown the faster
-/// thread.
+/// The number of first schedules on which a failure does not count as rare. On these schedules, the model
+/// ends no wait without a notification. So if an answer also fails because another thread is faster, the
+/// learner sees that failure, with the faster thread.
 pub const SOON: usize = 200;
 
-/// The place of a failure among those of an answer. The least is shown first.
+/// The place of a failure among the failures of an answer. The failure with the least place is shown first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     aside: bool,
@@ -33,7 +36,7 @@ pub struct Place {
 }
 
 impl Exercise {
-    /// The place of a failure of the property of this name.
+    /// Returns the place of a failure of the property of this name.
     pub fn place(&self, property: &str, failure: &Failure) -> Place {
         let listed = self.properties.iter().position(|listed| listed.name == property);
         let (stage, rank) = listed.map_or((0, 0), |n| (self.properties[n].stage, self.properties[n].rank));
@@ -41,7 +44,7 @@ impl Exercise {
         Place { aside, rare, stage, rank, listed: listed.unwrap_or(usize::MAX) }
     }
 
-    /// The properties in the order in which their failures are shown, if they differ in nothing else.
+    /// Returns the properties in the order in which their failures are shown if these differ in nothing else.
     pub fn by_rank(&self) -> Vec<&Property> {
         let mut properties: Vec<&Property> = self.properties.iter().collect();
         properties.sort_by_key(|property| (property.stage, property.rank)); // keeps the order of properties of one rank

@@ -1,4 +1,4 @@
-//! The terminal on which text is shown: its width, and what it can show.
+//! The terminal on which text is shown: its width, and the characters that it can show.
 
 use std::borrow::Cow;
 use std::env;
@@ -7,34 +7,35 @@ use std::io::{self, IsTerminal};
 
 use terminal_size::{Width, terminal_size_of};
 
-/// The width of text if none is known: in a file, or through a pipe.
+/// The width of text if no width is known, as in a file or through a pipe.
 const WIDTH: usize = 100;
-/// Beyond this, text is hard to read. Pictures may be wider.
+/// The largest width of text, because wider text is hard to read. Pictures may be wider.
 const WIDEST_TEXT: usize = 100;
-/// Nothing is set narrower.
+/// The smallest width of text.
 const NARROWEST: usize = 40;
 
-/// The properties of a terminal for which text is set.
+/// The properties of a terminal for which text is laid out.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
     /// The width in columns.
     pub width: usize,
-    /// Whether it shows colours.
+    /// True if the terminal shows colours.
     pub colour: bool,
-    /// Whether it shows nothing but ASCII.
+    /// True if the terminal shows only ASCII characters.
     pub ascii: bool,
 }
 
 impl Default for Terminal {
-    /// A terminal that stands for a file: no colours.
+    /// Returns a terminal without colours, which stands for a file.
     fn default() -> Self {
         Self { width: WIDTH, colour: false, ascii: false }
     }
 }
 
 impl Terminal {
-    /// The terminal of this process's standard output. `COLUMNS` overrides what the terminal says. There are
-    /// colours on a terminal that has them, unless `NO_COLOR` asks for none (<https://no-color.org>).
+    /// Returns the terminal of this process's standard output. `COLUMNS` overrides the width that the
+    /// terminal reports. Colours are used if the terminal has them, unless `NO_COLOR` is set
+    /// (<https://no-color.org>).
     pub fn of_stdout() -> Self {
         let stdout = io::stdout();
         let variable = |name: &str| env::var(name).unwrap_or_default();
@@ -47,7 +48,7 @@ impl Terminal {
         }
     }
 
-    /// Sets a paragraph: a title, two spaces, and text beside it.
+    /// Lays out a paragraph: a title, two spaces, and the text beside the title.
     pub fn paragraph(&self, title: &str, body: &str) -> String {
         let beside = title.chars().count() + 2;
         let room = self.width.saturating_sub(beside).clamp(NARROWEST / 2, WIDEST_TEXT);
@@ -59,19 +60,19 @@ impl Terminal {
         text
     }
 
-    /// The text as it can be shown here.
+    /// Returns the text with characters that the terminal can show.
     pub fn show<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.ascii && !text.is_ascii() { Cow::Owned(to_ascii(text)) } else { Cow::Borrowed(text) }
     }
 }
 
-/// Sets a paragraph for standard output: a title, two spaces, and a body beside it.
+/// Lays out a paragraph for standard output: a title, two spaces, and the text beside the title.
 pub fn paragraph(title: &str, body: &str) -> String {
     Terminal::of_stdout().paragraph(title, body)
 }
 
-/// Whether the locale has no more than ASCII. The first of its variables that is set counts. If none is set,
-/// the text is UTF-8: terminals show that today, and Windows sets none.
+/// Returns true if the locale allows only ASCII. The first variable of the locale that is set decides. If
+/// none is set, the text is UTF-8, because today's terminals show UTF-8, and Windows sets no such variable.
 fn is_ascii(locale: &[String]) -> bool {
     locale.iter().find(|value| !value.is_empty()).is_some_and(|value| {
         let value = value.to_lowercase();
@@ -79,7 +80,8 @@ fn is_ascii(locale: &[String]) -> bool {
     })
 }
 
-/// Replaces sign by sign, so that columns stay aligned. Only `…`, at the end of a text, becomes longer.
+/// Replaces each character by one character, so that columns stay aligned. Only `…`, at the end of a text, is
+/// replaced by a longer text.
 fn to_ascii(text: &str) -> String {
     let mut ascii = String::with_capacity(text.len());
     for sign in text.chars() {
@@ -107,7 +109,7 @@ fn to_ascii(text: &str) -> String {
     ascii
 }
 
-/// Breaks a line at spaces; the parts of an indented line are indented as far.
+/// Breaks a line at spaces; all parts of an indented line have the same indentation.
 pub(crate) fn wrap(line: &str, width: usize) -> Vec<String> {
     let indent = " ".repeat(line.len() - line.trim_start().len());
     let mut lines = vec![indent.clone()];
@@ -124,7 +126,7 @@ pub(crate) fn wrap(line: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Cuts a text that is too long at its end, with a sign that says so.
+/// Shortens a text that is too long at its end, and marks the end with a sign.
 pub(crate) fn clip(text: &str, width: usize, ascii: bool) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -134,7 +136,7 @@ pub(crate) fn clip(text: &str, width: usize, ascii: bool) -> String {
     text.chars().take(kept).chain(sign.chars()).take(width).collect()
 }
 
-/// Cuts out the middle of a name that is too long: names of threads differ at the end.
+/// Shortens a name that is too long in its middle, because the names of threads differ at the end.
 pub(crate) fn clip_middle(name: &str, width: usize, ascii: bool) -> String {
     let length = name.chars().count();
     if length <= width {

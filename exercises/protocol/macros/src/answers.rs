@@ -1,7 +1,7 @@
-//! Makes the answers to an exercise modules of another exercise's suite.
+//! Makes modules of the answers to an exercise, inside another exercise's suite.
 //!
-//! The texts of the answers are written into the suite, and not the paths of their files: a line of an answer
-//! must not pass for one of the learner's file, and a wrong answer has no file.
+//! The macro writes the texts of the answers into the suite, and not the paths of their files. A line of an
+//! answer must not be taken for a line of the learner's file, and a wrong answer has no file.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use exercises_protocol::Exercise;
 
-/// An answer, and a text about it.
+/// An answer, with a text about it.
 struct Answer {
     kind: &'static str,
     name: String,
@@ -18,8 +18,8 @@ struct Answer {
     text: String,
 }
 
-/// A module for each right answer to an exercise and for these wrong ones, and a call of `each_answer!` with
-/// all of them. `wanted` begins with the exercise.
+/// Returns a module for each right answer to an exercise and for the given wrong answers, and a call of
+/// `each_answer!` with all of them. `wanted` begins with the name of the exercise.
 pub(super) fn all(wanted: &[String]) -> anyhow::Result<String> {
     let [short, wrong @ ..] = wanted else { bail!("an exercise, and wrong answers to it: `ex10 m01 m03`") };
     let exercises = exercises_protocol::all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))?;
@@ -30,7 +30,7 @@ pub(super) fn all(wanted: &[String]) -> anyhow::Result<String> {
         let _ = writeln!(code, "pub mod {name} {{\n{text}\n}}");
         let _ = write!(each, "{kind} {name} {:?};", about.trim_end_matches('.'));
     }
-    // The compiler must see the files, or Cargo would not notice when they change.
+    // The compiler must see the files, because otherwise Cargo would not notice when they change.
     for path in files(exercise) {
         let _ =
             write!(code, "const _: &[u8] = include_bytes!({:?});", path.canonicalize()?.to_string_lossy());

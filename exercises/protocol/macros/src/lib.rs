@@ -1,7 +1,7 @@
-//! The tests of an exercise, made from its list of properties, and a look at the answer.
+//! Macros that make the tests of an exercise from its list of properties, and that check the answer.
 //!
-//! These are macros and not a build script, which would be linked anew for each exercise. They learn from
-//! Cargo's variables for the compiler which exercise it is.
+//! They are macros and not a build script, because a build script would be linked again for each exercise.
+//! The macros learn the name of the exercise from the variables that Cargo sets for the compiler.
 
 mod answers;
 
@@ -13,14 +13,15 @@ use std::{env, io, process};
 use exercises_protocol::{Exercise, Source, WHY};
 use proc_macro::{TokenStream, TokenTree};
 
-/// Checks the answer in the library of an exercise, which gives the name of the answer's module. Expands to
-/// nothing, or to an error that says how the answer goes past `crate::sync`. So every compilation of the
-/// answer says it, and says it once.
+/// Checks the answer in the library of an exercise; the argument is the name of the answer's module. Expands
+/// to nothing, or to an error that says how the answer bypasses `crate::sync`. So every compilation of the
+/// answer reports the error once.
 #[proc_macro]
 pub fn door(module: TokenStream) -> TokenStream {
     let error = made_from(|exercise| door_of(&Source::of(&text_of(exercise))));
     let Some(module) = module.into_iter().next() else { return error };
-    // Puts the error into the reader's own text. Without this the compiler tells from which macro it comes.
+    // Makes the error point into the learner's own text. Otherwise the compiler would also name the macro
+    // from which the error comes.
     let here = |mut token: TokenTree| {
         token.set_span(module.span());
         token
@@ -28,16 +29,17 @@ pub fn door(module: TokenStream) -> TokenStream {
     error.into_iter().map(here).collect()
 }
 
-/// Makes the tests in `tests/model.rs` and `tests/real.rs`: the answer as `mod exercise`, without tests of
-/// the learner's own, and a test for each property in `exercise.toml`. A property without a function in the
-/// suite does not compile, and a function of the suite without a property is dead code.
+/// Makes the tests in `tests/model.rs` and `tests/real.rs`: the answer as `mod exercise`, without the
+/// learner's own tests, and a test for each property in `exercise.toml`. If a property has no function in the
+/// suite, the tests do not compile; if a function of the suite has no property, it is dead code.
 #[proc_macro]
 pub fn properties(_: TokenStream) -> TokenStream {
     made_from(|exercise| {
         let answer = answer_of(exercise);
         let [answer, list, original] = [answer, exercise.folder().join("exercise.toml"), exercise.answer()]
             .map(|path| path.to_string_lossy().into_owned());
-        // The compiler must see the list and the original, or Cargo would not notice when they change.
+        // The compiler must see the list and the original file, because otherwise Cargo would not notice when
+        // they change.
         let mut tests = format!(
             "#[path = {answer:?}] mod exercise; const ANSWER: &str = include_str!({answer:?});
              const _: [&[u8]; 2] = [include_bytes!({list:?}), include_bytes!({original:?})];"
@@ -53,10 +55,11 @@ pub fn properties(_: TokenStream) -> TokenStream {
     })
 }
 
-/// Makes the answers that a learner's test judges, in the suite of such an exercise. `answers!(ex10 m01 m03)`
-/// expands to a module for the solution of ex10, for each other right answer and for these wrong ones, and to
-/// a call of the suite's macro `each_answer`. That is given, for each, `right` or `wrong`, the module, and
-/// what is right or wrong about it.
+/// Makes modules of the answers that a learner's test judges, in the suite of such an exercise.
+/// `answers!(ex10 m01 m03)` expands to a module for the solution of ex10, for each other right answer and for
+/// the wrong answers m01 and m03, and to a call of the suite's macro `each_answer`. The macro `each_answer`
+/// gets, for each answer, `right` or `wrong`, the module, and a text that says what is right or wrong about
+/// the answer.
 #[proc_macro]
 pub fn answers(wanted: TokenStream) -> TokenStream {
     let wanted: Vec<String> = wanted.into_iter().map(|word| word.to_string()).collect();
@@ -75,7 +78,7 @@ fn error_that_says(message: &str) -> String {
     format!("compile_error!({message:?});")
 }
 
-/// Nothing if there is no answer: the compiler says so.
+/// Expands to nothing if there is no answer, because the compiler reports that anyway.
 fn text_of(exercise: &Exercise) -> String {
     proc_macro2::fallback::force(); // what the compiler cuts into tokens does not say at which byte they are
     fs::read_to_string(exercise.answer()).unwrap_or_default()
@@ -94,12 +97,12 @@ fn door_of(answer: &Source<'_>) -> String {
     error_that_says(&message)
 }
 
-/// Where the answer is. Tests of the learner's own run in the library; here they would run outside of the
-/// model. So if there are some, it is a copy without them: the same lines, so what is said of one holds for
-/// the other.
+/// Returns the path of the answer. The learner's own tests run in the library; here they would run outside of
+/// the model. So if the answer has such tests, the path is that of a copy without them; the copy has the same
+/// line numbers.
 fn answer_of(exercise: &Exercise) -> PathBuf {
     let path = exercise.answer();
-    // An editor has no such folder, and runs no tests.
+    // In an editor there is no folder for the copy, and no test is run.
     let (Some(text), Some(scratch)) =
         (Source::of(&text_of(exercise)).without_own_tests(), env::var_os("CARGO_TARGET_TMPDIR"))
     else {
@@ -108,15 +111,15 @@ fn answer_of(exercise: &Exercise) -> PathBuf {
     let target = env::var_os("CARGO_CRATE_NAME").expect("Cargo sets it for the compiler");
     let copy = Path::new(&scratch).join(&exercise.name).join(target).join("exercise.rs");
     if let Err(error) = write(&copy, &text, &path) {
-        // A panic would be an error at a line of the exercise, and `cargo course` takes those for the
-        // learner's.
+        // A panic would be reported as an error at a line of the exercise, and `cargo course` would take that
+        // for the learner's mistake.
         eprintln!("error: cannot write {}: {error}", copy.display());
         process::exit(1);
     }
     copy
 }
 
-/// The copy is as old as the answer: what is younger than the tests would have Cargo build them again.
+/// The copy gets the time of the answer: a file younger than the tests would make Cargo build them again.
 fn write(copy: &Path, text: &str, answer: &Path) -> io::Result<()> {
     fs::create_dir_all(copy.parent().unwrap_or(copy))?;
     fs::write(copy, text)?;

@@ -1,7 +1,8 @@
-//! A schedule as a picture: a lane for each thread, a row for each step, time from top to bottom.
+//! A picture of a schedule: a lane for each thread, a row for each step, and time from top to bottom.
 //!
-//! A [`Picture`] says what is drawn: what each thread is doing after each step, which thread woke which, and
-//! what is left out because it is too much to look at. [`text`] draws it for a terminal, [`svg`] for a page.
+//! A [`Picture`] decides what is drawn: the activity of each thread after each step, the threads that wake
+//! each other, and the steps that are left out because there are too many. [`text`] draws the picture for a
+//! terminal, and [`svg`] draws it for a page.
 
 mod svg;
 #[cfg(test)]
@@ -18,21 +19,21 @@ use crate::schedule::{Action, Event, Schedule};
 use crate::terminal::clip;
 use world::World;
 
-/// What a thread is doing between two steps.
+/// The activity of a thread between two steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Doing {
-    /// It has not begun, or has ended.
+    /// The thread has not begun, or has ended.
     #[default]
     Nothing,
-    /// It was started, and has done nothing yet.
+    /// The thread was started, and has done nothing yet.
     Started,
-    /// It runs, or could.
+    /// The thread runs, or could run.
     Runs,
-    /// It waits for a lock.
+    /// The thread waits for a lock.
     WantsLock,
-    /// It sleeps on a condition variable.
+    /// The thread sleeps on a condition variable.
     Sleeps,
-    /// It waits for something else: the end of a thread, or what the property provides.
+    /// The thread waits for something else: the end of a thread, or an object of the property.
     Waits,
 }
 
@@ -40,66 +41,67 @@ enum Doing {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Bar {
     doing: Doing,
-    /// Whether the thread holds a lock.
+    /// True if the thread holds a lock.
     holds: bool,
 }
 
-/// What one thread did without a break.
+/// The steps that one thread made without a break.
 struct Row {
     /// The thread.
     thread: usize,
     words: String,
-    /// The line of the learner's file that the words name.
+    /// The line of the learner's file to which the words belong.
     line: Option<u32>,
-    /// Whether this step decided the failure.
+    /// True if this step decided the failure.
     mark: bool,
-    /// Whether the property fails or the thread panics here.
+    /// True if the property fails or the thread panics in this step.
     fails: bool,
-    /// The threads that go on because of this step: started, woken, given the lock.
+    /// The threads that go on because of this step: threads that it starts, wakes or gives a lock.
     arrows: Vec<usize>,
-    /// What each thread is doing afterwards.
+    /// The activity of each thread after this step.
     after: Vec<Bar>,
-    /// Whether more can be said in this row.
+    /// True if the next step may be added to this row.
     open: bool,
-    /// How many times in a row it was done.
+    /// The number of times that the step was made in succession.
     times: usize,
 }
 
 impl Row {
-    /// Whether the other step is the same again: a thread that spins would fill a picture.
+    /// Returns true if the other step is a repetition of this one: without this check, a spinning thread
+    /// would fill a picture.
     fn is_repeated_by(&self, other: &Self) -> bool {
         let same = (self.thread, &self.words, self.line) == (other.thread, &other.words, other.line);
         same && !self.mark && !other.mark && self.after == other.after && other.arrows.is_empty()
     }
 
-    /// What was done and how often, in words.
+    /// Returns the step and its number of repetitions, in words.
     fn told(&self) -> String {
         if self.times == 1 { self.words.clone() } else { format!("{} (×{})", self.words, self.times) }
     }
 }
 
-/// What is drawn of a schedule.
+/// The part of a schedule that is drawn.
 struct Picture<'a> {
     schedule: &'a Schedule,
     /// The threads that have a lane.
     lanes: Vec<usize>,
     rows: Vec<Row>,
-    /// What each thread is doing before the first row.
+    /// The activity of each thread before the first row.
     before: Vec<Bar>,
-    /// How many rows before the first, and after the last, are not drawn.
+    /// The numbers of rows before the first and after the last that are not drawn.
     earlier: usize,
     later: usize,
-    /// How many threads have no lane; their rows are not drawn.
+    /// The number of threads that have no lane; their rows are not drawn.
     others: usize,
 }
 
-/// A row that has so many signs is not joined with the next step.
+/// The length, in characters, from which a row is not joined with the next step.
 const JOINED: usize = 28;
-/// The most signs of a step.
+/// The largest number of characters of a step.
 const MOST_SIGNS: usize = 100;
 
 impl<'a> Picture<'a> {
-    /// Takes the end of the schedule, and always the decisive step, with at most so many rows and lanes.
+    /// Selects the end of the schedule, and always the decisive step, with at most so many rows and lanes.
     fn of(schedule: &'a Schedule, most_rows: usize, most_lanes: usize) -> Self {
         let (before, mut rows) = all_rows(schedule);
         let from = rows.len().saturating_sub(most_rows);
@@ -122,12 +124,12 @@ impl<'a> Picture<'a> {
         self.lanes.binary_search(&thread).ok()
     }
 
-    /// The lanes that an arrow leads to from this row.
+    /// Returns the lanes to which the arrows of this row lead.
     fn targets(&self, row: &Row) -> Vec<usize> {
         row.arrows.iter().filter_map(|&thread| self.lane(thread)).collect()
     }
 
-    /// What is not drawn, in words.
+    /// Describes the parts that are not drawn.
     fn left_out(&self) -> Option<String> {
         let left_out: Vec<String> =
             [(self.earlier, "earlier steps"), (self.later, "later steps"), (self.others, "other threads")]
@@ -138,21 +140,22 @@ impl<'a> Picture<'a> {
         (!left_out.is_empty()).then(|| format!("not drawn: {}", left_out.join(", ")))
     }
 
-    /// The threads and what they were doing in the end.
+    /// Returns the threads, and what each of them was doing at the end.
     fn ends(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let threads = self.lanes.iter().map(|&thread| &self.schedule.threads[thread]);
         threads.map(|thread| (thread.name.as_str(), thread.end.as_str())).filter(|(_, end)| !end.is_empty())
     }
 
-    /// What can be seen in the lanes, for a legend.
+    /// Returns all bars in the lanes, for a legend.
     fn bars(&self) -> impl Iterator<Item = Bar> {
         let moments = std::iter::once(&self.before).chain(self.rows.iter().map(|row| &row.after));
         moments.flat_map(|moment| self.lanes.iter().map(|&thread| moment[thread]))
     }
 }
 
-/// Which threads have a lane, and how many that were started or did something have none. First come the
-/// threads of the decisive step and of the failure, the test, and the threads that did something last.
+/// Returns the threads that have a lane, and the number of threads that took part but have no lane. The lanes
+/// go first to the threads of the decisive step and of the failure, then to the test, and then to the threads
+/// that acted last.
 fn lanes(schedule: &Schedule, rows: &[Row], most: usize) -> (Vec<usize>, usize) {
     let last_row = |thread: usize| rows.iter().rposition(|row| row.thread == thread);
     let mut there: BTreeSet<usize> = schedule.events.iter().map(|event| event.thread).collect();
@@ -172,8 +175,8 @@ fn lanes(schedule: &Schedule, rows: &[Row], most: usize) -> (Vec<usize>, usize) 
     (threads, others)
 }
 
-/// What every thread is doing at first, and a row for what each did. Taking a lock and the steps under it are
-/// one row if no other thread did anything in between.
+/// Returns the first activity of every thread, and a row for each step. Taking a lock and the steps under
+/// that lock make one row, if no other thread acted in between.
 fn all_rows(schedule: &Schedule) -> (Vec<Bar>, Vec<Row>) {
     let mut world = World::of(schedule);
     let before = world.bars();
@@ -221,12 +224,12 @@ fn all_rows(schedule: &Schedule) -> (Vec<Bar>, Vec<Row>) {
     (before, rows)
 }
 
-/// These events of a schedule in the words of the pictures.
+/// Functions that describe events of a schedule in words, for the pictures.
 pub fn told(schedule: &Schedule, events: &[Event]) -> String {
     events.iter().filter_map(|event| words(schedule, event)).collect::<Vec<_>>().join(", ")
 }
 
-/// What a thread did, for a row. `None` if that shows in its lane and at the end.
+/// Describes a step of a thread, for a row. Returns `None` if the lane and the end show the step already.
 fn words(schedule: &Schedule, event: &Event) -> Option<String> {
     let name = |thread: &usize| &schedule.threads[*thread].name;
     let text = match &event.action {
@@ -251,7 +254,8 @@ fn words(schedule: &Schedule, event: &Event) -> Option<String> {
     Some(event.line.map_or(text.clone(), |line| format!("{text} :{line}")))
 }
 
-/// Names a lock or condition variable. The first of each kind has no number.
+/// Returns the name of a lock or condition variable. The first lock and the first condition variable have no
+/// number.
 fn number(n: usize) -> String {
     if n == 0 { String::new() } else { format!(" #{}", n + 1) }
 }

@@ -1,8 +1,8 @@
-//! The picture for a page: the same lanes and rows, with what was promised and seen above.
+//! The picture for a page: the lanes and rows, with the promise and the observation above them.
 //!
-//! On a page of the book the picture has the colours of the reader's theme, by itself those of the system,
-//! and on paper black on white. No state is told by colour alone. Text stands in columns, each as wide as its
-//! longest line, so no text runs into another.
+//! On a page of the book, the picture has the colours of the reader's theme. Outside of the book it has those
+//! of the system, and on paper it is black on white. No state is shown by colour alone. Text is set in
+//! columns, each as wide as its longest line, so texts never overlap.
 
 use std::fmt::Write as _;
 
@@ -12,14 +12,14 @@ use crate::terminal::{clip, clip_middle, wrap};
 
 const MOST_ROWS: usize = 60;
 const MOST_LANES: usize = 8;
-/// The most signs of a name, of a step, and of a line of the learner's.
+/// The largest number of characters of a name, of a step, and of a line of the learner's file.
 const NAME: usize = 16;
 const WORDS: usize = 44;
 const CODE: usize = 58;
-/// The signs in a line of the text above the picture.
+/// The number of characters in a line of the text above the picture.
 const TEXT: usize = 100;
 
-/// How wide a sign is at most, in a font of 13 pixels in which all have the same width.
+/// The largest width of a character, in a font of 13 pixels in which all characters have the same width.
 const SIGN: usize = 8;
 const LINE: usize = 18;
 const ROW_GAP: usize = 5;
@@ -28,8 +28,8 @@ const BAR: usize = 11;
 const MARGIN: usize = 14;
 const GAP: usize = 18;
 
-/// In a page of the book `--fg` and `--bg` are the theme's. Elsewhere there are none, and the system's
-/// preference counts.
+/// On a page of the book, `--fg` and `--bg` are defined by the theme. Elsewhere these variables are not
+/// defined, and the system's preference decides.
 const STYLE: &str = "<style>
 .schedule { --ink: var(--fg, #222); --paper: var(--bg, #fff); --hold: #2f6fb3; --want: #c98a1b; --bad: #b00020 }
 @media (prefers-color-scheme: dark) { .schedule { --ink: var(--fg, #ddd); --paper: var(--bg, #1b1b1b) } }
@@ -52,7 +52,7 @@ const STYLE: &str = "<style>
 </style>
 ";
 
-/// The places of the columns.
+/// The horizontal positions of the columns.
 struct Columns {
     lanes: usize,
     names: usize,
@@ -61,14 +61,14 @@ struct Columns {
     width: usize,
 }
 
-/// A drawing that grows downwards.
+/// A drawing to which lines are added at the bottom.
 struct Drawing {
     svg: String,
-    /// Where the next line of text stands.
+    /// The vertical position of the next line of text.
     y: usize,
 }
 
-/// Draws a failure's schedule. `title` names its subject.
+/// Draws the schedule of a failure. `title` names the subject of the picture.
 pub fn svg(failure: &Failure, title: &str) -> String {
     let picture = Picture::of(&failure.schedule, MOST_ROWS, MOST_LANES);
     let columns = Columns::of(&picture);
@@ -108,7 +108,7 @@ pub fn svg(failure: &Failure, title: &str) -> String {
     frame(&drawing, &columns, failure, title)
 }
 
-/// Wraps a drawing: its size, its style, and the text that is read aloud.
+/// Makes the whole image from a drawing: adds its size, its style, and the text that is read aloud.
 fn frame(drawing: &Drawing, columns: &Columns, failure: &Failure, title: &str) -> String {
     let (width, height) = (columns.width, drawing.y);
     let words = [&failure.promise, &failure.seen, &failure.cause].map(|text| escape(text.trim()));
@@ -138,7 +138,7 @@ impl Columns {
         Self { lanes, names, words, code, width: (end + MARGIN).max(2 * MARGIN + TEXT * SIGN) }
     }
 
-    /// The middle of a thread's lane.
+    /// Returns the middle of a thread's lane.
     fn lane(&self, picture: &Picture<'_>, thread: usize) -> usize {
         self.lanes + LANE * picture.lane(thread).unwrap_or(0)
     }
@@ -150,7 +150,7 @@ impl Drawing {
         let _ = writeln!(self.svg, "<text{class} x=\"{x}\" y=\"{}\">{}</text>", self.y, escape(text));
     }
 
-    /// A title, and text beside it.
+    /// Adds a title, with a text beside it.
     fn paragraph(&mut self, title: &str, body: &str) {
         let beside = MARGIN + 12 * SIGN;
         for (n, line) in body.lines().flat_map(|line| wrap(line, TEXT - 12)).enumerate() {
@@ -163,7 +163,7 @@ impl Drawing {
         }
     }
 
-    /// What a thread is doing, from one height to another.
+    /// Draws the activity of a thread, from one height to another.
     fn bar(&mut self, x: usize, from: usize, to: usize, bar: Bar) {
         let mut line = |class: &str| {
             let _ = writeln!(
@@ -196,12 +196,12 @@ impl Drawing {
     }
 }
 
-/// What was promised and seen, and the likely cause.
+/// Writes the promise, the observation and the likely cause.
 fn head(drawing: &mut Drawing, failure: &Failure, title: &str, columns: &Columns) {
     let room = (columns.width - 2 * MARGIN) / SIGN;
     drawing.text("strong", MARGIN, &clip(title, room, false));
     drawing.y += LINE + ROW_GAP;
-    // The last state of each thread stands below.
+    // The last state of each thread is written below the picture instead.
     let seen: Vec<&str> = failure.seen.lines().filter(|line| !line.starts_with("  ")).collect();
     for (title, body) in
         [("promise", failure.promise.as_str()), ("seen", &seen.join("\n")), ("cause", &failure.cause)]
@@ -211,7 +211,8 @@ fn head(drawing: &mut Drawing, failure: &Failure, title: &str, columns: &Columns
     drawing.y += LINE / 2;
 }
 
-/// The names of the lanes, each above its own, and in a line of its own. Returns where the lanes begin.
+/// Draws the names of the lanes, each above its lane, and in a line of its own. Returns the height at which
+/// the lanes begin.
 fn names(drawing: &mut Drawing, picture: &Picture<'_>, columns: &Columns) -> usize {
     let top = drawing.y + LINE * picture.lanes.len().saturating_sub(1);
     for (lane, &thread) in picture.lanes.iter().enumerate() {
@@ -265,7 +266,7 @@ fn step(drawing: &mut Drawing, picture: &Picture<'_>, row: &Row, name: &str, col
     drawing.y += ROW_GAP;
 }
 
-/// The meaning of the signs that are drawn.
+/// Explains the signs that are drawn.
 fn legend(drawing: &mut Drawing, picture: &Picture<'_>) {
     drawing.y += LINE / 2;
     let drawn: Vec<Bar> = picture.bars().collect();

@@ -1,4 +1,4 @@
-//! What a picture shows, and that it fits.
+//! Tests the contents of pictures, and that all texts fit.
 
 use super::*;
 use crate::schedule::{Line, Thread};
@@ -20,7 +20,7 @@ fn unlock(thread: usize) -> Event {
     event(thread, Action::Unlock(0), None)
 }
 
-/// A thief: thread 1 is notified, thread 2 is faster, and thread 1 finds nothing.
+/// A schedule with a stolen wake-up: thread 1 is notified, thread 2 is faster, and thread 1 finds nothing.
 fn thief() -> Failure {
     let woken = vec![1];
     let schedule = Schedule {
@@ -65,7 +65,7 @@ fn shown(failure: &Failure, width: usize) -> String {
     failure.message("it_holds", Mode::Model, &terminal(width))
 }
 
-/// A schedule with more of everything than can be drawn.
+/// A schedule with more threads and steps than can be drawn.
 fn crowd(threads: usize) -> Failure {
     let name = |n| thread(&format!("the-worker-with-a-very-long-name-{n}"), "waits on a Condvar at line 12");
     let mut failure = thief();
@@ -235,7 +235,7 @@ fn the_svg_takes_the_colours_of_the_readers_theme_and_is_light_in_print() {
     }
 }
 
-/// Where a text stands: left, right, and the line it stands on.
+/// The position of a text: left edge, right edge, and line.
 fn boxes(svg: &str) -> Vec<(usize, usize, usize, String)> {
     let number = |text: &str, name: &str| {
         let (_, rest) = text.split_once(&format!(" {name}=\"")).unwrap();

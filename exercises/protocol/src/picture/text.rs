@@ -1,5 +1,5 @@
-//! The picture for a terminal: lanes at the left, then what each thread did, then the learner's lines if
-//! there is room.
+//! The picture for a terminal: lanes on the left, then the steps of the threads, then the learner's lines if
+//! the terminal is wide enough.
 
 use std::fmt::Write as _;
 
@@ -7,30 +7,31 @@ use super::{Bar, Doing, Picture, Row};
 use crate::failure::Failure;
 use crate::terminal::{Terminal, clip, clip_middle, wrap};
 
-/// The most lines that steps take.
+/// The largest number of lines for the steps.
 const MOST_ROWS: usize = 36;
-/// The columns of a lane: its bar, and two for an arrow to the next.
+/// The columns of a lane: one for its bar, and two for an arrow to the next lane.
 const LANE: usize = 3;
-/// The columns for the mark at the left.
+/// The columns for the mark on the left.
 const MARK: usize = 4;
-/// The most columns for a thread's name beside its steps.
+/// The largest number of columns for a thread's name beside its steps.
 const NAME: usize = 16;
-/// The columns for words, at least and at most.
+/// The smallest and the largest number of columns for words.
 const WORDS: std::ops::RangeInclusive<usize> = 20..=46;
-/// The least columns for the learner's lines beside the steps; with fewer they stand below.
+/// The smallest number of columns for the learner's lines beside the steps; with fewer columns, the lines are
+/// written below.
 const CODE: usize = 40;
-/// The most lines of the learner's that stand below.
+/// The largest number of the learner's lines that are written below.
 const MOST_CODE: usize = 12;
 
-/// How the columns of a picture are used.
+/// The widths of the parts of a picture, in columns.
 struct Columns {
     name: usize,
     words: usize,
-    /// For the learner's lines beside the steps.
+    /// The width of the learner's lines beside the steps; `None` if they are written below.
     code: Option<usize>,
 }
 
-/// The schedule of a failure, with the legend that it needs.
+/// Draws the schedule of a failure, with the necessary legend.
 pub(crate) fn text(failure: &Failure, terminal: &Terminal) -> String {
     let most_lanes = terminal.width.saturating_sub(MARK + NAME + 2 + *WORDS.start()) / LANE;
     let picture = Picture::of(&failure.schedule, MOST_ROWS, most_lanes.clamp(2, 12));
@@ -85,7 +86,7 @@ impl Columns {
     }
 }
 
-/// A step: one line, or more if its words need them.
+/// Draws a step: one line, or more lines if its words are long.
 fn draw(
     text: &mut String,
     picture: &Picture<'_>,
@@ -134,8 +135,8 @@ fn lanes(picture: &Picture<'_>, bars: &[Bar]) -> String {
     picture.lanes.iter().flat_map(|&thread| [sign(bars[thread]), ' ', ' ']).collect()
 }
 
-/// The lanes beside a step: a dot for the thread that does it, and an arrow to each thread that goes on
-/// because of it.
+/// Draws the lanes beside a step: a dot for the thread that makes the step, and an arrow to each thread that
+/// goes on because of it.
 fn lanes_with_arrows(picture: &Picture<'_>, row: &Row) -> String {
     let mut signs: Vec<char> = lanes(picture, &row.after).chars().collect(); // `LANE` for each
     let Some(from) = picture.lane(row.thread) else { return signs.into_iter().collect() };
@@ -153,7 +154,7 @@ fn lanes_with_arrows(picture: &Picture<'_>, row: &Row) -> String {
     signs.into_iter().collect()
 }
 
-/// What each thread was doing in the end, if the failure has not said so already.
+/// Describes what each thread was doing at the end, unless the failure says so already.
 fn ends(picture: &Picture<'_>, failure: &Failure, terminal: &Terminal) -> String {
     let mut text = String::new();
     for (name, end) in picture.ends().filter(|(_, end)| !failure.seen.contains(end)) {
@@ -194,7 +195,8 @@ fn legend(picture: &Picture<'_>, terminal: &Terminal) -> String {
     lines.iter().fold(String::from("\n"), |text, line| text + &format!("{:MARK$}{line}\n", ""))
 }
 
-/// The learner's lines that the steps name. If there are too many, the last ones.
+/// Returns the learner's lines that the steps name. If there are too many lines, only the last ones are
+/// shown.
 fn listing(picture: &Picture<'_>, terminal: &Terminal) -> String {
     let mut numbers: Vec<u32> = Vec::new();
     let marked = picture.rows.iter().filter(|row| row.mark);

@@ -1,11 +1,11 @@
-//! Follows what every thread is doing, from one event of a schedule to the next.
+//! Follows the activity of every thread, from one event of a schedule to the next.
 
 use std::collections::HashMap;
 
 use super::{Bar, Doing};
 use crate::schedule::{Action, Schedule};
 
-/// The threads and locks of a schedule, as they are after some of its events.
+/// The state of the threads and locks of a schedule, after some of its events.
 pub(super) struct World<'a> {
     schedule: &'a Schedule,
     doing: Vec<Doing>,
@@ -14,7 +14,8 @@ pub(super) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// Makes the world before the first event. A thread that is started later is not there yet.
+    /// Makes the world as it is before the first event. A thread that is started later does not exist in it
+    /// yet.
     pub(super) fn of(schedule: &'a Schedule) -> Self {
         let mut doing = vec![Doing::Runs; schedule.threads.len()];
         for event in &schedule.events {
@@ -33,7 +34,7 @@ impl<'a> World<'a> {
         bars
     }
 
-    /// Lets the next event happen, and says which threads go on because of it.
+    /// Applies the next event, and returns the threads that go on because of it.
     pub(super) fn after(&mut self, n: usize) -> Vec<usize> {
         let event = &self.schedule.events[n];
         let me = event.thread;
@@ -70,8 +71,8 @@ impl<'a> World<'a> {
         Vec::new()
     }
 
-    /// Whether this event is of interest to a reader. An attempt to lock is so only if another thread had the
-    /// lock or took it first, or if the thread itself holds it.
+    /// Returns true if this event is interesting for a reader. An attempt to lock is interesting only if
+    /// another thread held the lock or took it first, or if the thread itself holds it.
     pub(super) fn is_told(&self, n: usize) -> bool {
         let event = &self.schedule.events[n];
         let Action::Want(lock) = event.action else { return true };
@@ -80,7 +81,7 @@ impl<'a> World<'a> {
         is_held || next.is_some_and(|next| next != event.thread)
     }
 
-    /// Frees a lock. If a thread has waited for it and gets it next, that thread goes on.
+    /// Frees a lock. If a waiting thread gets the lock next, that thread goes on.
     fn let_go(&mut self, n: usize, lock: usize) -> Vec<usize> {
         self.holders.remove(&lock);
         let next = self.next_owner(n, lock).filter(|next| *next != self.schedule.events[n].thread);
@@ -96,7 +97,7 @@ impl<'a> World<'a> {
         Some(next.thread)
     }
 
-    /// The threads that wait for the end of the thread that ends here.
+    /// Returns the thread that waits for the end of this thread.
     fn joiner(&self, n: usize) -> Option<usize> {
         let joins = Action::Join(self.schedule.events[n].thread);
         let next = self.schedule.events[n + 1..].iter().find(|event| event.action == joins)?;

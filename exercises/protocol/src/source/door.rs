@@ -1,24 +1,24 @@
-//! Finds what goes past `crate::sync` in an answer.
+//! Finds the names in an answer that bypass `crate::sync`.
 //!
-//! A `std::sync::Mutex` under the model is not the model's: a thread that waits for it blocks all of them,
-//! for ever. What the model says then is obscure, so the file is read first.
+//! A `std::sync::Mutex` is not known to the model: a thread that waits for it blocks all threads for ever.
+//! The model's message in that case is hard to understand, so the file is checked before it runs.
 
 use std::fmt::{self, Display, Formatter};
 
 use super::{Role, Source, Word};
 
-/// Why an answer takes its locks and threads from `crate::sync`.
+/// The text that says why an answer takes its locks and threads from `crate::sync`.
 pub const WHY: &str = "The tests put other locks and threads behind `crate::sync`, ones whose schedule they decide. Those of std\n\
                        they can neither see nor stop: the test would hang, or miss the mistake it is there for.";
 
-/// A name in an answer that is not allowed there.
+/// A name in an answer that is not allowed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused {
     /// The line.
     pub line: usize,
-    /// The path or words that stand there.
+    /// The path or the words that are not allowed.
     pub path: String,
-    /// What to write in its place, or why nothing of the kind is needed.
+    /// The replacement for the path, or the reason why none is needed.
     pub instead: String,
 }
 
@@ -28,7 +28,7 @@ impl Display for Refused {
     }
 }
 
-/// The types of `std::sync` that are the same in `crate::sync`. The tests need no others.
+/// The types of `std::sync` that are the same in `crate::sync`. The tests need no other types of `std::sync`.
 const SAME_IN_SYNC: [&str; 11] = [
     "Arc",
     "Weak",
@@ -58,8 +58,8 @@ const NO_UNSAFE: &str = "safe Rust, with the value behind a lock: in `unsafe` co
 const NO_MACHINE: &str = "nothing of the kind: take as many threads as you are asked for";
 
 impl Source<'_> {
-    /// The names that go past `crate::sync`, in the order of the lines. The learner's own tests may have
-    /// them.
+    /// Returns the names that bypass `crate::sync`, in the order of their lines. The learner's own tests may
+    /// use such names.
     pub fn refused(&self) -> Vec<Refused> {
         let mut refused: Vec<Refused> = self.words.iter().filter_map(|word| self.refuse(word)).collect();
         refused.sort_by_key(|refused| refused.line);
@@ -91,7 +91,8 @@ impl Source<'_> {
     }
 }
 
-/// What to write in place of this path, or why nothing of the kind is needed. `None`: the path may stay.
+/// Returns the replacement for this path, or the reason why none is needed. Returns `None` if the path is
+/// allowed.
 fn instead(path: &str) -> Option<String> {
     let (krate, rest) = path.split_once("::").unwrap_or((path, ""));
     if krate.starts_with("exercises_") {
@@ -123,7 +124,7 @@ fn instead(path: &str) -> Option<String> {
     }
 }
 
-/// Whether a path is this one, or one in it: `Arc::new` is in `Arc`.
+/// Returns true if the path is this place, or a path inside it: `Arc::new` is inside `Arc`.
 fn is_at(path: &str, place: &str) -> bool {
     path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
@@ -132,7 +133,7 @@ fn is_at(path: &str, place: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// In each text one thing is refused: at a line, a path, with what to write instead.
+    /// Checks that one path is refused in each text, at the given line and with the given replacement.
     fn assert_refused(texts: &[(&str, usize, &str, &str)]) {
         for (text, line, path, instead) in texts {
             let refused = Source::of(text).refused();

@@ -1,7 +1,8 @@
-//! A look at the learner's file, before it is compiled: which paths it names, and which part of it is tests
-//! of the learner's own.
+//! Examines the learner's file before it is compiled: finds the paths that it names, and the learner's own
+//! tests.
 //!
-//! The text is cut into tokens as the compiler does it, so words in a comment or in a string are no path.
+//! The text is cut into tokens in the way of the compiler, so words in a comment or a string do not count as
+//! paths.
 
 mod door;
 mod statics;
@@ -15,13 +16,13 @@ pub use door::{Refused, WHY};
 /// The text of an answer.
 pub struct Source<'a> {
     text: &'a str,
-    /// The words outside of the learner's own tests.
+    /// The words that are not in the learner's own tests.
     words: Vec<Word>,
-    /// The places of the learner's own tests.
+    /// The byte ranges of the learner's own tests.
     own_tests: Vec<Range<usize>>,
 }
 
-/// A path in the file, or a single name. The paths in the braces of `use std::{…}` are written out.
+/// A path in the file, or a single name. The paths in the braces of `use std::{…}` are expanded.
 struct Word {
     line: usize,
     at: usize,
@@ -32,11 +33,11 @@ struct Word {
 /// The role of a path in the file.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Role {
-    /// It is the name of a macro that is called.
+    /// The path is the name of a macro that is called.
     Called,
-    /// It stands in a `use`.
+    /// The path is in a `use`.
     Imported,
-    /// It is among the tokens that a macro is given.
+    /// The path is among the tokens that a macro is given.
     Given,
     #[default]
     Other,
@@ -49,7 +50,8 @@ impl Word {
 }
 
 impl<'a> Source<'a> {
-    /// Reads the text. A text that cannot be cut into tokens names nothing: the compiler will complain of it.
+    /// Reads the text. If the text cannot be cut into tokens, no path is found, because the compiler will
+    /// report the mistake.
     pub fn of(text: &'a str) -> Self {
         let tokens: Vec<TokenTree> =
             text.parse().map_or_else(|_| Vec::new(), |tokens: TokenStream| tokens.into_iter().collect());
@@ -60,14 +62,15 @@ impl<'a> Source<'a> {
         Self { text, words, own_tests }
     }
 
-    /// The same lines without the learner's own tests, if there are some.
+    /// Returns the text without the learner's own tests, with the same line numbers; `None` if there are no
+    /// such tests.
     pub fn without_own_tests(&self) -> Option<String> {
         let is_own_test = |at: usize| self.own_tests.iter().any(|tests| tests.contains(&at));
         let kept = |(at, c): (usize, char)| if c != '\n' && is_own_test(at) { ' ' } else { c };
         (!self.own_tests.is_empty()).then(|| self.text.char_indices().map(kept).collect())
     }
 
-    /// The orderings of atomics that the file names besides `SeqCst`, each with its lines.
+    /// Returns the orderings of atomics other than `SeqCst` that the file names, each with its lines.
     pub fn weak_orderings(&self) -> Vec<(&'static str, Vec<usize>)> {
         let named = |ordering: &'static str| {
             let path = format!("Ordering::{ordering}");
@@ -81,21 +84,21 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The words that can stand before a path that begins with `::`.
+/// The words after which a path can begin with `::`.
 const BEFORE_A_PATH: [&str; 13] =
     ["dyn", "impl", "in", "return", "break", "match", "if", "while", "else", "move", "mut", "ref", "where"];
 
-/// The surroundings of tokens.
+/// The context in which tokens are read.
 #[derive(Clone, Copy, Default)]
 struct Within<'a> {
     /// The path before the braces of a `use`.
     prefix: &'a str,
     role: Role,
-    /// Whether the tokens are those that `thread_local!` is given.
+    /// True if the tokens are the argument of `thread_local!`.
     thread_local: bool,
 }
 
-/// Adds the paths among `tokens`, and those in groups of them.
+/// Adds the paths among `tokens`, and the paths in groups of tokens.
 fn collect(tokens: &[TokenTree], within: Within<'_>, words: &mut Vec<Word>) {
     let Within { prefix, mut role, thread_local } = within;
     let mut next = 0;
@@ -132,8 +135,8 @@ fn collect(tokens: &[TokenTree], within: Within<'_>, words: &mut Vec<Word>) {
     }
 }
 
-/// Adds the path that begins with `first`, the paths that follow in braces of a `use`, and those that a macro
-/// is given. Returns the place of the next token.
+/// Adds the path that begins with `first`, the paths that follow in braces of a `use`, and the paths in the
+/// argument of a macro. Returns the place of the next token.
 fn add_path(
     tokens: &[TokenTree],
     mut next: usize,
@@ -177,7 +180,7 @@ fn add_path(
     next
 }
 
-/// Adds the places of the items that are compiled only for tests. `tokens` are the items of a module.
+/// Adds the ranges of the items that are compiled only for tests. `tokens` are the items of a module.
 fn find_own_tests(tokens: &[TokenTree], found: &mut Vec<Range<usize>>) {
     let mut next = 0;
     while next < tokens.len() {
@@ -206,7 +209,7 @@ fn find_own_tests(tokens: &[TokenTree], found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// The end of the item that begins at `begin`: its semicolon, or its braces if it has no semicolon.
+/// Returns the end of the item that begins at `begin`: its semicolon, or its braces if it has no semicolon.
 fn end_of_item(tokens: &[TokenTree], begin: usize) -> usize {
     let mut keywords = tokens[begin..]
         .iter()
@@ -225,8 +228,8 @@ fn end_of_item(tokens: &[TokenTree], begin: usize) -> usize {
     tokens[begin..].iter().position(ends).map_or(tokens.len(), |length| begin + length + 1)
 }
 
-/// Whether an attribute, of which these are the tokens in the brackets, is for tests: `test`, or `cfg(…)`
-/// with `test` and without `not`.
+/// Returns true if an attribute with these tokens in its brackets is for tests: `test`, or `cfg(…)` with
+/// `test` and without `not`.
 fn is_for_tests(attribute: &[TokenTree]) -> bool {
     let names = |tokens: &[TokenTree], wanted: &str| {
         let mut words = Vec::new();
@@ -255,7 +258,7 @@ fn is_word(token: Option<&TokenTree>, wanted: &str) -> bool {
     matches!(token, Some(TokenTree::Ident(word)) if word == wanted)
 }
 
-/// The name itself: `r#std` is `std`.
+/// Returns the name without a prefix: `r#std` becomes `std`.
 fn name_of(word: &Ident) -> String {
     word.to_string().trim_start_matches("r#").to_owned()
 }

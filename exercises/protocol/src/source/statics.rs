@@ -1,17 +1,17 @@
-//! Decides which `static` an answer may have: one that can never change.
+//! Decides whether a `static` in an answer is allowed; it must never change.
 
 use proc_macro2::TokenTree;
 
 use super::{inside, is_path_separator, is_punct};
 
-/// The types without anything that changes.
+/// The types whose values cannot change inside a `static`.
 const PLAIN: [&str; 17] = [
     "bool", "char", "str", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
     "u64", "u128", "usize",
 ];
 
-/// Whether the item whose word `static` stands before these tokens is plain data. A type with a name of its
-/// own is not: its content cannot be seen here.
+/// Returns true if the `static` item with these tokens after its first word is plain data. A type with its
+/// own name is not plain data, because its contents are not known here.
 pub(super) fn is_plain(item: &[TokenTree]) -> bool {
     let Some(colon) = item.iter().position(|token| is_punct(Some(token), ':')) else { return false };
     let kind = &item[colon + 1..];
@@ -33,7 +33,7 @@ fn is_plain_type(tokens: &[TokenTree]) -> bool {
                 }
                 TokenTree::Group(group) => {
                     let inside = inside(group);
-                    // The length of an array may be any number.
+                    // The length of an array may be any expression.
                     let length = inside.iter().position(|token| is_punct(Some(token), ';'));
                     is_plain_type(&inside[..length.unwrap_or(inside.len())])
                 }
@@ -42,7 +42,7 @@ fn is_plain_type(tokens: &[TokenTree]) -> bool {
         })
 }
 
-/// The name of the item in a message.
+/// Returns the name of the item, for a message.
 pub(super) fn name(item: &[TokenTree]) -> String {
     let words = item.iter().map_while(|token| match token {
         TokenTree::Ident(word) => Some(word.to_string()),

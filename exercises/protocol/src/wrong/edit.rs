@@ -1,13 +1,13 @@
-//! One edit of a text: hunks without line numbers.
+//! An edit of a text: hunks without line numbers.
 //!
-//! The lines of a hunk that stay (` `) or go (`-`), one after the other, must stand in exactly one place of
-//! the text after the hunk before. So a hunk that applies means what its author saw, wherever its lines have
-//! moved to; and one whose surroundings have changed is refused, and does not break something else than it
-//! says. The price is that a text that has the same lines twice asks for more of them.
+//! The lines of a hunk that are kept (` `) or removed (`-`) must occur, one after the other, at exactly one
+//! place after the previous hunk. So a hunk that applies means what its author intended, even if its lines
+//! have moved. A hunk whose surrounding lines have changed is refused, and cannot break something else. The
+//! cost is that hunks need more lines if a text has the same lines twice.
 
 use anyhow::{bail, ensure};
 
-/// A hunk: lines that stand together in an answer, and what becomes of them.
+/// A hunk: consecutive lines of an answer, and how the edit changes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
     /// The lines from top to bottom.
@@ -45,13 +45,13 @@ impl Hunk {
         self.lines.iter().any(|line| !matches!(line, Line::Stays(_)))
     }
 
-    /// The lines as they are before the edit.
+    /// Returns the lines before the edit.
     fn before(&self) -> Vec<&str> {
         let is_one = |line: &&Line| !matches!(line, Line::Comes(_));
         self.lines.iter().filter(is_one).map(Line::text).collect()
     }
 
-    /// The lines as they are after the edit.
+    /// Returns the lines after the edit.
     fn after(&self) -> Vec<&str> {
         let is_one = |line: &&Line| !matches!(line, Line::Goes(_));
         self.lines.iter().filter(is_one).map(Line::text).collect()
@@ -78,7 +78,8 @@ pub(super) fn hunks(lines: &[(usize, &str)]) -> anyhow::Result<Vec<Hunk>> {
 /// Applies the hunks to the text.
 ///
 /// # Errors
-/// If one of them changes nothing, or its lines stand in no place after the hunk before, or in several.
+/// Returns an error if a hunk changes nothing, or if its lines occur at no place after the previous hunk, or
+/// at several places.
 pub(super) fn apply(text: &str, hunks: &[Hunk]) -> anyhow::Result<String> {
     let lines: Vec<&str> = text.split('\n').collect();
     let mut edited: Vec<&str> = Vec::new();
@@ -94,7 +95,8 @@ pub(super) fn apply(text: &str, hunks: &[Hunk]) -> anyhow::Result<String> {
     Ok(edited)
 }
 
-/// The hunks, each with so many more lines before and after it, and no line twice.
+/// Returns the hunks with the given number of further lines before and after each, and without repeating a
+/// line.
 pub(super) fn with_context(text: &str, hunks: &[Hunk], context: usize) -> anyhow::Result<Vec<Hunk>> {
     let lines: Vec<&str> = text.split('\n').collect();
     let places = places(&lines, hunks)?;
@@ -114,7 +116,7 @@ pub(super) fn with_context(text: &str, hunks: &[Hunk], context: usize) -> anyhow
     Ok(wider)
 }
 
-/// The line of the text at which each hunk applies.
+/// Returns the line of the text at which each hunk applies.
 fn places(lines: &[&str], hunks: &[Hunk]) -> anyhow::Result<Vec<usize>> {
     let mut at = 0;
     let mut found = Vec::new();

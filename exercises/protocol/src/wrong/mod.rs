@@ -1,4 +1,4 @@
-//! `wrong.diff`: the typical wrong answers of an exercise, each as an edit of a right one.
+//! `wrong.diff`: the typical wrong answers of an exercise, each written as an edit of a right answer.
 //!
 //! ```text
 //! === m03_notify_one_at_shutdown
@@ -11,11 +11,11 @@
 //! +        self.shared.changed.notify_one();
 //! ```
 //!
-//! An edit is one hunk or more, from top to bottom; [`edit`] says where a hunk applies. An edit changes the
-//! solution, or, after a line `Beside right/r08_name`, that right answer. A line `The whole of it:
-//! wrong/m20_name.rs` stands instead of the hunks if the answer is a design of its own. A line that begins
-//! with `#` is a comment. Empty lines separate entries; in a hunk an empty line is a line of the answer,
-//! unless it is the last one.
+//! An edit consists of one or more hunks, from top to bottom; [`edit`] says where a hunk applies. An edit
+//! changes the solution, or the right answer that a line `Beside right/r08_name` names. A line `The whole of
+//! it: wrong/m20_name.rs` replaces the hunks if the answer has a design of its own. A line that begins with
+//! `#` is a comment. Empty lines separate entries; inside a hunk, an empty line is a line of the answer,
+//! unless it is the last line.
 
 mod edit;
 
@@ -36,20 +36,21 @@ const CAUGHT: &str = "Caught by ";
 const BESIDE: &str = "Beside right/";
 const WHOLE: &str = "The whole of it: wrong/";
 
-/// A typical wrong answer, and what must catch it.
+/// A typical wrong answer, and the property that must catch it.
 #[derive(Clone, Debug)]
 pub struct Wrong {
     /// The name of the answer: `m03_notify_one_at_shutdown`.
     pub name: String,
-    /// What is wrong and what the learner sees, line by line as in `wrong.diff`.
+    /// The description of the mistake and of what the learner sees, line by line as in `wrong.diff`.
     pub text: Vec<String>,
     /// The property that must catch the answer.
     pub property: String,
-    /// Words that the message must have.
+    /// Words that the message must contain.
     pub message: String,
     /// The answer's code.
     pub code: Code,
-    /// The entry's lines in `wrong.diff`, counted from 0, without those that separate it from the next entry.
+    /// The lines of the entry in `wrong.diff`, counted from 0, without the lines that separate it from the
+    /// next entry.
     pub lines: Range<usize>,
 }
 
@@ -58,7 +59,7 @@ pub struct Wrong {
 pub enum Code {
     /// An edit of a right answer.
     Edit {
-        /// The name of a right answer under `right/`; none for the solution.
+        /// The name of a right answer under `right/`; `None` for the solution.
         base: Option<String>,
         hunks: Vec<Hunk>,
     },
@@ -67,12 +68,12 @@ pub enum Code {
 }
 
 impl Wrong {
-    /// What is wrong, in a paragraph.
+    /// Returns the description of the mistake, in one paragraph.
     pub fn what_is_wrong(&self) -> String {
         self.paragraphs().0
     }
 
-    /// What a learner with this answer sees, in a paragraph.
+    /// Returns the description of what a learner with this answer sees, in one paragraph.
     pub fn what_is_seen(&self) -> String {
         self.paragraphs().1
     }
@@ -84,7 +85,7 @@ impl Wrong {
     }
 }
 
-/// The wrong answers of the exercise in a folder. Without a `wrong.diff` there are none.
+/// Returns the wrong answers of the exercise in a folder. Without a `wrong.diff`, there are no wrong answers.
 pub(crate) fn wrong_answers(folder: &Path) -> anyhow::Result<Vec<Wrong>> {
     let path = folder.join("wrong.diff");
     if !path.exists() {
@@ -97,7 +98,7 @@ pub(crate) fn wrong_answers(folder: &Path) -> anyhow::Result<Vec<Wrong>> {
 /// Reads the text of a `wrong.diff`.
 ///
 /// # Errors
-/// If it is not as it should be, with the line.
+/// Returns an error, with the line, if the text is invalid.
 pub fn parse(text: &str) -> anyhow::Result<Vec<Wrong>> {
     let lines: Vec<&str> = text.lines().collect();
     let begins: Vec<usize> = (0..lines.len()).filter(|&line| lines[line].starts_with(TITLE)).collect();
@@ -124,7 +125,7 @@ fn is_comment(line: &str) -> bool {
     line.starts_with('#')
 }
 
-/// Reads the entry in these lines.
+/// Reads the entry in the given lines.
 fn entry(lines: &[&str], mut range: Range<usize>) -> anyhow::Result<Wrong> {
     while lines[range.end - 1].is_empty() {
         range.end -= 1;
@@ -163,7 +164,7 @@ fn entry(lines: &[&str], mut range: Range<usize>) -> anyhow::Result<Wrong> {
     Ok(Wrong { name: name.to_owned(), text, property, message, code, lines: range })
 }
 
-/// Reads the code of an entry: the numbered lines after the line that says what catches the answer.
+/// Reads the code of an entry: the numbered lines after the line that names the property.
 fn code(name: &str, mut lines: &[(usize, &str)]) -> anyhow::Result<Code> {
     if let [(line, whole)] = lines
         && let Some(file) = whole.strip_prefix(WHOLE)
@@ -184,17 +185,18 @@ fn code(name: &str, mut lines: &[(usize, &str)]) -> anyhow::Result<Code> {
 }
 
 impl Exercise {
-    /// The wrong answer as a file: at its top what is wrong and what the learner sees, and the code.
+    /// Returns the wrong answer as a file: the code, with the description of the mistake and of its message
+    /// above the code.
     ///
     /// # Errors
-    /// If a file cannot be read, or the edit does not apply: then the message says which lines are in no
-    /// place, or in several.
+    /// Returns an error if a file cannot be read, or if the edit does not apply; the message names the lines
+    /// that occur at no place or at several.
     pub fn wrong_answer(&self, wrong: &Wrong) -> anyhow::Result<String> {
         let head = wrong.text.iter().fold(String::new(), |head, line| head + "//! " + line + "\n");
         Ok(head + &self.wrong_code(wrong)?)
     }
 
-    /// The code of the wrong answer alone, without a word about what is wrong.
+    /// Returns the code of the wrong answer, without a description of the mistake.
     ///
     /// # Errors
     /// As [`wrong_answer`](Self::wrong_answer).
@@ -202,8 +204,8 @@ impl Exercise {
         self.code_of(wrong).with_context(|| format!("{} {}", self.name, wrong.name))
     }
 
-    /// The edit of the wrong answer, with so many lines around it. `None` if the answer is a design of its
-    /// own.
+    /// Returns the edit of the wrong answer, with the given number of lines around it. Returns `None` if the
+    /// answer has a design of its own.
     ///
     /// # Errors
     /// As [`wrong_answer`](Self::wrong_answer).
@@ -220,10 +222,10 @@ impl Exercise {
         }
     }
 
-    /// The code of the right answer of this name, or of the solution.
+    /// Returns the code of the right answer of this name, or of the solution.
     ///
     /// # Errors
-    /// If its file cannot be read.
+    /// Returns an error if its file cannot be read.
     pub fn base(&self, right: Option<&str>) -> anyhow::Result<String> {
         let file = right.map_or_else(|| "solution/exercise.rs".to_owned(), |name| format!("right/{name}.rs"));
         self.read_file(&file).map(|text| without_head(&text).to_owned())
@@ -234,7 +236,7 @@ impl Exercise {
     }
 }
 
-/// An answer without the page at its top.
+/// Returns an answer without the comment at its top.
 pub fn without_head(answer: &str) -> &str {
     let head: usize =
         answer.split_inclusive('\n').take_while(|line| line.starts_with("//!")).map(str::len).sum();

@@ -33,7 +33,7 @@ The whole of it: wrong/m03_three.rs
 
 const SOLUTION: &str = "//! Right.\na\nb\nc\n\nb\nd\nb\n";
 
-/// An exercise with that solution, a right answer, and this list.
+/// Makes an exercise with the given solution, one right answer, and the given list.
 fn exercise(list: &str) -> (tempfile::TempDir, anyhow::Result<Exercise>) {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
@@ -53,7 +53,7 @@ fn exercise(list: &str) -> (tempfile::TempDir, anyhow::Result<Exercise>) {
     (folder, exercise)
 }
 
-/// What is said of an edit of the solution.
+/// Returns the error for an edit of the solution.
 fn said_of(hunks: &str) -> String {
     let entry = format!("=== m01\nWrong: x\nThe learner sees: y\nCaught by p: \"w\"\n{hunks}");
     let (_folder, exercise) = exercise(&entry);
