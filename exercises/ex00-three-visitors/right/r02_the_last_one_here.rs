@@ -1,5 +1,5 @@
-//! Right: the thread that called serves the last visitor itself, after it has started a thread for each of
-//! the others.
+//! Right: the calling thread serves the last visitor itself, after it has started a thread for each of the
+//! others.
 
 use crate::sync::thread;
 

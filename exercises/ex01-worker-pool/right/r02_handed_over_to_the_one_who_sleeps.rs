@@ -9,13 +9,13 @@ use crate::sync::{Arc, Condvar, Mutex, thread};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The order with which a sleeper is woken.
+/// The value that a sleeper gets when it is woken.
 enum Order {
     Run(Job),
     GoHome,
 }
 
-/// A place where one worker sleeps one time.
+/// A place where one worker sleeps until it is woken once.
 struct Bed {
     order: Mutex<Option<Order>>,
     bell: Condvar,
@@ -38,7 +38,7 @@ impl Bed {
     }
 }
 
-/// If there are sleepers, there are no waiting jobs. After the end there are no sleepers.
+/// If there are sleepers, no job is waiting. After the end of the pool there are no sleepers.
 struct State {
     waiting: VecDeque<Job>,
     sleepers: Vec<Arc<Bed>>,
@@ -87,8 +87,8 @@ impl WorkerPool {
         let job: Job = Box::new(job);
         let mut state = self.state.lock().unwrap();
         match state.sleepers.pop() {
-            // This happens under the lock, so that a sleeper that is taken off the stack has its order before
-            // anything else happens.
+            // The value is set under the lock, so that a sleeper that is taken off the stack has its value
+            // before anything else happens.
             Some(bed) => bed.wake_with(Order::Run(job)),
             None => state.waiting.push_back(job),
         }

@@ -1,5 +1,5 @@
-//! Right: an extra thread, the dispatcher, takes the jobs out of the queue and gives each to a worker that is
-//! free. The dispatcher itself runs no job.
+//! Right: an extra thread, the dispatcher, takes the jobs out of the queue and gives each job to a free
+//! worker. The dispatcher itself runs no job.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ struct Shared {
     state: Mutex<State>,
     /// Notified when the dispatcher may have something to do: a job or a free worker has come, or the end.
     to_dispatch: Condvar,
-    /// Notified when a worker may have something to do: a job has come, or the end.
+    /// Notified when a worker may have something to do: a job has come, or the pool must end.
     to_run: Condvar,
 }
 
@@ -28,10 +28,10 @@ struct State {
     accepted: VecDeque<Job>,
     /// True if no more jobs are accepted.
     shutting_down: bool,
-    /// The number of workers that wait, minus the number of jobs that are on their way to them.
+    /// The number of workers that wait, minus the number of jobs that are on their way to workers.
     free: usize,
     given_out: VecDeque<Job>,
-    /// True if no more jobs are given out.
+    /// True if the workers get no more jobs.
     all_given_out: bool,
 }
 

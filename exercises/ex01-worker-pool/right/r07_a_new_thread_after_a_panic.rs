@@ -16,7 +16,7 @@ pub struct WorkerPool {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Notified when there is a job, or when the end has come.
+    /// Notified when a job has come, or when the pool must end.
     changed: Condvar,
     /// A thread that replaces another one is added here before the other one has ended.
     workers: Mutex<Vec<thread::JoinHandle<()>>>,

@@ -1,5 +1,5 @@
-//! Right: the queue is a channel whose receiver the workers share. Dropping the sender ends them: recv() first hands out
-//! what was sent, and then says that no sender is left.
+//! Right: the queue is a channel whose receiver the workers share. Dropping the sender ends the workers:
+//! recv() first returns the jobs that were sent, and then reports that no sender is left.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,7 +10,7 @@ type Job = Box<dyn FnOnce() + Send>;
 
 pub struct WorkerPool {
     workers: Vec<Worker>,
-    /// `None` once the pool has begun to end.
+    /// `None` after the pool has begun to end.
     sender: Option<Sender<Job>>,
 }
 

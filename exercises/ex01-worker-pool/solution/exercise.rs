@@ -18,12 +18,12 @@ pub struct WorkerPool {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Notified when there is a job, or when the end has come.
+    /// Notified when a job has come, or when the pool must end.
     changed: Condvar,
 }
 
-/// A worker decides by the queue and by the flag. Both are behind one lock, so it never sees one without the
-/// other.
+/// A worker decides by the queue and by the flag what it does next. The queue and the flag are behind one
+/// lock, so a worker always sees both in the same state.
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
@@ -42,7 +42,7 @@ impl WorkerPool {
         Self { shared, workers }
     }
 
-    /// Accepts a job and returns at once. A worker runs the job when its turn comes.
+    /// Accepts a job and returns at once. A worker runs the job later.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) {
         self.shared.state.lock().unwrap().jobs.push_back(Box::new(job));
         self.shared.changed.notify_one(); // one job, one worker

@@ -13,7 +13,7 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// Runs jobs on a fixed number of threads of its own.
 pub struct WorkerPool {
-    // What do the workers and the pool share? What does the pool need to know at its end?
+    // What state do the workers and the pool share? What does the pool need to know at its end?
 }
 
 impl WorkerPool {
@@ -22,7 +22,7 @@ impl WorkerPool {
         todo!("start the worker threads")
     }
 
-    /// Accepts a job and returns at once. A worker runs the job when its turn comes.
+    /// Accepts a job and returns at once. A worker runs the job later.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) {
         todo!("put the job into the queue and wake up a worker")
     }
@@ -30,7 +30,7 @@ impl WorkerPool {
     /// Ends the pool: every job accepted so far is still run, then every thread ends. Sleeps until the
     /// threads have ended, and then returns.
     ///
-    /// This method takes the pool by value, so no thread can call `execute` afterwards.
+    /// `shutdown` takes the pool by value, so no thread can call `execute` afterwards.
     pub fn shutdown(self) {
         todo!("tell the workers that no more jobs come, and wait for their end")
     }

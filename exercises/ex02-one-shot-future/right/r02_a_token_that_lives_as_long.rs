@@ -1,5 +1,5 @@
-//! Right: the promise has the only strong reference to a token, and gives it up under the lock. The thread that holds the
-//! lock sees whether the promise is gone.
+//! Right: the promise has the only strong reference to a token, and drops this reference under the lock. The
+//! thread that holds the lock sees whether the promise is gone.
 #![allow(unused)]
 
 use crate::sync::{Arc, Condvar, Mutex, Weak};
@@ -18,7 +18,7 @@ pub fn promise<T>() -> (Promise<T>, Future<T>) {
 
 pub struct Promise<T> {
     shared: Arc<Shared<T>>,
-    /// Taken only by `drop`.
+    /// Taken out only by `drop`.
     token: Option<Arc<()>>,
 }
 

@@ -1,10 +1,10 @@
-//! Right: the side that comes first leaves something at a meeting place. The promise leaves its result there;
-//! join() leaves an empty letter box, into which the promise then puts the result.
+//! Right: the promise or join(), whichever comes first, leaves something at a meeting place. The promise
+//! leaves its result there; join() leaves an empty letter box, into which the promise then puts the result.
 #![allow(unused)]
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// A letter box, which belongs to one waiting join().
+/// A letter box for a result, which belongs to one waiting join().
 struct LetterBox<T> {
     letter: Mutex<Option<Result<T, Abandoned>>>,
     bell: Condvar,
@@ -27,7 +27,7 @@ impl<T> LetterBox<T> {
     }
 }
 
-/// The thing that lies at the meeting place.
+/// The object at the meeting place.
 enum Meeting<T> {
     Nothing,
     Result(Result<T, Abandoned>),

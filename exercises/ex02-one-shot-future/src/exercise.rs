@@ -12,7 +12,7 @@ pub fn promise<T>() -> (Promise<T>, Future<T>) {
 
 /// The end that provides the value.
 pub struct Promise<T> {
-    // What do both ends share? `T` must be used somewhere:
+    // What state do both ends share? The type `T` must be used somewhere:
     place: std::marker::PhantomData<T>,
 }
 
@@ -26,16 +26,16 @@ pub struct Future<T> {
 pub struct Abandoned;
 
 impl<T> Promise<T> {
-    /// Provides the value and wakes up the thread that waits for it. It never waits, and it also works if the
-    /// future has been dropped.
+    /// Provides the value and wakes up the thread that waits for it. The method never waits, and also works
+    /// if the future has been dropped.
     ///
-    /// It takes the promise by value, so a promise can be kept only once.
+    /// `complete` takes the promise by value, so a promise can be kept only once.
     pub fn complete(self, value: T) {
         todo!("put the value into its place and wake up the waiter")
     }
 }
 
-// What if a promise is dropped without having been kept?
+// What must happen if a promise is dropped without having been kept?
 
 impl<T> Future<T> {
     /// Waits until the value is there, and returns it; or until it is certain that no value will come.
@@ -43,7 +43,8 @@ impl<T> Future<T> {
         todo!("wait until there is something to return")
     }
 
-    /// Returns true if `join` would return at once. It never waits for the value, and does not take it out.
+    /// Returns true if `join` would return at once. `is_ready` never waits for the value, and does not take
+    /// the value out.
     pub fn is_done(&self) -> bool {
         todo!("look, and leave everything as it is")
     }

@@ -1,5 +1,5 @@
-//! Right: no semaphore. Each job has a number, and a set behind a lock has the numbers of all jobs that are
-//! inside. To take a number out twice does no harm.
+//! Right: no semaphore. Each job has a number, and a set behind a lock contains the numbers of all jobs that
+//! are inside. Removing a number twice does no harm.
 #![allow(unused)]
 
 use executor::prelude::*;
@@ -40,7 +40,7 @@ impl House {
     }
 }
 
-/// A guard that is dropped with its job.
+/// A guard that is dropped together with its job.
 struct Guest {
     house: Arc<House>,
     number: u64,

@@ -12,7 +12,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 /// A caller in the line.
 struct Waiter {
-    /// This flag is written and read under the lock of the line.
+    /// This flag is written and read only under the lock of the line.
     called: AtomicBool,
     turn: Condvar,
 }
@@ -52,7 +52,7 @@ impl Door {
     }
 }
 
-/// The right to leave through a door; it can be used only once.
+/// The right to leave through a door, which can be used only once.
 #[derive(Clone)]
 struct Pass(Arc<Mutex<Option<Arc<Door>>>>);
 

@@ -1,5 +1,5 @@
-//! Right: the permit lies in an envelope that belongs to the task. The job takes it out when it begins, and
-//! execute() empties the envelope of a task that was refused.
+//! Right: the permit lies in an envelope that belongs to the task. The job takes the permit out when it
+//! begins, and execute() empties the envelope of a task that was refused.
 #![allow(unused)]
 
 use executor::prelude::*;
@@ -7,7 +7,7 @@ use executor::{Executor, RejectReason, RejectedExecution, Semaphore, Task};
 
 use crate::sync::{Arc, Mutex};
 
-/// One permit, which can be moved. Its drop gives the permit back.
+/// One permit, which can be moved. Dropping the permit gives it back.
 struct OwnedPermit(Arc<Semaphore>);
 
 impl Drop for OwnedPermit {

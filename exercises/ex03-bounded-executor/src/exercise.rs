@@ -11,9 +11,9 @@ use crate::sync::Arc;
 /// Hands jobs to another executor, which never has more than `bound` jobs at a time, running or queued.
 pub struct BoundedExecutor<E> {
     inner: E,
-    // A semaphore has permits: `acquire()` waits for one and returns a `Permit`, whose drop gives it back. A
-    // permit that must outlive the borrow is taken with `permit.forget()` and given back with
-    // `semaphore.release(1)`.
+    // A semaphore has permits: `acquire()` waits for a permit and returns a `Permit`; dropping the `Permit`
+    // gives the permit back. A permit that must outlive the borrow is taken with `permit.forget()` and given
+    // back with `semaphore.release(1)`.
 }
 
 impl<E: Executor> BoundedExecutor<E> {
@@ -24,9 +24,9 @@ impl<E: Executor> BoundedExecutor<E> {
 
     /// Waits until there is room, then hands the job to the inner executor.
     ///
-    /// If the inner executor refuses the job, so does this one: it returns the same error, with the job in
-    /// it. A caller whose task was cancelled gets an error from `acquire()` and no permit. Refuse its job
-    /// ([`RejectReason::Interrupted`]), or let it wait on.
+    /// If the inner executor refuses the job, your executor returns the same error, with the job in it. A
+    /// caller whose task was cancelled gets an error from `acquire()` and no permit. Refuse the caller's job
+    /// ([`RejectReason::Interrupted`]), or let the caller wait on.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
         todo!("take a permit, hand the job over, and see to it that the permit comes back in every case")
     }

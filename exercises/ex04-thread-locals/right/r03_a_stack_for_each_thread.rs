@@ -21,8 +21,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Makes a session that calls `at_end` when it ends. `at_end` may ask who is signed in. It must not sign
-    /// a user in, and must not panic.
+    /// Makes a session that calls `at_end` when the session ends. `at_end` may ask which user is signed in.
+    /// `at_end` must not sign a user in, and must not panic.
     pub fn new(user: &'static str, at_end: impl FnOnce() + 'static) -> Self {
         Self { user, at_end: Some(Box::new(at_end)) }
     }

@@ -23,8 +23,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Makes a session that calls `at_end` when it ends. `at_end` may ask who is signed in. It must not sign
-    /// a user in, and must not panic.
+    /// Makes a session that calls `at_end` when the session ends. `at_end` may ask which user is signed in.
+    /// `at_end` must not sign a user in, and must not panic.
     pub fn new(user: &'static str, at_end: impl FnOnce() + 'static) -> Self {
         Self { user, at_end: Some(Box::new(at_end)) }
     }
@@ -69,8 +69,8 @@ impl<E: Executor> IsolatingExecutor<E> {
     /// calling thread.
     ///
     /// The user who is signed in on that thread is signed out until the job and the session that it leaves
-    /// have ended, and is then signed in again. If the inner executor refuses the job, so does this one: the
-    /// same error, with the job in it.
+    /// have ended, and is then signed in again. If the inner executor refuses the job, your executor returns
+    /// the same error, with the job in it.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
         todo!("hand over a closure that runs the job, and sees to the session before and after it")
     }

@@ -14,7 +14,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 pub struct CompletionService<E, T> {
     executor: E,
     // Where are the results put, and by which code? Which code must know how many results will still come?
-    // `T` must be used somewhere:
+    // The type `T` must be used somewhere:
     results: std::marker::PhantomData<T>,
 }
 

@@ -23,7 +23,7 @@ pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
 /// The end that provides the value. There is one.
 pub struct Promise<T> {
-    // What do the ends share? `T` must be used somewhere:
+    // What do the ends share? The type `T` must be used somewhere:
     place: std::marker::PhantomData<T>,
 }
 
@@ -39,7 +39,7 @@ impl<T> Promise<T> {
     }
 }
 
-// What if a promise is dropped without having been kept?
+// What must happen if a promise is dropped without having been kept?
 
 impl<T> Clone for SharedFuture<T> {
     fn clone(&self) -> Self {

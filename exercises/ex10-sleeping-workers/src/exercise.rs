@@ -10,7 +10,7 @@ use crate::sync::{Condvar, Mutex};
 
 /// The inbox, in which submitters leave jobs and from which workers fetch them.
 pub struct Inbox<T> {
-    // What must put() know of the workers? `T` must be used somewhere:
+    // What must put() know of the workers? The type `T` must be used somewhere:
     jobs: std::marker::PhantomData<T>,
 }
 

@@ -38,7 +38,7 @@ impl PrimeGenerator {
 
 /// A queue with room for a limited number of items, which can be cancelled.
 pub struct Queue<T> {
-    // Besides the items, what must waiting threads be told? `T` must be used somewhere:
+    // Besides the items, what must waiting threads be told? The type `T` must be used somewhere:
     items: std::marker::PhantomData<T>,
 }
 

@@ -1,5 +1,5 @@
-//! The properties of a server that serves all visitors at once, each a function. `exercise.toml` lists them
-//! and says what each promises.
+//! The properties of a server that serves all visitors at once; each property is a function. `exercise.toml`
+//! lists the properties and says what each of them promises.
 
 use exercises_harness::{expect, fail};
 
@@ -50,7 +50,7 @@ pub fn each_visitor_is_served() {
             Box::new(move || _ = served.add()) as Visit
         };
         serve((0..count).map(visit).collect());
-        // This property checks only that each visit is run, and not that serve_all() has waited.
+        // This property checks only that each visit is run, and does not check that serve_all() has waited.
         expect("waiting for each visit to be run", FORGOTTEN, || served.wait_for(count));
     }
 }

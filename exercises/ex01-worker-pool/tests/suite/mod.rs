@@ -1,4 +1,5 @@
-//! The properties of the worker pool, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of the worker pool; each property is a function. `exercise.toml` lists the properties and
+//! says what each of them promises.
 
 use exercises_harness::{aside, at_once, expect, fail, live_threads, panic_on_purpose, step};
 
@@ -15,8 +16,8 @@ fn shut_down(pool: WorkerPool) {
     expect("shutdown()", STUCK_SHUTDOWN, || pool.shutdown());
 }
 
-/// Executes jobs, each of which waits until `jobs` of them have begun: they end only if that many run at
-/// once.
+/// Executes jobs, each of which waits until `jobs` jobs have begun: the jobs end only if that many of them
+/// run at once.
 fn run_at_once(pool: &WorkerPool, jobs: usize, cause: &str) {
     let begun = Arc::new(Counter::new("the other job to begin"));
     let ended = Arc::new(Counter::new("jobs that must run at the same time"));
@@ -242,7 +243,7 @@ pub fn shutdown_runs_what_was_accepted() {
         });
     }
     shut_down(pool);
-    // If shutdown() does not wait, a job that a worker has taken may still be running here. Another property
+    // If shutdown() does not wait, a job that a worker has taken may still be running now. Another property
     // checks that shutdown() waits.
     expect("waiting for the jobs that run", "", || {
         while live_threads() > 0 {

@@ -1,4 +1,5 @@
-//! The properties of the one-shot future, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of the one-shot future; each property is a function. `exercise.toml` lists the properties
+//! and says what each of them promises.
 #![allow(clippy::drop_non_drop, reason = "whether a promise implements Drop is up to the answer")]
 
 use exercises_harness::{at_once, expect, fail, panic_on_purpose, step, waits_so_far};
@@ -28,7 +29,7 @@ fn value(number: u32) -> (Value, Arc<Counter>) {
     (Value(number, Arc::clone(&dropped)), dropped)
 }
 
-/// Calls join() on a thread of its own.
+/// Calls join() on a new thread.
 fn joiner<T: Send + 'static>(
     future: Future<T>,
     cause: &'static str,
@@ -224,7 +225,7 @@ pub fn is_done_loses_no_value_that_comes_meanwhile() {
     join(provider);
 }
 
-/// Calls complete() on a thread of its own.
+/// Calls complete() on a new thread.
 fn provider(promise: Promise<Value>, value: Value) -> thread::JoinHandle<()> {
     let provide = move || complete(promise, value);
     thread::Builder::new().name("provider".into()).spawn(provide).expect("a thread")

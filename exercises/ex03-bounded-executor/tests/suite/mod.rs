@@ -1,4 +1,5 @@
-//! The properties of the bounded executor, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of the bounded executor; each property is a function. `exercise.toml` lists the properties
+//! and says what each of them promises.
 
 use std::collections::VecDeque;
 
@@ -12,8 +13,8 @@ use super::exercise::BoundedExecutor;
 use crate::probe::{Counter, Shared, until_others_wait};
 use crate::sync::{Arc, thread};
 
-/// An inner executor under the property's control: it keeps the tasks until it is told what to do with them, and
-/// refuses if it is told to.
+/// An inner executor under the property's control: it keeps the tasks until the property calls them, and
+/// refuses tasks if it is told to.
 #[derive(Clone)]
 struct Inner(Arc<InnerState>);
 
@@ -37,7 +38,7 @@ impl Inner {
         self.0.refuses.with(|now| *now = refuses);
     }
 
-    /// Takes out the oldest of the tasks that are here.
+    /// Takes out the oldest task that is here.
     fn take(&self) -> Task {
         Self::taken(self.0.tasks.with(VecDeque::pop_front))
     }
@@ -120,7 +121,7 @@ fn check_room_for_one(inner: &Inner, bounded: Arc<BoundedExecutor<Inner>>, cause
     join(second);
 }
 
-/// Calls execute() on a thread of its own.
+/// Calls execute() on a new thread.
 fn submitter(name: &str, bounded: &Arc<BoundedExecutor<Inner>>) -> thread::JoinHandle<()> {
     let bounded = Arc::clone(bounded);
     let submit = move || let_in(&bounded, "a permit does not come back when its job is done", || {});

@@ -1,4 +1,5 @@
-//! The properties of the isolating executor, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of the isolating executor; each property is a function. `exercise.toml` lists the
+//! properties and says what each of them promises.
 
 use std::collections::VecDeque;
 
@@ -12,8 +13,8 @@ use super::exercise::{IsolatingExecutor, Session, sign_in, sign_out, signed_in};
 use crate::probe::{Counter, Shared};
 use crate::sync::{Arc, thread};
 
-/// An inner executor under the property's control: it keeps the tasks until it is told to run one, and refuses if it is
-/// told to.
+/// An inner executor under the property's control: it keeps the tasks until it is told to run one, and
+/// refuses tasks if it is told to.
 #[derive(Clone, Default)]
 struct Inner(Arc<InnerState>);
 
@@ -79,7 +80,7 @@ fn counter() -> Arc<Counter> {
     Arc::new(Counter::new("jobs to have run"))
 }
 
-/// The name of the user who is signed in, as a text for a message.
+/// Returns the name of the user who is signed in, as a text for a message.
 fn who() -> &'static str {
     signed_in().unwrap_or("nobody")
 }

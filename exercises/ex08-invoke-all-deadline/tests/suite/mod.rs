@@ -1,4 +1,5 @@
-//! The properties of `invoke_all`, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of `invoke_all`, each a function. `exercise.toml` lists the properties and says what each
+//! of them promises.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The properties of the shared future, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of the shared future, each a function. `exercise.toml` lists the properties and says what
+//! each of them promises.
 #![allow(clippy::drop_non_drop, reason = "whether a promise implements Drop is up to the answer")]
 
 use std::future::Future;
@@ -83,7 +84,7 @@ impl Awaiting {
     }
 }
 
-/// Calls join() on a thread of its own.
+/// Calls join() on a new thread.
 fn joiner(name: &str, future: &SharedFuture<u32>) -> thread::JoinHandle<Outcome<u32>> {
     let future = future.clone();
     let joins = move || {

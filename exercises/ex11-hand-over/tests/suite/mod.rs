@@ -1,4 +1,5 @@
-//! The properties of the slot and of the flags, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of the slot and of the flags, each a function. `exercise.toml` lists the properties and
+//! says what each of them promises.
 //!
 //! The model itself reports two threads that use plain memory at the same time, wherever that happens. So the
 //! properties only bring threads together. The properties are small, since the model tries every possible

@@ -1,5 +1,5 @@
-//! The properties of the generator, the queue and the producer, each a function. `exercise.toml` lists them and says what
-//! each promises.
+//! The properties of the generator, the queue and the producer, each a function. `exercise.toml` lists the
+//! properties and says what each of them promises.
 
 use exercises_harness::{at_once, expect, fail, step};
 

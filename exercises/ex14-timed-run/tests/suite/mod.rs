@@ -1,4 +1,5 @@
-//! The properties of the timed run, each a function. `exercise.toml` lists them and says what each promises.
+//! The properties of the timed run, each a function. `exercise.toml` lists the properties and says what each
+//! of them promises.
 //!
 //! The test's own thread is the executor and the clock: it runs the task and rings the alarm when the
 //! property says so. `timed_run` is called on another thread, the caller's.
