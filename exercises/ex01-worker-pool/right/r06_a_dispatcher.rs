@@ -17,7 +17,8 @@ pub struct WorkerPool {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Notified when the dispatcher may have something to do: a job or a free worker has come, or the end.
+    /// Notified when the dispatcher may have something to do: a job or a free worker has come, or the pool
+    /// must end.
     to_dispatch: Condvar,
     /// Notified when a worker may have something to do: a job has come, or the pool must end.
     to_run: Condvar,

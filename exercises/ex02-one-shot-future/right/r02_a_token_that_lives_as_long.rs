@@ -24,7 +24,8 @@ pub struct Promise<T> {
 
 pub struct Future<T> {
     shared: Arc<Shared<T>>,
-    /// Must be upgraded only under the lock, because that keeps the token alive for a moment.
+    /// The reference may be upgraded only under the lock, because the upgrade keeps the token alive for a
+    /// moment.
     pulse: Weak<()>,
 }
 

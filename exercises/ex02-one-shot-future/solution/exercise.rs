@@ -67,7 +67,8 @@ impl<T> Future<T> {
         }
     }
 
-    /// Returns true if `join` would return at once. It never waits for the value, and does not take it out.
+    /// Returns true if `join` would return at once. `is_ready` never waits for the value, and does not take
+    /// the value out.
     pub fn is_done(&self) -> bool {
         !matches!(*self.shared.state.lock().unwrap(), State::Pending)
     }

@@ -58,7 +58,8 @@ pub struct IsolatingExecutor<E> {
 }
 
 thread_local! {
-    /// The sessions found by the jobs that run on this thread, with that of the innermost job last.
+    /// The sessions found by the jobs that run on this thread; the session found by the innermost job is the
+    /// last.
     static FOUND: RefCell<Vec<Option<Session>>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -1,6 +1,6 @@
-//! Right: three atomics. A writer counts its entry, adds the time and counts its exit. A reader reads the
-//! exits first and the entries last. If both are equal, no writer was active in between; otherwise the reader
-//! shuts the gate that writers must pass.
+//! Right: this answer has three atomics. A writer counts its entry, adds the time, and counts its exit. A
+//! reader reads the exits first, and the entries last. If both numbers are equal, no writer was active in
+//! between; otherwise the reader closes a gate that every writer must pass.
 #![allow(unused)]
 
 use std::cell::Cell;
@@ -14,12 +14,12 @@ use crate::sync::{Mutex, thread_local};
 /// Milliseconds: a time on the clock, or the difference of two times.
 pub type Millis = u64;
 
-/// The number and the times of the tasks that have ended.
+/// The number of the tasks that have ended, and their total time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
     /// The number of tasks that have ended.
     pub tasks: u64,
-    /// The time that all these tasks took together.
+    /// The total time of all these tasks.
     pub total: Millis,
 }
 
@@ -46,10 +46,10 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// `clock` tells the time, and never goes back. `log` must be called once, when the pool has run its last
-    /// task.
+    /// `clock` returns the time, and never goes back. `log` must be called once, when the pool has run its
+    /// last task.
     ///
-    /// Both closures are the caller's code: they may ask for the summary. They must not panic.
+    /// Both closures are the caller's code, and they may ask for the summary. The closures must not panic.
     pub fn new(
         clock: impl Fn() -> Millis + Send + Sync + 'static,
         log: impl Fn(Summary) + Send + Sync + 'static,
@@ -67,7 +67,7 @@ impl Timing {
     /// The tasks that have ended so far. Any thread may ask at any time.
     pub fn summary(&self) -> Summary {
         // If the time of a task is in `total`, its entry has been counted. So if the entries, read last,
-        // equal the exits, read first, then `total` has the times of exactly these tasks.
+        // equal the exits, read first, then `total` has the times of exactly the tasks that were counted.
         let exits = self.exits.load(Ordering::SeqCst);
         let total = self.total.load(Ordering::SeqCst);
         if self.entries.load(Ordering::SeqCst) == exits {

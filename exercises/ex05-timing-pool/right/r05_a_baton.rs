@@ -14,12 +14,12 @@ use crate::sync::{Condvar, Mutex, thread_local};
 /// Milliseconds: a time on the clock, or the difference of two times.
 pub type Millis = u64;
 
-/// The number and the times of the tasks that have ended.
+/// The number of the tasks that have ended, and their total time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
     /// The number of tasks that have ended.
     pub tasks: u64,
-    /// The time that all these tasks took together.
+    /// The total time of all these tasks.
     pub total: Millis,
 }
 
@@ -69,10 +69,10 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// `clock` tells the time, and never goes back. `log` must be called once, when the pool has run its last
-    /// task.
+    /// `clock` returns the time, and never goes back. `log` must be called once, when the pool has run its
+    /// last task.
     ///
-    /// Both closures are the caller's code: they may ask for the summary. They must not panic.
+    /// Both closures are the caller's code, and they may ask for the summary. The closures must not panic.
     pub fn new(
         clock: impl Fn() -> Millis + Send + Sync + 'static,
         log: impl Fn(Summary) + Send + Sync + 'static,

@@ -15,12 +15,12 @@ use crate::sync::{Mutex, thread_local};
 /// Milliseconds: a time on the clock, or the difference of two times.
 pub type Millis = u64;
 
-/// The number and the times of the tasks that have ended.
+/// The number of the tasks that have ended, and their total time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
     /// The number of tasks that have ended.
     pub tasks: u64,
-    /// The time that all these tasks took together.
+    /// The total time of all these tasks.
     pub total: Millis,
 }
 
@@ -33,15 +33,15 @@ impl Summary {
 
 /// Counts and times the tasks of one pool, as its hooks.
 pub struct Timing {
-    // What must be kept from one call to the next? Which part of it belongs to a thread (`thread_local!`),
-    // and which part to all threads?
+    // What must be kept from one call to the next? Which part of the state belongs to a thread
+    // (`thread_local!`), and which part to all threads?
 }
 
 impl Timing {
-    /// `clock` tells the time, and never goes back. `log` must be called once, when the pool has run its last
-    /// task.
+    /// `clock` returns the time, and never goes back. `log` must be called once, when the pool has run its
+    /// last task.
     ///
-    /// Both closures are the caller's code: they may ask for the summary. They must not panic.
+    /// Both closures are the caller's code, and they may ask for the summary. The closures must not panic.
     pub fn new(
         clock: impl Fn() -> Millis + Send + Sync + 'static,
         log: impl Fn(Summary) + Send + Sync + 'static,
@@ -49,15 +49,15 @@ impl Timing {
         todo!("keep the clock and the log in boxes (Box<dyn Fn() -> Millis + Send + Sync>)")
     }
 
-    /// Returns the summary of the tasks that have ended so far. Any thread may ask at any time.
+    /// Returns the summary of the tasks that have ended so far. Any thread may call `summary` at any time.
     pub fn summary(&self) -> Summary {
         todo!("say what has been counted so far")
     }
 }
 
-// The pool calls these on its own threads. `before_execute`, the task and `after_execute` run on the same
-// thread, one after the other, before the next task of that thread. Other threads do the same at the same
-// time. `Hooks` has more methods than these three.
+// The pool calls these hooks on its own threads. `before_execute`, the task and `after_execute` run on the
+// same thread, one after the other, before the next task of that thread. Other threads call the hooks at the
+// same time. `Hooks` has more methods than these three.
 impl Hooks for Timing {
     fn before_execute(&self, task: &TaskInfo<'_>) {
         todo!("the task is about to begin")

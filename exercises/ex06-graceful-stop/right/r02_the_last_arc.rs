@@ -1,6 +1,6 @@
-//! Right: no number and no Condvar. Each client holds an Arc, and so does the server until the first
-//! shutdown() drops it. The drop of the last Arc decides InOrder, and a deadline decides CutOff. Whichever
-//! comes first cancels a token, and that wakes the calls of shutdown() that sleep under it.
+//! Right: this answer has no number and no Condvar. Each client holds an Arc, and the server holds one until
+//! the first shutdown() drops it. The drop of the last Arc decides InOrder, and a deadline decides CutOff.
+//! Whichever comes first cancels a token, and that wakes the calls of shutdown() that sleep under it.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -11,7 +11,7 @@ use executor::{CancelToken, ThreadPoolExecutor, masked};
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The place where clients connect. The tests have a listener of their own, without a network.
+/// The place where clients connect. The tests have their own listener, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
@@ -24,12 +24,12 @@ pub trait Listener: Send + Sync + 'static {
 
 /// A client that has connected and wants an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. That may take long; if the token is cancelled, it gives up. Like any
-    /// code, it may panic. A panic does not count as a refusal.
+    /// Reads the request and answers it. Reading and answering may take long; if the token is cancelled, the
+    /// call gives up. The call may panic, like any code. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that there is no place. It does not panic. A connection that is only dropped is closed
-    /// without an answer.
+    /// Answers at once that the client is refused. The call does not panic. A connection that is only dropped
+    /// is closed without an answer.
     fn refuse(self);
 }
 
@@ -42,7 +42,7 @@ pub enum Stopped {
     CutOff,
 }
 
-/// Accepts clients and lets a pool serve them, until it is told to stop.
+/// Accepts clients and lets a pool serve the clients, until the server is told to stop.
 pub struct Server<L: Listener> {
     listener: L,
     pool: ThreadPoolExecutor,
@@ -138,7 +138,7 @@ impl<L: Listener> Server<L> {
             match self.fate.outcome() {
                 Some(stopped) => break stopped,
                 // Masked, because only the deadline must end this wait, and not the token of a task that may
-                // have called us.
+                // have called `shutdown`.
                 None => drop(masked(|| self.fate.decided.sleep(Duration::MAX))),
             }
         };

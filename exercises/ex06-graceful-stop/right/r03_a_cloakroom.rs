@@ -1,6 +1,6 @@
-//! Right: connections do not travel through the pool. They hang in a cloakroom, a map under a lock, and the pool gets
-//! numbered tickets. A ticket that runs takes its client out and serves the client; a ticket that is dropped
-//! takes its client out and refuses the client.
+//! Right: connections do not go through the pool. The connections are in a cloakroom, which is a map under a
+//! lock, and the pool gets numbered tickets. A ticket that runs takes its client out and serves the client; a
+//! ticket that is dropped takes its client out and refuses the client.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -12,7 +12,7 @@ use executor::{CancelToken, ThreadPoolExecutor};
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The place where clients connect. The tests have a listener of their own, without a network.
+/// The place where clients connect. The tests have their own listener, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
@@ -25,12 +25,12 @@ pub trait Listener: Send + Sync + 'static {
 
 /// A client that has connected and wants an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. That may take long; if the token is cancelled, it gives up. Like any
-    /// code, it may panic. A panic does not count as a refusal.
+    /// Reads the request and answers it. Reading and answering may take long; if the token is cancelled, the
+    /// call gives up. The call may panic, like any code. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that there is no place. It does not panic. A connection that is only dropped is closed
-    /// without an answer.
+    /// Answers at once that the client is refused. The call does not panic. A connection that is only dropped
+    /// is closed without an answer.
     fn refuse(self);
 }
 
@@ -43,7 +43,7 @@ pub enum Stopped {
     CutOff,
 }
 
-/// Accepts clients and lets a pool serve them, until it is told to stop.
+/// Accepts clients and lets a pool serve the clients, until the server is told to stop.
 pub struct Server<L: Listener> {
     listener: L,
     pool: ThreadPoolExecutor,
@@ -53,7 +53,7 @@ pub struct Server<L: Listener> {
 struct Room<C> {
     waiting: HashMap<usize, C>,
     next: usize,
-    /// Clients who were taken out and are being served or refused.
+    /// The number of clients who were taken out and are being served or refused.
     leaving: usize,
     refused: usize,
     time_up: bool,

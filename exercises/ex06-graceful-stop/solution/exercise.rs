@@ -1,5 +1,5 @@
-//! A server that stops in order: it accepts no new clients, answers those that it has accepted, and has a
-//! deadline for all of this.
+//! A server that stops in order: it accepts no new clients, answers the accepted clients, and has a deadline
+//! for both.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -10,7 +10,7 @@ use executor::{CancelToken, ThreadPoolExecutor};
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The place where clients connect. The tests have a listener of their own, without a network.
+/// The place where clients connect. The tests have their own listener, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
@@ -23,12 +23,12 @@ pub trait Listener: Send + Sync + 'static {
 
 /// A client that has connected and wants an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. That may take long; if the token is cancelled, it gives up. Like any
-    /// code, it may panic. A panic does not count as a refusal.
+    /// Reads the request and answers it. Reading and answering may take long; if the token is cancelled, the
+    /// call gives up. The call may panic, like any code. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that there is no place. It does not panic. A connection that is only dropped is closed
-    /// without an answer.
+    /// Answers at once that the client is refused. The call does not panic. A connection that is only dropped
+    /// is closed without an answer.
     fn refuse(self);
 }
 
@@ -41,7 +41,7 @@ pub enum Stopped {
     CutOff,
 }
 
-/// Accepts clients and lets a pool serve them, until it is told to stop.
+/// Accepts clients and lets a pool serve the clients, until the server is told to stop.
 pub struct Server<L: Listener> {
     listener: L,
     pool: ThreadPoolExecutor,

@@ -1,5 +1,5 @@
-//! A server that stops in order: it accepts no new clients, answers those that it has accepted, and has a
-//! deadline for all of this.
+//! A server that stops in order: it accepts no new clients, answers the accepted clients, and has a deadline
+//! for both.
 //!
 //! This is the only file to edit. `cargo test -p ex06-graceful-stop` checks it.
 #![allow(unused)]
@@ -12,25 +12,26 @@ use executor::{CancelToken, ThreadPoolExecutor};
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The place where clients connect. The tests have a listener of their own, without a network.
+/// The place where clients connect. The tests have their own listener, without a network.
 pub trait Listener: Send + Sync + 'static {
     type Connection: Connection;
 
     /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and ends every wait in `accept`. Closing twice is harmless.
+    /// Lets no client connect any more, and ends every wait in `accept`. Closing the listener twice is
+    /// harmless.
     fn close(&self);
 }
 
 /// A client that has connected and wants an answer.
 pub trait Connection: Send + 'static {
-    /// Reads the request and answers it. That may take long; if the token is cancelled, it gives up. Like any
-    /// code, it may panic. A panic does not count as a refusal.
+    /// Reads the request and answers it. Reading and answering may take long; if the token is cancelled, the
+    /// call gives up. The call may panic, like any code. A panic does not count as a refusal.
     fn serve(self, token: &CancelToken);
 
-    /// Answers at once that there is no place. It does not panic. A connection that is only dropped is closed
-    /// without an answer.
+    /// Answers at once that the client is refused. The call does not panic. A connection that is only dropped
+    /// is closed without an answer.
     fn refuse(self);
 }
 
@@ -43,14 +44,14 @@ pub enum Stopped {
     CutOff,
 }
 
-/// Accepts clients and lets a pool serve them, until it is told to stop.
+/// Accepts clients and lets a pool serve the clients, until the server is told to stop.
 pub struct Server<L: Listener> {
     listener: L,
     pool: ThreadPoolExecutor,
-    // What must a thread that calls shutdown() know of other calls? Where are the refused clients counted?
+    // What must a thread that calls shutdown() know about other calls? Where are the refused clients counted?
 }
 
-// What becomes of a connection that a closure has captured, if the closure is dropped and not called?
+// What happens to a connection that a closure has captured, if the closure is dropped and not called?
 
 impl<L: Listener> Server<L> {
     /// Makes a server, which runs as soon as a thread calls `run`.
@@ -60,16 +61,16 @@ impl<L: Listener> Server<L> {
 
     /// Runs the accept loop on the calling thread, until the server is told to stop.
     ///
-    /// A task of the pool serves a connection with the token of its own, `CancelToken::current()`.
+    /// A task of the pool serves a connection with the task's own token, `CancelToken::current()`.
     pub fn run(&self) {
         todo!("accept clients and hand them to the pool, until there are no more")
     }
 
-    /// Stops the server and waits until every client is served. Once `deadline` is cancelled, it waits for no
-    /// client.
+    /// Stops the server and waits until every client is served. Once `deadline` is cancelled, `shutdown`
+    /// waits for no client.
     ///
-    /// Any thread may call it, also while another thread does, and again after the server has ended. A
-    /// request must not call it: it would wait for itself.
+    /// Any thread may call `shutdown`, even while another thread calls it, and again after the server has
+    /// ended. A request must not call `shutdown`, because it would wait for itself.
     pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
         todo!(
             "let no client in, wait for the accepted ones, cut off what is left when the time is up, and say which it was"

@@ -1,5 +1,5 @@
-//! Right: every take() that must wait has a seat of its own, with its own condition variable. The end of a
-//! task serves the seat that has waited longest, and puts the result into the queue only if there is none.
+//! Right: every take() that must wait has its own seat, with its own condition variable. The end of a task
+//! serves the seat that has waited longest, and puts the result into the queue only if no seat is taken.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use executor::{Canceller, Executor, RejectedSubmission, TaskError};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The place where one waiting take() finds its answer.
+/// The place at which one waiting take() finds its answer.
 struct Seat<T> {
     answer: Mutex<Option<Option<Result<T, TaskError>>>>,
     served: Condvar,
@@ -32,7 +32,7 @@ impl<T> Seat<T> {
     }
 }
 
-/// There are never both results and seats.
+/// At any time, either there are no results or there are no seats.
 struct State<T> {
     results: VecDeque<Result<T, TaskError>>,
     seats: VecDeque<Arc<Seat<T>>>,
@@ -103,7 +103,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         if let Some(result) = state.results.pop_front() {
             return Some(result);
         }
-        // Each seat before this one gets the result of one of the pending tasks. A seat beyond their number
+        // Each seat before this one gets the result of one of the pending tasks. A seat beyond that number
         // still waits while any task is pending, because more tasks may be submitted meanwhile.
         if state.pending == 0 {
             return None;

@@ -34,7 +34,7 @@ impl<T> Expected<T> {
         let mut state = place.state.lock().unwrap();
         state.ended.push_back(result);
         state.expected -= 1;
-        // If this was the last expected result, the takers that do not get it must be woken as well.
+        // If this was the last expected result, the takers that do not get this result must be woken as well.
         place.changed.notify_all();
     }
 }

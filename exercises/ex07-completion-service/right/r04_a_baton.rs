@@ -1,5 +1,5 @@
 //! Right: this answer uses only notify_one. A thread that leaves take() or try_take() wakes the next waiter
-//! if that still has a reason to wake, so that the news goes from waiter to waiter.
+//! if that waiter still has a reason to wake, so the wake-up goes from waiter to waiter.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ struct Place<T> {
 }
 
 impl<T> Place<T> {
-    /// Changes the state, and wakes one waiter if it has a reason to wake.
+    /// Changes the state, and wakes one waiter if the waiter has a reason to wake.
     fn change<R>(&self, change: impl FnOnce(&mut State<T>) -> R) -> R {
         let mut state = self.state.lock().unwrap();
         let answer = change(&mut state);

@@ -26,8 +26,8 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
 
     /// Submits a task. The result comes out of `take` or `try_take`; the canceller can cancel the task.
     ///
-    /// If the executor refuses the task, so does the service: it returns the same error with the task in it,
-    /// and no result of the task comes out.
+    /// If the executor refuses the task, the service returns the same error, with the task in it, and no
+    /// result of the task comes out.
     pub fn submit(
         &self,
         task: impl FnOnce() -> T + Send + 'static,
@@ -40,8 +40,8 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
     /// Waits for the next task to end and returns its result; `None` once the results of all accepted tasks
     /// have been taken.
     ///
-    /// Any number of threads may call it at the same time. A thread that waits must sleep on a `Condvar` of
-    /// `crate::sync`: the tests recognise no other kind of sleep.
+    /// Any number of threads may call `take` at the same time. A thread that waits must sleep on a `Condvar`
+    /// of `crate::sync`: the tests recognise no other kind of sleep.
     pub fn take(&self) -> Option<Result<T, TaskError>> {
         todo!("wait for as long as a result can come")
     }

@@ -1,5 +1,5 @@
-//! The properties of the timing, each a function. `exercise.toml` lists the properties and says what each of
-//! them promises.
+//! The properties of the timing; each property is a function. `exercise.toml` lists the properties and says
+//! what each of them promises.
 
 use executor::prelude::*;
 use executor::{Cancelled, TaskHandle, ThreadPoolExecutor};
@@ -106,7 +106,7 @@ fn pool(threads: usize, timing: &Arc<Timing>) -> ThreadPoolExecutor {
     ThreadPoolExecutor::builder().threads(threads).hooks(Arc::clone(timing)).build().expect("a valid pool")
 }
 
-/// Submits a task in a box, because much of the pool is compiled anew for each type of task.
+/// Submits a task in a box, because much of the pool is compiled again for each type of task.
 fn submit(pool: &ThreadPoolExecutor, task: Box<dyn FnOnce() + Send>) -> TaskHandle<()> {
     pool.submit(task).unwrap_or_else(|_| fail("the pool refused a task", "it was shut down early"))
 }
@@ -115,7 +115,7 @@ fn close(pool: &ThreadPoolExecutor) {
     expect("the pool's close()", "a hook does not come back", || pool.close());
 }
 
-/// Waits for the task. Returns false if the task panicked.
+/// Waits until the task has ended. Returns false if the task panicked.
 fn join(task: TaskHandle<()>) -> bool {
     expect("join() of a task", "a hook does not come back", || task.join().is_ok())
 }

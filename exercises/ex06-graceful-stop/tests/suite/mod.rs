@@ -1,5 +1,5 @@
-//! The properties of the server, each a function. `exercise.toml` lists the properties and says what each of
-//! them promises.
+//! The properties of the server; each property is a function. `exercise.toml` lists the properties and says
+//! what each of them promises.
 
 use executor::{CancelToken, FifoQueue, ThreadPoolExecutor};
 use exercises_harness::{expect, fail, step};

@@ -16,14 +16,14 @@ pub enum Fate {
     #[default]
     Waits,
     Served,
-    /// Its request was begun, and was cancelled.
+    /// The request was begun, and was cancelled.
     GivenUp,
-    /// Its request was begun, and panicked.
+    /// The request was begun, and panicked.
     Panicked,
     Refused,
-    /// Its connection was dropped without an answer.
+    /// The connection was dropped without an answer.
     HungUpOn,
-    /// It had not been accepted when the listener was closed, or it came later.
+    /// The client had not been accepted when the listener was closed, or came later.
     StayedOutside,
 }
 
@@ -198,7 +198,7 @@ impl Listener for Arc<Door> {
     }
 }
 
-/// A server whose accept loop runs on a thread of its own.
+/// A server whose accept loop runs on its own thread.
 pub struct Running {
     pub server: Arc<Server<Arc<Door>>>,
     pub door: Arc<Door>,
@@ -235,7 +235,7 @@ impl Running {
         running
     }
 
-    /// Waits until the pool has been given the given number of clients.
+    /// Waits until the given number of clients have been handed to the pool.
     pub fn wait_for_hand_over(&self, clients: usize) {
         let cause = "the accept loop has to hand a client to the pool and come back for the next one, however long the \
                      first one takes";
@@ -261,7 +261,7 @@ impl Running {
         expect("waiting for the listener to be closed", cause, || self.door.closed.wait_for(1));
     }
 
-    /// Checks the server after a shutdown, when no request is held up any more.
+    /// Checks the server after a shutdown, when no request is blocked any more.
     pub fn end(self) {
         let cause = "the accept loop is still waiting for clients: a flag is seen only by a thread that looks at it. Only \
                      close() brings a thread back from accept()";

@@ -1,5 +1,5 @@
-//! The properties of the completion service, each a function. `exercise.toml` lists the properties and says
-//! what each of them promises.
+//! The properties of the completion service; each property is a function. `exercise.toml` lists the
+//! properties and says what each of them promises.
 
 use std::collections::VecDeque;
 
@@ -15,8 +15,8 @@ use crate::sync::{Arc, thread};
 type Service<E> = CompletionService<E, u32>;
 type Taken = Option<Result<u32, TaskError>>;
 
-/// An executor under the property's control: it keeps the tasks until it is told what to do with them, and refuses if it
-/// is told to.
+/// An executor under the property's control: it keeps the tasks until the property calls them, and refuses
+/// tasks if it is told to.
 #[derive(Default)]
 struct Desk {
     tasks: Shared<VecDeque<Task>>,
@@ -83,14 +83,14 @@ fn at_a_desk() -> (Arc<Desk>, Arc<Service<Arc<Desk>>>) {
 
 /// Submits a task that must be accepted.
 fn submit<E: Executor>(service: &Service<E>, task: impl FnOnce() -> u32 + Send + 'static) -> Canceller {
-    // The task is in a box, because much of an executor is compiled anew for each type of task.
+    // The task is in a box, because much of an executor is compiled again for each type of task.
     let task: Box<dyn FnOnce() -> u32 + Send> = Box::new(task);
     service.submit(task).unwrap_or_else(|_| {
         fail("submit() refused a task", "the executor has not: a completion service has no bound of its own")
     })
 }
 
-/// Submits a task for each of these results.
+/// Submits a task for each of the given results.
 fn submit_all<E: Executor>(service: &Service<E>, results: &[u32]) -> Vec<Canceller> {
     results
         .iter()
@@ -152,7 +152,7 @@ const ASLEEP: &str =
 const HAS_ENDED: &str = "a task has ended, and its result is nowhere to be found";
 const NOTHING_LEFT: &str = "no task is left whose result could come, and take() waits for one";
 
-/// Calls take() once more, when every result has been taken.
+/// Calls take() once more, after every result has been taken.
 fn check_end<E: Executor>(service: &Service<E>) {
     let taken = take(service, NOTHING_LEFT);
     check(&taken, "None", "a take() after the last result", "a result comes once");
