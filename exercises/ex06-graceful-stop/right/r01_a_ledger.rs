@@ -18,7 +18,8 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and ends each wait in `accept`. Closing it twice is harmless.
+    /// Lets no client connect any more, and ends each wait in `accept`. Closing the listener twice is
+    /// harmless.
     fn close(&self);
 }
 

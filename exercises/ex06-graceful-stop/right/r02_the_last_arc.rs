@@ -1,6 +1,7 @@
 //! Right: this answer has no number and no Condvar. Each client holds an Arc, and the server holds one until
 //! the first shutdown() drops it. The drop of the last Arc decides InOrder, and a deadline decides CutOff.
-//! Whichever comes first cancels a token, and that wakes the calls of shutdown() that sleep under it.
+//! The event that comes first cancels a token, and the cancel wakes the calls of shutdown() that sleep under
+//! this token.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -18,7 +19,8 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and ends each wait in `accept`. Closing it twice is harmless.
+    /// Lets no client connect any more, and ends each wait in `accept`. Closing the listener twice is
+    /// harmless.
     fn close(&self);
 }
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use executor::prelude::*;
 use executor::{Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHandle};
 
-/// Milliseconds: a moment on the clock, or the time from one to another.
+/// Milliseconds: a moment on the clock, or the time from one moment to another.
 pub type Millis = u64;
 
 /// Tells the time, and waits until a later time. The tests have their own clock: its time advances only while
@@ -56,8 +56,8 @@ impl<T: Send + 'static> Batch<T> {
     }
 }
 
-/// Runs all jobs on the executor and returns the outcome of each, in the order of the jobs. It returns at the
-/// latest `timeout` after the call.
+/// Runs all jobs on the executor and returns the outcome of each, in the order of the jobs. The function
+/// returns at the latest `timeout` after the call.
 ///
 /// A job that has not ended by then is cancelled, and a job that was not submitted by then never is: the
 /// outcome of both is `Err(TaskError::Cancelled)`. If the executor refuses a job, the jobs submitted before

@@ -7,11 +7,11 @@
 use executor::prelude::*;
 use executor::{Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHandle};
 
-/// Milliseconds: a moment on the clock, or the time from one to another.
+/// Milliseconds: a moment on the clock, or the time from one moment to another.
 pub type Millis = u64;
 
-/// Tells the time, and waits on it. The tests have their own clock: its time advances only while a thread
-/// waits on it.
+/// Tells the time, and waits on the clock. The tests have their own clock: its time advances only while a
+/// thread waits on it.
 pub trait Clock {
     /// Returns the current time.
     fn now(&self) -> Millis;
@@ -28,8 +28,8 @@ pub trait Clock {
 /// The closure that one task runs.
 pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// Runs all jobs on the executor and returns the outcome of each, in the order of the jobs. It returns at the
-/// latest `timeout` after the call.
+/// Runs all jobs on the executor and returns the outcome of each, in the order of the jobs. The function
+/// returns at the latest `timeout` after the call.
 ///
 /// A job that has not ended by then is cancelled, and a job that was not submitted by then never is: the
 /// outcome of both is `Err(TaskError::Cancelled)`. If the executor refuses a job, the jobs submitted before

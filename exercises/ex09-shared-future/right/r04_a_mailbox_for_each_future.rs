@@ -1,6 +1,6 @@
 //! Right: each future owns a place for one waker, and the shared state has a Weak of it. poll() first leaves
-//! its waker and then looks at the outcome. The thread that decides first sets the outcome and then collects
-//! the wakers. So at least one of the two sees what the other has done.
+//! its waker and then looks at the outcome. The thread that decides first sets the outcome, and then collects
+//! the wakers. So the poller sees the outcome, or the deciding thread sees the waker.
 #![allow(unused)]
 
 use std::future::Future;
@@ -30,7 +30,7 @@ struct State<T> {
     outcome: Option<Outcome<T>>,
     /// The mailboxes of all futures that exist (and of some that are gone), until the outcome is decided.
     mailboxes: Vec<Weak<Mailbox>>,
-    /// The number of mailboxes at which those of futures that are gone are thrown out.
+    /// The number of mailboxes from which the mailboxes of dropped futures are removed.
     sweep_at: usize,
 }
 
@@ -138,8 +138,8 @@ impl<T> Future for SharedFuture<T> {
         let waker = context.waker().clone();
         let before = self.mailbox.lock().unwrap().replace(waker);
         drop(before);
-        // Looks again, now that the waker is there: in between, the outcome may have been decided, and the
-        // mailbox found empty.
+        // Looks again, now that the waker is in its place: in between, the outcome may have been decided, and
+        // the mailbox may have been found empty.
         match self.place.outcome() {
             Some(outcome) => {
                 let unused = self.mailbox.lock().unwrap().take();

@@ -21,9 +21,10 @@ pub struct Cancelled;
 /// The outcome, which every waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
-/// The end that provides the value. There is one.
+/// The end that provides the value. The error of a future without a value: a caller cancelled the future, or
+/// the promise was dropped.
 pub struct Promise<T> {
-    // What do the ends share? The type `T` must be used somewhere:
+    // What state do the ends share? The type `T` must be used somewhere:
     place: std::marker::PhantomData<T>,
 }
 
@@ -33,7 +34,7 @@ pub struct SharedFuture<T> {
 }
 
 impl<T> Promise<T> {
-    /// Provides the value, even if no thread or task waits for it. False if it comes too late.
+    /// Provides the value, even if no thread or task waits for it. Returns false if the value comes too late.
     pub fn complete(self, value: T) -> bool {
         todo!("decide the outcome, if it is open, and tell all who wait")
     }
@@ -53,7 +54,7 @@ impl<T> SharedFuture<T> {
         todo!("wait until there is an outcome")
     }
 
-    /// Cancels the future, for all waiters. True if that decided the outcome.
+    /// Cancels the future, for all waiters. Returns true if this call decided the outcome.
     pub fn cancel(&self) -> bool {
         todo!("decide the outcome, if it is open, and tell all who wait")
     }

@@ -1,5 +1,5 @@
 //! Right: the count is an atomic beside the lock. A worker counts itself as a sleeper while it holds the
-//! lock, so a job that it did not see is put after that.
+//! lock, so a job that the worker did not see is put after the count.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use crate::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use crate::sync::{Condvar, Mutex};
 
-/// The inbox, in which submitters leave jobs and from which workers fetch them.
+/// The inbox, into which submitters put jobs and from which workers take jobs.
 pub struct Inbox<T> {
     jobs: Mutex<VecDeque<T>>,
     sleepers: AtomicUsize,
@@ -29,7 +29,7 @@ impl<T> Inbox<T> {
         }
     }
 
-    /// Takes the oldest job. It sleeps while there is no job.
+    /// Takes the oldest job. The call sleeps while there is no job.
     pub fn take(&self) -> T {
         let mut jobs = self.jobs.lock().unwrap();
         loop {

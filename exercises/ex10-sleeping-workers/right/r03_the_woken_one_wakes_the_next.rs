@@ -1,12 +1,12 @@
 //! Right: at most one woken worker at a time is on its way, and it wakes the next worker if it leaves jobs
-//! behind. That is what the library's pool does.
+//! behind. The library's pool works in this way.
 #![allow(unused)]
 
 use std::collections::VecDeque;
 
 use crate::sync::{Condvar, Mutex};
 
-/// The inbox, in which submitters leave jobs and from which workers fetch them.
+/// The inbox, into which submitters put jobs and from which workers take jobs.
 pub struct Inbox<T> {
     state: Mutex<State<T>>,
     /// Notified when there is a job.
@@ -22,7 +22,7 @@ struct State<T> {
 }
 
 impl<T> State<T> {
-    /// Returns true if a worker must be notified now, and notes that it is on its way.
+    /// Returns true if a worker must be notified now, and notes that this worker is on its way.
     fn must_wake(&mut self) -> bool {
         let wake = !self.jobs.is_empty() && self.sleepers > 0 && !self.on_its_way;
         self.on_its_way |= wake;
@@ -46,7 +46,7 @@ impl<T> Inbox<T> {
         }
     }
 
-    /// Takes the oldest job. It sleeps while there is no job.
+    /// Takes the oldest job. The call sleeps while there is no job.
     pub fn take(&self) -> T {
         let mut state = self.state.lock().unwrap();
         loop {

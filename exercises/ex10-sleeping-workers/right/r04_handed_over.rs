@@ -1,18 +1,18 @@
-//! Right: a submitter hands its job to a worker that sleeps, at a place of that worker's own.
+//! Right: a submitter gives its job directly to a sleeping worker, at the worker's own place.
 #![allow(unused)]
 
 use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The inbox, in which submitters leave jobs and from which workers fetch them.
+/// The inbox, into which submitters put jobs and from which workers take jobs.
 pub struct Inbox<T> {
     state: Mutex<State<T>>,
 }
 
 struct State<T> {
     jobs: VecDeque<T>,
-    /// The workers that sleep. While this list has a worker, there are no jobs.
+    /// The workers that sleep. While this list contains a worker, there are no jobs.
     beds: VecDeque<Arc<Bed<T>>>,
 }
 
@@ -37,7 +37,7 @@ impl<T> Inbox<T> {
         bed.brought.notify_one();
     }
 
-    /// Takes the oldest job. It sleeps while there is no job.
+    /// Takes the oldest job. The call sleeps while there is no job.
     pub fn take(&self) -> T {
         let mut state = self.state.lock().unwrap();
         if let Some(job) = state.jobs.pop_front() {

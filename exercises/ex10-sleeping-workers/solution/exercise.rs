@@ -1,12 +1,12 @@
-//! A pool's inbox: submitters leave jobs in it, workers fetch them, and a submitter notifies a worker only if
-//! a worker sleeps.
+//! A pool's inbox: submitters put jobs into it, workers take jobs out of it, and a submitter notifies a
+//! worker only if a worker sleeps.
 #![allow(unused)]
 
 use std::collections::VecDeque;
 
 use crate::sync::{Condvar, Mutex};
 
-/// The inbox, in which submitters leave jobs and from which workers fetch them.
+/// The inbox, into which submitters put jobs and from which workers take jobs.
 pub struct Inbox<T> {
     state: Mutex<State<T>>,
     /// Notified when there is a job.
@@ -36,7 +36,7 @@ impl<T> Inbox<T> {
         }
     }
 
-    /// Takes the oldest job. It sleeps while there is no job.
+    /// Takes the oldest job. The call sleeps while there is no job.
     pub fn take(&self) -> T {
         let mut state = self.state.lock().unwrap();
         loop {

@@ -1,5 +1,5 @@
-//! A pool's inbox: submitters leave jobs in it, workers fetch them, and a submitter notifies a worker only if
-//! a worker sleeps.
+//! A pool's inbox: submitters put jobs into it, workers take jobs out of it, and a submitter notifies a
+//! worker only if a worker sleeps.
 //!
 //! This is the only file to edit. `cargo test -p ex10-sleeping-workers` checks it.
 #![allow(unused)]
@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use crate::sync::{Condvar, Mutex};
 
-/// The inbox, in which submitters leave jobs and from which workers fetch them.
+/// The inbox, into which submitters put jobs and from which workers take jobs.
 pub struct Inbox<T> {
-    // What must put() know of the workers? The type `T` must be used somewhere:
+    // What must put() know about the workers? The type `T` must be used somewhere:
     jobs: std::marker::PhantomData<T>,
 }
 
@@ -20,12 +20,12 @@ impl<T> Inbox<T> {
         todo!("make an inbox without a job")
     }
 
-    /// Leaves a job. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
+    /// Puts a job into the inbox. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
     pub fn put(&self, job: T) {
         todo!("leave the job, and notify if a worker sleeps")
     }
 
-    /// Takes the oldest job. It sleeps while there is no job.
+    /// Takes the oldest job. The call sleeps while there is no job.
     pub fn take(&self) -> T {
         todo!("take the oldest job, or note that you sleep, and sleep")
     }

@@ -5,9 +5,9 @@ use crate::sync::Plain;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
-/// A place for one value. Any thread may put a value in, and any thread may take it out.
+/// A place for one value. Any thread may put a value in, and any thread may take the value out.
 pub struct Slot<T> {
-    /// Two threads must never use this at the same time.
+    /// Two threads must never use this memory at the same time.
     value: Plain<Option<T>>,
     state: AtomicU8,
 }
@@ -23,8 +23,8 @@ impl<T> Slot<T> {
         Self { value: Plain::new(None), state: AtomicU8::new(EMPTY) }
     }
 
-    /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, the given
-    /// value comes back.
+    /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, returns the
+    /// given value.
     pub fn put(&self, value: T) -> Result<(), T> {
         if self.state.compare_exchange(EMPTY, BUSY, Relaxed, Relaxed).is_err() {
             return Err(value);

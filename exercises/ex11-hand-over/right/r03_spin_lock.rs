@@ -1,15 +1,15 @@
-//! Right: the plain memory has a lock, made of one atomic; a thread swaps that until it finds that the lock
-//! was free. The flags are two bits of one atomic: all changes of one atomic have a single order with any
-//! ordering.
+//! Right: the plain memory has a lock, made of one atomic; a thread swaps the atomic until it finds that the
+//! lock was free. The flags are two bits of one atomic: with any ordering, all changes of one atomic have a
+//! single order.
 #![allow(unused)]
 
 use crate::sync::Plain;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
-/// A place for one value. Any thread may put a value in, and any thread may take it out.
+/// A place for one value. Any thread may put a value in, and any thread may take the value out.
 pub struct Slot<T> {
-    /// Two threads must never use this at the same time.
+    /// Two threads must never use this memory at the same time.
     value: Plain<Option<T>>,
     locked: AtomicBool,
 }
@@ -30,7 +30,7 @@ impl<T> Slot<T> {
         result
     }
 
-    /// Puts a value in. If there is one, gives it back.
+    /// Puts a value in. If the slot already has a value, returns the given value.
     pub fn put(&self, value: T) -> Result<(), T> {
         self.locked(|place| match place {
             Some(_) => Err(value),

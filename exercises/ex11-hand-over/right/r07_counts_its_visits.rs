@@ -6,9 +6,9 @@ use crate::sync::Plain;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
-/// A place for one value. Any thread may put a value in, and any thread may take it out.
+/// A place for one value. Any thread may put a value in, and any thread may take the value out.
 pub struct Slot<T> {
-    /// Two threads must never use this at the same time.
+    /// Two threads must never use this memory at the same time.
     value: Plain<Option<T>>,
     steps: crate::sync::atomic::AtomicUsize,
 }
@@ -19,15 +19,15 @@ impl<T> Slot<T> {
         Self { value: Plain::new(None), steps: Default::default() }
     }
 
-    /// Adds one step if the slot is at step `here` of its four. Returns the number from before.
+    /// Adds one step if the slot is at step `here` of its four. Returns the number before the step.
     fn goes_in(&self, here: usize) -> Option<usize> {
         let steps = self.steps.load(Relaxed);
         let may = steps % 4 == here && self.steps.compare_exchange(steps, steps + 1, Acquire, Relaxed).is_ok();
         may.then_some(steps)
     }
 
-    /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, the given
-    /// value comes back.
+    /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, returns the
+    /// given value.
     pub fn put(&self, value: T) -> Result<(), T> {
         let Some(steps) = self.goes_in(0) else { return Err(value) };
         self.value.with(|place| *place = Some(value));

@@ -1,14 +1,14 @@
 //! Right: each call makes the slot busy, whatever its state was, and puts the old state back if it cannot use
-//! that. Meanwhile other calls are told that the slot is busy, as the exercise allows.
+//! this state. Meanwhile other calls are told that the slot is busy, as the exercise allows.
 #![allow(unused)]
 
 use crate::sync::Plain;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
-/// A place for one value. Any thread may put a value in, and any thread may take it out.
+/// A place for one value. Any thread may put a value in, and any thread may take the value out.
 pub struct Slot<T> {
-    /// Two threads must never use this at the same time.
+    /// Two threads must never use this memory at the same time.
     value: Plain<Option<T>>,
     state: AtomicU8,
 }
@@ -24,8 +24,8 @@ impl<T> Slot<T> {
         Self { value: Plain::new(None), state: AtomicU8::new(EMPTY) }
     }
 
-    /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, the given
-    /// value comes back.
+    /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, returns the
+    /// given value.
     pub fn put(&self, value: T) -> Result<(), T> {
         match self.state.swap(BUSY, Acquire) {
             EMPTY => {}

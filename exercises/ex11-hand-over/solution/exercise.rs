@@ -1,14 +1,14 @@
-//! Two things without a lock: a value that one thread hands to another, and two flags of which at least one
-//! is seen.
+//! Two objects without a lock: a slot through which one thread hands a value to another, and two flags of
+//! which at least one is seen.
 #![allow(unused)]
 
 use crate::sync::Plain;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
-/// A place for one value. Any thread may put a value in, and any thread may take it out.
+/// A place for one value. Any thread may put a value in, and any thread may take the value out.
 pub struct Slot<T> {
-    /// Two threads must never use this at the same time.
+    /// Two threads must never use this memory at the same time.
     value: Plain<Option<T>>,
     state: AtomicU8,
 }
@@ -24,8 +24,8 @@ impl<T> Slot<T> {
         Self { value: Plain::new(None), state: AtomicU8::new(EMPTY) }
     }
 
-    /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, the given
-    /// value comes back.
+    /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, returns the
+    /// given value.
     pub fn put(&self, value: T) -> Result<(), T> {
         // Acquire: after what the thread did that took the last value.
         if self.state.compare_exchange(EMPTY, BUSY, Acquire, Relaxed).is_err() {

@@ -1,5 +1,5 @@
-//! Two things without a lock: a value that one thread hands to another, and two flags of which at least one
-//! is seen.
+//! Two objects without a lock: a slot through which one thread hands a value to another, and two flags of
+//! which at least one is seen.
 //!
 //! This is the only file to edit. `cargo test -p ex11-hand-over` checks it.
 #![allow(unused)]
@@ -7,12 +7,12 @@
 use crate::sync::Plain;
 use crate::sync::atomic::{AtomicBool, AtomicU8, Ordering, fence};
 
-/// A place for one value. Any thread may put a value in, and any thread may take it out.
+/// A place for one value. Any thread may put a value in, and any thread may take the value out.
 pub struct Slot<T> {
-    /// Two threads must never use this at the same time. `self.value.with(|place| …)` gives access without
-    /// any check.
+    /// Two threads must never use this memory at the same time. `self.value.with(|place| …)` gives access
+    /// without any check.
     value: Plain<Option<T>>,
-    // What tells a thread that it may use the value, and that no other thread will use it meanwhile?
+    // How does a thread know that it may use the value, and that no other thread will use it meanwhile?
 }
 
 impl<T> Slot<T> {
@@ -21,8 +21,8 @@ impl<T> Slot<T> {
         todo!("make an empty slot")
     }
 
-    /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, the given
-    /// value comes back.
+    /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, returns the
+    /// given value.
     pub fn put(&self, value: T) -> Result<(), T> {
         todo!("get in, alone; leave the value; say that it is there")
     }

@@ -1,12 +1,13 @@
 //! A value handed over without a lock. The exercise is in `src/exercise.rs`; `README.md` says what to do.
 
-/// Atomics and plain memory. The tests replace them by those of the model, which tracks the values that each
-/// thread may see.
+/// The atomics and the plain memory of the exercise. The tests replace these types by those of the model,
+/// which tracks the values that each thread may see.
 pub mod sync {
     pub use std::hint;
     pub use std::sync::{Arc, atomic};
 
-    /// Plain memory: nothing keeps two threads from using it at the same time, and they must not.
+    /// Plain memory: nothing keeps two threads from using this memory at the same time, and they must not do
+    /// so.
     pub struct Plain<T>(std::sync::Mutex<T>); // the lock is only to make this safe Rust; `with` never waits
 
     impl<T> Plain<T> {

@@ -1,6 +1,6 @@
 //! Right: Permits stand for the room, and an unbounded channel holds the items. cancel() drops the only
-//! sender, so the receiver returns the items that are left, and then reports the end. The generator has its
-//! list behind an RwLock.
+//! sender, so the receiver returns the remaining items, and then reports the end. The generator has its list
+//! behind an RwLock.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ impl PrimeGenerator {
         }
     }
 
-    /// Asks run() to end. The request cannot be taken back.
+    /// Asks run() to end. A request to end cannot be taken back.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
     }
@@ -65,8 +65,8 @@ impl<T> Queue<T> {
         Self { entrance, permitted: Condvar::new(), receiver: Mutex::new(receiver) }
     }
 
-    /// Puts an item into the queue. It waits while there is no room. If the queue is cancelled, before the
-    /// wait or during it, the item comes back as `Err`.
+    /// Puts an item into the queue. The call waits while there is no room. If the queue is cancelled, before
+    /// the wait or during it, the item comes back as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut entrance = self.entrance.lock().unwrap();
         loop {
@@ -80,8 +80,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Takes the oldest item. It waits while there is no item. It returns `None` if there is no item and the
-    /// queue is cancelled.
+    /// Takes the oldest item. The call waits while there is no item. The call returns `None` if there is no
+    /// item and the queue is cancelled.
     pub fn take(&self) -> Option<T> {
         let item = self.receiver.lock().unwrap().recv().ok()?;
         self.entrance.lock().unwrap().permits += 1;
@@ -89,8 +89,8 @@ impl<T> Queue<T> {
         Some(item)
     }
 
-    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put before can
-    /// still be taken. The request cannot be taken back.
+    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put earlier can
+    /// still be taken. A request to end cannot be taken back.
     pub fn cancel(&self) {
         self.entrance.lock().unwrap().sender = None;
         self.permitted.notify_all();
@@ -114,7 +114,7 @@ impl PrimeProducer {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end, also while it waits, by cancelling the queue.
+    /// Asks run() to end, even while it waits, by cancelling the queue.
     pub fn cancel(&self) {
         self.queue.cancel();
     }

@@ -1,6 +1,6 @@
-//! Right: No Condvar: a thread that waits adds itself to a list and parks, and a thread that changes
-//! something unparks all threads of the list. The loop of the generator is a try_for_each, which an error
-//! ends.
+//! Right: This answer has no Condvar: a thread that waits adds itself to a list and parks, and a thread that
+//! changes something unparks all threads of the list. The loop of the generator is a try_for_each, which an
+//! error ends.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ impl PrimeGenerator {
         });
     }
 
-    /// Asks run() to end. The request cannot be taken back.
+    /// Asks run() to end. A request to end cannot be taken back.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
     }
@@ -85,8 +85,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Puts an item into the queue. It waits while there is no room. If the queue is cancelled, before the
-    /// wait or during it, the item comes back as `Err`.
+    /// Puts an item into the queue. The call waits while there is no room. If the queue is cancelled, before
+    /// the wait or during it, the item comes back as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut state = self.lock_when(|state| state.items.len() == self.room);
         if state.cancelled {
@@ -97,8 +97,8 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Takes the oldest item. It waits while there is no item. It returns `None` if there is no item and the
-    /// queue is cancelled.
+    /// Takes the oldest item. The call waits while there is no item. The call returns `None` if there is no
+    /// item and the queue is cancelled.
     pub fn take(&self) -> Option<T> {
         let mut state = self.lock_when(|state| state.items.is_empty());
         let item = state.items.pop_front();
@@ -106,8 +106,8 @@ impl<T> Queue<T> {
         item
     }
 
-    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put before can
-    /// still be taken. The request cannot be taken back.
+    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put earlier can
+    /// still be taken. A request to end cannot be taken back.
     pub fn cancel(&self) {
         let mut state = self.state.lock().unwrap();
         state.cancelled = true;
@@ -132,7 +132,7 @@ impl PrimeProducer {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end, also while it waits, by cancelling the queue.
+    /// Asks run() to end, even while it waits, by cancelling the queue.
     pub fn cancel(&self) {
         self.queue.cancel();
     }

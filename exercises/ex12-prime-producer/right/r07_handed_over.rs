@@ -30,7 +30,7 @@ impl PrimeGenerator {
         }
     }
 
-    /// Asks run() to end. The request cannot be taken back.
+    /// Asks run() to end. A request to end cannot be taken back.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
     }
@@ -51,7 +51,7 @@ struct State<T> {
     items: VecDeque<T>,
     /// The putters that wait for room, with their items. While this list has a putter, the queue is full.
     putters: VecDeque<(T, mpsc::Sender<Result<(), T>>)>,
-    /// The takers that wait for an item. While this list has a taker, the queue is empty.
+    /// The takers that wait for an item. While this list contains a taker, the queue is empty.
     takers: VecDeque<mpsc::Sender<T>>,
     cancelled: bool,
 }
@@ -63,8 +63,8 @@ impl<T> Queue<T> {
         Self { room, state: Mutex::new(State { items, putters, takers, cancelled: false }) }
     }
 
-    /// Puts an item into the queue. It waits while there is no room. If the queue is cancelled, before the
-    /// wait or during it, the item comes back as `Err`.
+    /// Puts an item into the queue. The call waits while there is no room. If the queue is cancelled, before
+    /// the wait or during it, the item comes back as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut state = self.state.lock().unwrap();
         if state.cancelled {
@@ -84,8 +84,8 @@ impl<T> Queue<T> {
         receiver.recv().unwrap()
     }
 
-    /// Takes the oldest item. It waits while there is no item. It returns `None` if there is no item and the
-    /// queue is cancelled.
+    /// Takes the oldest item. The call waits while there is no item. The call returns `None` if there is no
+    /// item and the queue is cancelled.
     pub fn take(&self) -> Option<T> {
         let mut state = self.state.lock().unwrap();
         if let Some(item) = state.items.pop_front() {
@@ -104,8 +104,8 @@ impl<T> Queue<T> {
         receiver.recv().ok()
     }
 
-    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put before can
-    /// still be taken. The request cannot be taken back.
+    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put earlier can
+    /// still be taken. A request to end cannot be taken back.
     pub fn cancel(&self) {
         let mut state = self.state.lock().unwrap();
         state.cancelled = true;
@@ -133,7 +133,7 @@ impl PrimeProducer {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end, also while it waits, by cancelling the queue.
+    /// Asks run() to end, even while it waits, by cancelling the queue.
     pub fn cancel(&self) {
         self.queue.cancel();
     }

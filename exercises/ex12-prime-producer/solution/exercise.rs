@@ -30,7 +30,7 @@ impl PrimeGenerator {
         }
     }
 
-    /// Asks run() to end. The request cannot be taken back.
+    /// Asks run() to end. A request to end cannot be taken back.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
     }
@@ -63,8 +63,8 @@ impl<T> Queue<T> {
         Self { room, state, not_full: Condvar::new(), not_empty: Condvar::new() }
     }
 
-    /// Puts an item into the queue. It waits while there is no room. If the queue is cancelled, before the
-    /// wait or during it, the item comes back as `Err`.
+    /// Puts an item into the queue. The call waits while there is no room. If the queue is cancelled, before
+    /// the wait or during it, the item comes back as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut state = self.state.lock().unwrap();
         while state.items.len() == self.room && !state.cancelled {
@@ -78,8 +78,8 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Takes the oldest item. It waits while there is no item. It returns `None` if there is no item and the
-    /// queue is cancelled.
+    /// Takes the oldest item. The call waits while there is no item. The call returns `None` if there is no
+    /// item and the queue is cancelled.
     pub fn take(&self) -> Option<T> {
         let mut state = self.state.lock().unwrap();
         while state.items.is_empty() && !state.cancelled {
@@ -90,8 +90,8 @@ impl<T> Queue<T> {
         item
     }
 
-    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put before can
-    /// still be taken. The request cannot be taken back.
+    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put earlier can
+    /// still be taken. A request to end cannot be taken back.
     pub fn cancel(&self) {
         self.state.lock().unwrap().cancelled = true;
         self.not_full.notify_all();
@@ -116,7 +116,7 @@ impl PrimeProducer {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end, also while it waits, by cancelling the queue.
+    /// Asks run() to end, even while it waits, by cancelling the queue.
     pub fn cancel(&self) {
         self.queue.cancel();
     }

@@ -10,7 +10,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 /// Collects primes until it is cancelled, and never waits for another thread.
 pub struct PrimeGenerator {
-    // What must be kept here, so that the found primes and a request to end are known?
+    // What state must be kept here, so that the found primes and a request to end are known?
 }
 
 impl PrimeGenerator {
@@ -25,7 +25,7 @@ impl PrimeGenerator {
         todo!("keep each prime, and look whether to go on")
     }
 
-    /// Asks run() to end. The request cannot be taken back.
+    /// Asks run() to end. A request to end cannot be taken back.
     pub fn cancel(&self) {
         todo!("ask run() to end")
     }
@@ -43,25 +43,25 @@ pub struct Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty queue with room for `room` items. `usize::MAX` is no bound.
+    /// Makes an empty queue with room for `room` items. With `usize::MAX`, the queue has no bound.
     pub fn new(room: usize) -> Self {
         todo!("make an empty queue")
     }
 
-    /// Puts an item into the queue. It waits while there is no room. If the queue is cancelled, before the
-    /// wait or during it, the item comes back as `Err`.
+    /// Puts an item into the queue. The call waits while there is no room. If the queue is cancelled, before
+    /// the wait or during it, the item comes back as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         todo!("wait for room or for the cancel; then put the item, or give it back")
     }
 
-    /// Takes the oldest item. Waits while there is none. Returns `None` if there is no item and the queue is
-    /// cancelled.
+    /// Takes the oldest item. The call waits while there is no item. The call returns `None` if there is no
+    /// item and the queue is cancelled.
     pub fn take(&self) -> Option<T> {
         todo!("wait for an item or for the cancel; then take the item, if there is one")
     }
 
     /// Cancels the queue, for good: from now on no item is put and no thread waits. Items that were put
-    /// before can still be taken.
+    /// earlier can still be taken.
     pub fn cancel(&self) {
         todo!("make sure that every waiting thread hears of it, and every thread that comes later")
     }
@@ -78,13 +78,13 @@ impl PrimeProducer {
         Self { queue }
     }
 
-    /// Puts one prime after the other, until there are no more or the producer is cancelled. It returns the
-    /// prime that it could not put, if there is one.
+    /// Puts one prime after the other, until there are no more or the producer is cancelled. The method
+    /// returns the prime that it could not put, if there is one.
     pub fn run(&self, primes: impl Iterator<Item = u64>) -> Option<u64> {
         todo!("put each prime; end when one comes back")
     }
 
-    /// Asks run() to end, also while it waits, by cancelling the queue.
+    /// Asks run() to end, even while it waits, by cancelling the queue.
     pub fn cancel(&self) {
         todo!("reach run() wherever it is")
     }

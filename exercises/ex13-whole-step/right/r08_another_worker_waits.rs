@@ -10,7 +10,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-// ----- Given, and right as it is: the desk, where tasks lie and where the request to stop is made. -----
+// ----- Given, and right as it is: the desk, where tasks wait and where the request to stop is made. -----
 
 /// The place where tasks wait for the workers. All workers may be asked to stop. The request is never taken
 /// back.
@@ -72,10 +72,10 @@ impl<T> Worker<T> {
         Self { desk, steps: Cell::new(0) }
     }
 
-    /// Takes the oldest task. Sleeps while there is none.
+    /// Takes the oldest task. The call sleeps while there is no task.
     ///
-    /// Once the worker was asked to stop, this fails and takes no task, whether it waits already or is called
-    /// later. Inside `masked` the request has no effect on it.
+    /// Once the worker was asked to stop, this call fails and takes no task, even if it is waiting already.
+    /// Inside `masked` the request has no effect on `take`.
     pub fn take(&self) -> Result<T, Cancelled> {
         let mut state = self.desk.state.lock().unwrap();
         loop {
@@ -90,8 +90,8 @@ impl<T> Worker<T> {
     }
 
     /// Runs `step` as a whole: until the step ends, no request cuts off this worker's `take()`. Steps may be
-    /// nested; then the end of the outermost step counts. A panic ends the step, too, and comes out of this
-    /// call.
+    /// nested; then only the end of the outermost step counts. A panic also ends the step, and comes out of
+    /// this call.
     pub fn masked<R>(&self, step: impl FnOnce() -> R) -> R {
         self.steps.set(self.steps.get() + 1);
         let _end = End(&self.steps);
@@ -109,8 +109,8 @@ impl<T> Worker<T> {
         }
     }
 
-    /// Takes two tasks that belong together, the older one first. It takes the first task as soon as that is
-    /// there. Until then it can be cut off, and takes no task; from then on it returns both.
+    /// Takes two tasks that belong together, the older one first. The call takes the first task as soon as
+    /// the task is there. Until then it can be cut off, and takes no task; from then on it returns both.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         let first = self.take()?;
         Ok((first, self.next_task()))

@@ -11,7 +11,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-// ----- Given, and right as it is: the desk, where tasks lie and where the request to stop is made. -----
+// ----- Given, and right as it is: the desk, where tasks wait and where the request to stop is made. -----
 
 /// The place where tasks wait for the workers. All workers may be asked to stop; the request is never taken
 /// back.
@@ -60,7 +60,7 @@ impl<T> Desk<T> {
 
 // ----- Yours. -----
 
-/// A worker at a desk. One thread uses it.
+/// A worker at a desk. One thread uses the worker.
 pub struct Worker<T> {
     desk: Arc<Desk<T>>,
     // What else must a worker know about itself?
@@ -72,17 +72,17 @@ impl<T> Worker<T> {
         todo!("make a worker that is in no step")
     }
 
-    /// Takes the oldest task. Sleeps while there is none.
+    /// Takes the oldest task. The call sleeps while there is no task.
     ///
     /// Once the worker was asked to stop, `take` fails and takes no task, whether it waits already or is
-    /// called later. Inside `masked` the request has no effect on it.
+    /// called later. Inside `masked` the request has no effect on `take`.
     pub fn take(&self) -> Result<T, Cancelled> {
         todo!("take the oldest task, or sleep, or say that you were asked to stop")
     }
 
     /// Runs `step` as a whole: until the step ends, no request cuts off this worker's `take()`. Steps may be
-    /// nested; then the end of the outermost step counts. A panic ends the step, too, and comes out of this
-    /// call.
+    /// nested; then only the end of the outermost step counts. A panic also ends the step, and comes out of
+    /// this call.
     pub fn masked<R>(&self, step: impl FnOnce() -> R) -> R {
         todo!("run the step, and know for how long you are in it")
     }
@@ -93,8 +93,9 @@ impl<T> Worker<T> {
         todo!("wait for the next task, whatever happens")
     }
 
-    /// Takes two tasks that belong together, the older one first, as soon as that is there. Until then a
-    /// request cuts the call off, and it takes no task; from then on it returns both.
+    /// Takes two tasks that belong together, the older one first; takes the first task as soon as it is
+    /// there. Until then a request cuts the call off, and the call takes no task; from then on it returns
+    /// both tasks.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         todo!("take two tasks, or none")
     }

@@ -1,5 +1,5 @@
-//! The properties of `invoke_all`, each a function. `exercise.toml` lists the properties and says what each
-//! of them promises.
+//! The properties of `invoke_all`; each property is a function. `exercise.toml` lists the properties and says
+//! what each of them promises.
 
 use std::time::Duration;
 
@@ -163,7 +163,8 @@ pub fn what_has_not_ended_in_time_is_cancelled() {
     }
 }
 
-/// A clock whose time is up as soon as a thread waits for a job that has not ended, but not before the first one runs.
+/// A clock whose time is up as soon as a thread waits for a job that has not ended, but not before the first
+/// job runs.
 struct Impatient {
     first_runs: Arc<Counter>,
     passed: Shared<Millis>,

@@ -10,14 +10,15 @@ use crate::probe::Shared;
 
 pub const NEVER: Millis = Millis::MAX;
 
-/// The time at which a property begins. It is not zero, because real clocks do not begin at zero either.
+/// The time at which a property begins. The start time is not zero, because real clocks do not begin at zero
+/// either.
 pub const START: Millis = 1_000;
 
-/// The number of questions after which we say that the answer polls and does not wait.
+/// The number of questions after which the answer counts as polling instead of waiting.
 const PATIENCE: usize = 1_000;
 
-/// An executor and a clock in one: each job takes as long as the property says, and all jobs run side by
-/// side. While a thread waits, the time jumps from the end of one job to the end of the next.
+/// An executor and a clock in one object: each job takes as long as the property says, and all jobs run at
+/// the same time. While a thread waits, the time jumps from the end of one job to the end of the next.
 #[derive(Default)]
 pub struct Simulation {
     /// The time that each job takes, in the order in which they are submitted.
@@ -26,7 +27,7 @@ pub struct Simulation {
     pub inline: bool,
     /// The time that each submission takes.
     pub submission: Millis,
-    /// The number of jobs that it accepts.
+    /// The number of jobs that the executor accepts.
     pub room: Option<usize>,
     /// True if a caller that waits is told to give up at once, as a cancelled task would be.
     pub interrupts: bool,
@@ -80,7 +81,7 @@ impl Simulation {
         })
     }
 
-    /// Runs the jobs that are left, as an executor does whose jobs were not cancelled.
+    /// Runs the remaining jobs, like an executor whose jobs were not cancelled.
     pub fn go_on(&self) {
         step("and the executor goes on with what it has");
         while let Some((.., task)) = self.next_to_end(NEVER) {

@@ -1,5 +1,5 @@
-//! The properties of the shared future, each a function. `exercise.toml` lists the properties and says what
-//! each of them promises.
+//! The properties of the shared future; each property is a function. `exercise.toml` lists the properties and
+//! says what each of them promises.
 #![allow(clippy::drop_non_drop, reason = "whether a promise implements Drop is up to the answer")]
 
 use std::future::Future;
@@ -21,7 +21,7 @@ struct Awaiting {
     woken: Arc<Woken>,
 }
 
-/// A waker like that of a runtime: it records that the task must be polled again.
+/// A waker that records, like that of a runtime, that the task must be polled again.
 struct Woken {
     times: Counter,
     /// A closure that runs on the thread that wakes the task, as a runtime may do.
@@ -245,8 +245,8 @@ pub fn a_dropped_future_changes_nothing_for_the_others() {
     one_of_two_futures_of_a_task_is_dropped();
 }
 
-/// Checks a task that polls two futures with one waker, as a task does that waits for either, and then drops
-/// one of them.
+/// Checks a task that polls two futures with one waker, because it waits for either of them, and then drops
+/// one future.
 fn one_of_two_futures_of_a_task_is_dropped() {
     let (promise, future) = promise();
     let mut first = Awaiting::new(&future);

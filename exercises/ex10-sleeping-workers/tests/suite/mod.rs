@@ -1,5 +1,5 @@
-//! The properties of the inbox, each a function. `exercise.toml` lists the properties and says what each of
-//! them promises.
+//! The properties of the inbox; each property is a function. `exercise.toml` lists the properties and says
+//! what each of them promises.
 
 use exercises_harness::{expect, fail, notifications, step};
 
@@ -38,7 +38,7 @@ fn worker(name: &str, inbox: &Arc<Inbox<u32>>) -> thread::JoinHandle<u32> {
     start(name, move || take(&inbox))
 }
 
-/// Waits for a worker that takes a job that was put.
+/// Waits for a worker that takes a job that was put into the inbox.
 fn taken<R>(cause: &str, worker: thread::JoinHandle<R>) -> R {
     expect("waiting for a worker to take a job that lies in the inbox", cause, || join(worker))
 }
@@ -113,7 +113,7 @@ fn each_of_two_woken_workers_gets_older_jobs_first() {
     }
 }
 
-/// Puts a job, and fails if that notifies a thread.
+/// Puts a job into the inbox, and fails if the call notifies a thread.
 fn put_quietly(inbox: &Inbox<u32>, job: u32, cause: &str) {
     let before = notifications();
     put(inbox, job);

@@ -1,9 +1,9 @@
-//! The properties of the slot and of the flags, each a function. `exercise.toml` lists the properties and
-//! says what each of them promises.
+//! The properties of the slot and of the flags; each property is a function. `exercise.toml` lists the
+//! properties and says what each of them promises.
 //!
-//! The model itself reports two threads that use plain memory at the same time, wherever that happens. So the
-//! properties only bring threads together. The properties are small, since the model tries every possible
-//! run.
+//! The model itself reports two threads that use plain memory at the same time, wherever this happens. So the
+//! properties only make threads call the slot and the flags at the same time. The properties are small, since
+//! the model tries every possible run.
 
 use exercises_harness::{expect, fail};
 

@@ -76,7 +76,7 @@ pub fn put(queue: &Queue<u64>, item: u64) {
     put_or(NOT_WOKEN, queue, item);
 }
 
-/// Puts an item. `cause` is the likely cause if that never ends.
+/// Puts an item. `cause` is the likely cause if the put never ends.
 pub fn put_or(cause: &str, queue: &Queue<u64>, item: u64) {
     if expect("put()", cause, || queue.put(item)).is_err() {
         fail(
@@ -98,7 +98,7 @@ pub fn take(queue: &Queue<u64>, expected: u64) {
     }
 }
 
-/// Takes the items that are left in a cancelled queue, which must be the two in `expected`.
+/// Takes the remaining items of a cancelled queue, which must be the two in `expected`.
 pub fn take_the_rest(queue: &Queue<u64>, expected: [u64; 2], cause: &str) {
     let taken: [_; 4] =
         std::array::from_fn(|_| at_once("take() after cancel()", NOT_REACHED, || queue.take()));
@@ -130,7 +130,8 @@ pub fn two_that_wait<R: Send + 'static>(
 }
 
 /// Starts two threads that wait in `call`; the one whose call ends first waits for the other. So if the other
-/// one goes on sleeping, it lacks a notification of its own, and has not merely missed that of the first.
+/// thread goes on sleeping, it lacks its own notification, and has not merely missed that of the first
+/// thread.
 pub fn two_that_meet<R: Send + 'static>(
     name: &str,
     queue: &Arc<Queue<u64>>,

@@ -1,5 +1,5 @@
-//! The properties of the generator, the queue and the producer, each a function. `exercise.toml` lists the
-//! properties and says what each of them promises.
+//! The properties of the generator, the queue and the producer; each property is a function. `exercise.toml`
+//! lists the properties and says what each of them promises.
 
 use exercises_harness::{at_once, expect, fail, step};
 
@@ -51,7 +51,7 @@ pub fn the_generator_keeps_what_it_finds() {
     }
 }
 
-/// A generator that has found 2 and 3, and is computing 5 on a thread of its own.
+/// A generator that has found 2 and 3, and is computing 5 on its own thread.
 fn in_the_middle() -> (Arc<PrimeGenerator>, Arc<Computation>, thread::JoinHandle<()>) {
     let (generator, computation) = (Arc::new(PrimeGenerator::new()), Computation::of(6, 3));
     let running = {
@@ -173,9 +173,9 @@ pub fn nobody_sleeps_beside_room_or_an_item() {
     who_comes_too_late_is_woken_the_next_time();
 }
 
-/// Tests two threads that make the same call. One of them may be asleep when the other comes, and may be
-/// woken for an item or for room that the other one gets. The test itself waits in no call of the queue, so
-/// its own waits hide no mistake.
+/// Tests two threads that make the same call. One of these threads may be asleep when the other one comes,
+/// and may be woken for an item or for room that the other thread gets. The test itself waits in no call of
+/// the queue, so its own waits hide no mistake.
 fn who_comes_too_late_is_woken_the_next_time() {
     let cause = "a thread was woken, found that another one had been faster, and waits again: the next item or the next room \
                  has to wake it, too. If you count who waits, count it each time that it begins to wait";
@@ -311,7 +311,7 @@ fn put_on_a_thread(name: &str, queue: &Arc<Queue<u64>>) -> thread::JoinHandle<Re
     start(name, move || queue.put(2))
 }
 
-/// Cancels a queue into which item 2 is being put, and takes the items that are left in it.
+/// Cancels a queue into which item 2 is being put, and takes the remaining items.
 fn nothing_comes_after_the_end(queue: &Queue<u64>, putter: thread::JoinHandle<Result<(), u64>>) {
     cancel(queue);
     step("takes what is left");
@@ -352,7 +352,7 @@ pub fn the_producer_puts_prime_after_prime() {
     }
 }
 
-/// Starts a producer on a thread of its own.
+/// Starts a producer on a new thread.
 fn producer(
     queue: &Arc<Queue<u64>>,
     computation: &Arc<Computation>,

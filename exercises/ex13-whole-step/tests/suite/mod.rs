@@ -1,5 +1,5 @@
-//! The properties of a worker and its steps, each a function. `exercise.toml` lists the properties and says
-//! what each of them promises.
+//! The properties of a worker and its steps; each property is a function. `exercise.toml` lists the
+//! properties and says what each of them promises.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -24,7 +24,7 @@ const DOES_NOT_WAIT: &str =
 const PAIR_CUT_OFF: &str = "a pair has begun when the first task is taken. From then on the request must not cut it off: a task \
                             that has been taken and is not passed on is lost";
 
-/// The result of a call: the tasks that it has taken.
+/// The result of a call: the tasks that the call has taken.
 type Taken = Result<Vec<u32>, Cancelled>;
 type Work = Box<dyn FnOnce(&Worker<u32>) -> Taken + Send>;
 
@@ -42,8 +42,8 @@ fn put(desk: &Desk<u32>, task: u32) {
     at_once("put()", DOES_NOT_WAIT, || desk.put(task));
 }
 
-/// A call that is under way on a thread of its own, with a worker of its own. `cause` is the likely cause if
-/// the call does not return.
+/// A call that is under way on its own thread, with its own worker. `cause` is the likely cause if the call
+/// does not return.
 struct Call {
     what: &'static str,
     cause: &'static str,
@@ -109,7 +109,7 @@ fn is_given(what: &str, taken: Taken, tasks: &[u32], cause: &str) {
     }
 }
 
-/// Fails unless the call has failed and `left` tasks lie on the desk.
+/// Fails unless the call has failed and `left` tasks are still on the desk.
 fn is_refused(what: &str, taken: Taken, desk: &Desk<u32>, left: usize, cause: &str) {
     if let Ok(taken) = taken {
         fail(&format!("{what} gave {taken:?}, though the worker was asked to stop"), cause);
@@ -120,8 +120,8 @@ fn is_refused(what: &str, taken: Taken, desk: &Desk<u32>, left: usize, cause: &s
     }
 }
 
-/// Tests `work` with a request, and then a task, that come while it waits; then tests it with the request
-/// before it begins.
+/// Tests `work` with a request, and then a task, that come while it waits; then tests it with a request that
+/// comes before it begins.
 fn gets_its_task_all_the_same(what: &'static str, cause: &'static str, work: fn(&Worker<u32>) -> Taken) {
     for before in [false, true] {
         let desk = desk(&[]);
@@ -142,7 +142,7 @@ fn gets_its_task_all_the_same(what: &'static str, cause: &'static str, work: fn(
     }
 }
 
-/// Checks that a worker that was asked to stop, and has still taken a task in a step, is given no more tasks.
+/// Checks that a worker that was asked to stop, and has then taken a task in a step, is given no more tasks.
 fn and_no_more(worker: &Worker<u32>, taken: Taken) -> Taken {
     if let (Ok(_), Ok(more)) = (&taken, expect("take() afterwards", SWALLOWED, || worker.take())) {
         fail(&format!("take() afterwards gave {more}, though the worker was asked to stop"), SWALLOWED);
@@ -387,7 +387,7 @@ pub fn no_task_is_lost() {
     is_refused("take() afterwards", last, &desk, 4 - taken.len(), SWALLOWED);
 }
 
-/// Makes `depth` steps, one inside the other; each takes a task before its inner step, and one after.
+/// Makes `depth` nested steps; each step takes a task before its inner step, and another one after it.
 fn nested(worker: &Worker<u32>, depth: u32, taken: &mut Vec<u32>) {
     if depth > 0 {
         worker.masked(|| {

@@ -63,7 +63,8 @@ impl Trial {
         }
     }
 
-    /// Checks that a solution was found. There is one.
+    /// Checks that a solution was found. The error of a future without a value: a caller cancelled the
+    /// future, or the promise was dropped.
     pub(super) fn check_solved(&self, answer: &Answer, cause: &str) {
         if !matches!(answer, Answer::Solved(_)) {
             let looked_at = some(&self.board.looked_at());
