@@ -1,4 +1,5 @@
-//! Right: the handles are in a batch that cancels, when it is dropped, whatever it still holds; so a refusal is a `?`.
+//! Right: the handles are in a batch that cancels the remaining tasks when it is dropped; so a refusal is
+//! handled by a `?`.
 #![allow(unused)]
 
 use std::collections::VecDeque;

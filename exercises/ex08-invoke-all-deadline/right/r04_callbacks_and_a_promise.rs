@@ -39,7 +39,8 @@ struct Board<T> {
 }
 
 impl<T> Board<T> {
-    /// Subtracts one. The caller that reaches zero gets the promise, and keeps it when the lock is released.
+    /// Subtracts one. The thread that brings the number to zero gets the promise, and keeps the promise when
+    /// the lock is released.
     fn close_one(&mut self) -> Option<Promise<()>> {
         self.open -= 1;
         if self.open == 0 { self.complete.take() } else { None }

@@ -75,7 +75,8 @@ impl<T> Place<T> {
         state.outcome = Some(outcome);
         let line = std::mem::take(&mut state.line);
         drop(state);
-        // Threads are woken first: that runs no code of the user, so no such code can keep them from waking.
+        // Threads are woken first: waking a thread runs no user code, so no user code can keep a thread from
+        // waking.
         let (threads, tasks): (Vec<_>, Vec<_>) =
             line.into_iter().partition(|waiting| matches!(waiting, Waiting::Thread(_)));
         threads.into_iter().chain(tasks).for_each(Waiting::call);

@@ -28,7 +28,8 @@ type Mailbox = Mutex<Option<Waker>>;
 
 struct State<T> {
     outcome: Option<Outcome<T>>,
-    /// The mailboxes of all futures that exist (and of some that are gone), until the outcome is decided.
+    /// The mailboxes of all futures that exist (and of some futures that were dropped), until the outcome is
+    /// decided.
     mailboxes: Vec<Weak<Mailbox>>,
     /// The number of mailboxes from which the mailboxes of dropped futures are removed.
     sweep_at: usize,

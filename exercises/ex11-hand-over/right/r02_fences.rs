@@ -1,4 +1,5 @@
-//! Right: the atomics are Relaxed, and fences make the pairs: Release before the store, Acquire after the look.
+//! Right: the atomics are Relaxed, and fences make the pairs: a Release fence before the store, and an
+//! Acquire fence after the look.
 #![allow(unused)]
 
 use crate::sync::Plain;

@@ -49,7 +49,8 @@ pub struct Queue<T> {
 
 struct State<T> {
     items: VecDeque<T>,
-    /// The putters that wait for room, with their items. While this list has a putter, the queue is full.
+    /// The putters that wait for room, with their items. While this list contains a putter, the queue is
+    /// full.
     putters: VecDeque<(T, mpsc::Sender<Result<(), T>>)>,
     /// The takers that wait for an item. While this list contains a taker, the queue is empty.
     takers: VecDeque<mpsc::Sender<T>>,

@@ -9,7 +9,7 @@ use crate::sync::mpsc;
 /// Milliseconds.
 pub type Millis = u64;
 
-/// Calls back when a time is up. The tests have alarms of their own, which ring when the test says so.
+/// Calls a function when a time is up. The tests have their own alarms, which ring when the test says so.
 pub trait Alarms {
     /// Sets an alarm, which calls `ring` once, after `limit`, on another thread than the caller's. With a
     /// limit of 0 it calls `ring` at once, on the calling thread, before `set` returns.
@@ -34,7 +34,7 @@ pub enum TimedRunError {
     Interrupted,
     /// The job panicked.
     Panicked(Panic),
-    /// Another thread cancelled the job, or the executor dropped it without running it.
+    /// Another thread cancelled the job, or the executor dropped the job without running it.
     Cancelled,
     /// The executor refused the job.
     Refused(RejectReason),
@@ -50,8 +50,8 @@ enum Event<T> {
 /// Runs the job on `executor`, and waits for its result, for at most `limit`.
 ///
 /// Three events end the wait: the end of the job, the alarm, and a request to the caller to stop. The first
-/// of them counts. If it is not the end of the job, the job is told to stop, or never begins, and the caller
-/// no longer waits. No other thread is told to stop.
+/// of these events counts. If the first event is not the end of the job, the job is told to stop, or never
+/// begins, and the caller no longer waits. No other thread is told to stop.
 pub fn timed_run<T: Send + 'static>(
     executor: &dyn Executor,
     alarms: &dyn Alarms,

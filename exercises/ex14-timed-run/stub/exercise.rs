@@ -9,7 +9,7 @@ use executor::{CancelToken, Executor, JoinError, Panic, RejectReason, TaskHandle
 /// A length of time in milliseconds.
 pub type Millis = u64;
 
-/// Calls back when a time is up. The tests have alarms of their own, which ring when the test says so.
+/// Calls a function when a time is up. The tests have their own alarms, which ring when the test says so.
 pub trait Alarms {
     /// Sets an alarm, which calls `ring` once, after `limit`, on another thread than the caller's. With a
     /// limit of 0 it calls `ring` at once, on the calling thread, before `set` returns.
@@ -34,7 +34,7 @@ pub enum TimedRunError {
     Interrupted,
     /// The job panicked.
     Panicked(Panic),
-    /// Another party cancelled the job, or the executor dropped it without running it.
+    /// Another party cancelled the job, or the executor dropped the job without running it.
     Cancelled,
     /// The executor refused the job.
     Refused(RejectReason),
@@ -42,9 +42,9 @@ pub enum TimedRunError {
 
 /// Runs the job on `executor`, and waits for its result, for at most `limit`.
 ///
-/// The end of the job, the alarm, a request to the caller to stop: what comes first counts. If that is not
-/// the end of the job, the job is told to stop, or never begins, and the caller does not wait for it any
-/// longer. No other thread or task is told to stop.
+/// The call waits for the end of the job, the alarm, or a request to the caller to stop; the first of these
+/// events counts. If the first event is not the end of the job, the job is told to stop, or never begins, and
+/// the caller does not wait for it any longer. No other thread or task is told to stop.
 pub fn timed_run<T: Send + 'static>(
     executor: &dyn Executor,
     alarms: &dyn Alarms,

@@ -1,5 +1,5 @@
-//! Right: the executor below has at most one entry for the line. While it decides about that entry, other
-//! submitters wait.
+//! Right: the executor below has at most one entry for the line. While the executor decides about that entry,
+//! other submitters wait.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A closure that is run once. It may panic.
+/// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The error of a refusal: it gives back the job, which was not called.
@@ -35,7 +35,7 @@ pub struct SerialExecutor<E> {
 #[derive(Default)]
 struct Line {
     state: Mutex<State>,
-    /// The executor below has taken the entry, or refused it.
+    /// True if the executor below has taken or refused the entry.
     decided: Condvar,
 }
 
@@ -47,7 +47,7 @@ struct State {
     offers: u64,
 }
 
-/// The entry, which runs the line. There is at most one.
+/// The entry, which runs the line. There is at most one entry.
 #[derive(Default, PartialEq)]
 enum Entry {
     #[default]
@@ -65,8 +65,8 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 }
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
-    /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if the executor below
-    /// has refused what it was given for this job.
+    /// Puts the job at the end of the line, and returns without waiting for any job. Refuses the job if the
+    /// executor below has refused the entry for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
         let Some(offer) = self.line.join(job) else { return Ok(()) };
         let line = Arc::clone(&self.line);
@@ -105,8 +105,8 @@ impl Line {
         }
     }
 
-    /// The entry was refused. No job has joined since it was offered, so the line has only the job of this
-    /// submitter.
+    /// The entry was refused. No job has joined since the entry was offered, so the line has only the job of
+    /// this submitter.
     fn is_refused(&self) -> Job {
         let mut state = self.state.lock().unwrap();
         state.entry = Entry::None;

@@ -9,7 +9,7 @@ use crate::sync::{Arc, Mutex};
 
 // ----- Given. -----
 
-/// A closure that is run once. It may panic.
+/// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The error of a refusal: it gives back the job, which was not called.
@@ -47,8 +47,8 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 }
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
-    /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if the executor below
-    /// has refused what it was given for this job.
+    /// Puts the job at the end of the line, and returns without waiting for any job. Refuses the job if the
+    /// executor below has refused the entry for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
         let number = {
             let mut jobs = self.line.jobs.lock().unwrap();

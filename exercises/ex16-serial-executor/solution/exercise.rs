@@ -9,7 +9,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A closure that is run once. It may panic.
+/// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The error of a refusal: it gives back the job, which was not called.
@@ -54,8 +54,8 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 }
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
-    /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if the executor below
-    /// has refused what it was given for this job.
+    /// Puts the job at the end of the line, and returns without waiting for any job. Refuses the job if the
+    /// executor below has refused the entry for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
         let number = self.line.join(job);
         let line = Arc::clone(&self.line);
@@ -78,7 +78,7 @@ impl Line {
         number
     }
 
-    /// Takes a job out that has not begun.
+    /// Takes out a job that has not begun.
     fn take_back(&self, number: u64) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let place = state.jobs.iter().position(|(other, _)| *other == number)?;

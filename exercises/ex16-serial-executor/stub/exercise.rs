@@ -11,7 +11,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A closure that is run once. It may panic.
+/// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The error of a refusal: it gives back the job, which was not called.
@@ -30,7 +30,7 @@ pub trait Executor: Send + Sync {
 /// Runs jobs one at a time and in the order of their submission, wherever the executor below calls them.
 pub struct SerialExecutor<E> {
     below: E,
-    // The closure that the executor below gets needs the line, too: how does the closure get it?
+    // The closure that the executor below gets needs the line, too: how does the closure get the line?
 }
 
 impl<E: Executor + 'static> SerialExecutor<E> {
@@ -41,8 +41,8 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 }
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
-    /// Puts the job at the end of the line, and returns without waiting for any job. It refuses the job if
-    /// the executor below has refused what it was given for this job.
+    /// Puts the job at the end of the line, and returns without waiting for any job. Refuses the job if the
+    /// executor below has refused the entry for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
         todo!("put the job into the line, and give the executor below something that runs the line")
     }

@@ -1,5 +1,5 @@
-//! Right: the executor below has at most one entry for each stripe. While it decides about that entry, other
-//! submitters of this key wait.
+//! Right: the executor below has at most one entry for each stripe. While the executor decides about that
+//! entry, other submitters of this key wait.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};
@@ -12,7 +12,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A closure that is run once. It may panic.
+/// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The error of a refusal: it gives back the job, which was not called.
@@ -66,8 +66,8 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
         Self { below, offers: AtomicU64::new(0), stripes: Arc::default() }
     }
 
-    /// Puts the job at the end of its stripe, and returns without waiting for any job. It refuses the job if the executor below
-    /// has refused what it was given for it.
+    /// Puts the job at the end of its stripe, and returns without waiting for any job. Refuses the job if the
+    /// executor below has refused the entry for this job.
     pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
         let offer = self.offers.fetch_add(1, Ordering::Relaxed); // any number that no other has
         if !self.stripes.join(&key, job, offer) {
@@ -103,8 +103,8 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// Notes that an entry was taken: that of the given number, or else the present one. By now the stripe
-    /// may have another entry.
+    /// Notes that an entry was taken: the entry of the given number, or else the present entry. By now the
+    /// stripe may have another entry.
     fn is_taken(&self, key: &K, offer: Option<u64>) {
         let mut by_key = self.by_key.lock().unwrap();
         if let Some(stripe) = by_key.get_mut(key)

@@ -10,7 +10,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A closure that is run once. It may panic.
+/// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The error of a refusal: it gives back the job, which was not called.
@@ -69,8 +69,8 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
         Self { below, stripes: Arc::new(Stripes::default()) }
     }
 
-    /// Puts the job at the end of its stripe, and returns without waiting for any job. It refuses the job if the executor below
-    /// has refused what it was given for it.
+    /// Puts the job at the end of its stripe, and returns without waiting for any job. Refuses the job if the
+    /// executor below has refused the entry for this job.
     pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
         let (stripe, number) = self.stripes.join(&key, job);
         let (stripes, of, own) = (Arc::clone(&self.stripes), Arc::clone(&stripe), key.clone());

@@ -9,7 +9,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A closure that is run once. It may panic.
+/// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The error of a refusal: it gives back the job, which was not called.
@@ -68,8 +68,8 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
         Self { below, stripes: Arc::new(Stripes::default()) }
     }
 
-    /// Puts the job at the end of its stripe, and returns without waiting for any job. It refuses the job if the executor below
-    /// has refused what it was given for it.
+    /// Puts the job at the end of its stripe, and returns without waiting for any job. Refuses the job if the
+    /// executor below has refused the entry for this job.
     pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
         let number = {
             let mut state = self.stripes.state.lock().unwrap();
@@ -89,8 +89,8 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Key> Stripes<K> {
-    /// Runs the jobs that may run, until there is none. A job that must still wait is run by the entry that
-    /// runs the job of its key before it.
+    /// Runs the jobs that may run, until there are no such jobs. A job that must still wait is run by the
+    /// entry that runs the previous job of its key.
     fn run(&self) {
         let mut last = None;
         while let Some((key, job)) = self.next(last.take()) {

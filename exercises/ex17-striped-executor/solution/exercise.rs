@@ -11,7 +11,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A closure that is run once. It may panic.
+/// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The error of a refusal: it gives back the job, which was not called.
@@ -54,7 +54,7 @@ struct State<K> {
 struct Stripe {
     /// Those that have not begun, each with its number.
     jobs: VecDeque<(u64, Job)>,
-    /// An entry runs the stripe. Until it leaves, it will come to every job that is in it.
+    /// True if an entry runs the stripe. Until this entry ends, it will run every job in the line.
     moves: bool,
 }
 
@@ -65,8 +65,8 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
         Self { below, stripes: Arc::new(Stripes { state: Mutex::new(state) }) }
     }
 
-    /// Puts the job at the end of its stripe, and returns without waiting for any job. It refuses the job if the executor below
-    /// has refused what it was given for it.
+    /// Puts the job at the end of its stripe, and returns without waiting for any job. Refuses the job if the
+    /// executor below has refused the entry for this job.
     pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
         let key = Arc::new(key);
         let number = self.stripes.join(&key, job);

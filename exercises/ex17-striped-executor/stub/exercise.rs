@@ -13,7 +13,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A closure that is run once. It may panic.
+/// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The error of a refusal: it gives back the job, which was not called.
@@ -47,8 +47,8 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
         todo!("begin without any stripe")
     }
 
-    /// Puts the job at the end of its stripe, and returns without waiting for any job. It refuses the job if
-    /// the executor below has refused what it was given for this job.
+    /// Puts the job at the end of its stripe, and returns without waiting for any job. Refuses the job if the
+    /// executor below has refused the entry for this job.
     pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
         todo!("put the job into its stripe, and give the executor below something that runs the stripe")
     }

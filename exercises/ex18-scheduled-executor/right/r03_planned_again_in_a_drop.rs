@@ -28,7 +28,7 @@ pub trait Clock: Send + Sync {
     fn wake(&self);
 }
 
-/// A closure that is run once. It may panic.
+/// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Calls jobs.

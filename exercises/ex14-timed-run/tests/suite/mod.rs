@@ -1,5 +1,5 @@
-//! The properties of the timed run, each a function. `exercise.toml` lists the properties and says what each
-//! of them promises.
+//! The properties of the timed run; each property is a function. `exercise.toml` lists the properties and
+//! says what each of them promises.
 //!
 //! The test's own thread is the executor and the clock: it runs the task and rings the alarm when the
 //! property says so. `timed_run` is called on another thread, the caller's.
@@ -16,10 +16,10 @@ use crate::sync::{Arc, thread};
 type Outcome = Result<u32, TimedRunError>;
 type Ring = Box<dyn FnOnce() + Send>;
 
-/// The limit of the calls for which the property gives no other one.
+/// The limit of all calls for which the property gives no other limit.
 const LIMIT: Millis = 100;
 
-/// An executor and a clock that do what the property says, when it says so.
+/// An executor and a clock that run tasks and ring alarms when the property says so.
 #[derive(Clone)]
 struct World(Arc<State>);
 
@@ -65,7 +65,7 @@ impl World {
             .unwrap_or_else(|| fail("the executor has no task", "it is given one"))
     }
 
-    /// Makes the alarm begin to ring: from now on it cannot be taken back.
+    /// Makes the alarm begin to ring, so that it can no longer be taken back.
     fn begin_to_ring(&self) -> Ring {
         let cause = "an alarm that is dropped is taken back and never rings: `let _ = alarms.set(..)` drops it at once";
         match self.0.alarms.with(|alarms| alarms.pop()) {
@@ -150,7 +150,7 @@ struct Caller {
     thread: thread::JoinHandle<Outcome>,
 }
 
-/// Calls timed_run() on a thread of its own.
+/// Calls timed_run() on a new thread.
 fn call(world: &World, limit: Millis, job: Job<u32>) -> Caller {
     let (token, world) = (CancelToken::new(), world.clone());
     let run: Box<dyn FnOnce() -> Outcome + Send> = Box::new(move || {

@@ -1,5 +1,5 @@
-//! The properties of a serial executor, each a function. `exercise.toml` lists the properties and says what
-//! each of them promises.
+//! The properties of a serial executor; each property is a function. `exercise.toml` lists the properties and
+//! says what each of them promises.
 
 use std::cell::RefCell;
 
@@ -46,7 +46,7 @@ const SPINS: &str = "a caller that waits until the executor below has decided mu
 
 type Line<E> = SerialExecutor<Arc<E>>;
 
-/// A record of what the jobs of a property have done.
+/// A record of the actions of a property's jobs.
 struct Log {
     begun: Shared<Vec<u32>>,
     running: Shared<Option<u32>>,
@@ -412,8 +412,9 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
     what_was_called_early_will_not_come_again(MANY, || {});
 }
 
-/// While job 1 runs, others are taken, and everything that the executor was given for them is called and
-/// returns. From then on the executor refuses. So only the call in which job 1 runs can still run them.
+/// While job 1 runs, other jobs are taken, and everything that the executor was given for these jobs is
+/// called and returns. After that, the executor refuses everything. So only the call in which job 1 runs can
+/// still run the other jobs.
 fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     let (below, log) = (Desk::new(), Log::new());
     let line = line(&below);
@@ -442,7 +443,7 @@ fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     log.check(&(1..=jobs).collect::<Vec<u32>>(), IN_THE_MIDDLE);
 }
 
-/// More jobs than a line would run in one go if it sometimes let other lines go first.
+/// A larger number of jobs than a line would run at a time if it sometimes let other lines go first.
 const MANY: u32 = 70;
 
 /// The outcome of a job that was executed on another thread.
@@ -463,7 +464,7 @@ where
 }
 
 /// Checks that each of these jobs has run if it was taken, and can be run if it came back. The jobs that came
-/// back are checked first: if a call gave back the wrong job, that explains why the other one does not run.
+/// back are checked first: if a call gave back the wrong job, that explains why the other job does not run.
 fn check_fates(log: &Log, fates: &[(u32, Fate)]) {
     let mut taken = Vec::new();
     for (number, fate) in fates {

@@ -1,4 +1,4 @@
-//! The harness's executors, as those of this exercise.
+//! Implements the executor trait of this exercise for the harness's executors.
 
 use super::super::exercise::{Executor, Job, Refused};
 use crate::below::{AtOnce, Desk, Threads};

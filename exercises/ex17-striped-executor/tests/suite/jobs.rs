@@ -1,4 +1,4 @@
-//! The jobs of the properties, their keys, and a record of what they do.
+//! The jobs of the properties, the keys of these jobs, and a record of their actions.
 
 use std::hash::{Hash, Hasher};
 
@@ -13,7 +13,7 @@ const ONE_AT_A_TIME: &str = "a thread that looks whether the stripe moves, and f
                              the same lock, that it moves now; and it is there, and moves, until its last job has ended. A stripe that \
                              is taken out of the map while a job of it runs, or while a thread still has it in hand, is soon there twice";
 
-/// A key. The key type of the tests. All keys have the same hash, and the tests count the living ones.
+/// A key. The key type of the tests. All keys have the same hash, and the tests count the keys that exist.
 #[derive(Clone)]
 pub(super) struct Name {
     name: &'static str,
@@ -56,7 +56,7 @@ pub(super) fn panics() {
     panic_on_purpose()
 }
 
-/// A record of what the jobs of a property have done.
+/// A record of the actions of a property's jobs.
 pub(super) struct Log {
     /// The key and the number of each job that has begun.
     begun: Shared<Vec<(&'static str, u32)>>,
@@ -152,7 +152,7 @@ impl Log {
         }
     }
 
-    /// Checks that exactly the expected jobs have run, and that those of each key have run in the given
+    /// Checks that exactly the expected jobs have run, and that the jobs of each key have run in the given
     /// order.
     pub(super) fn check_of_each(&self, expected: &[u32], cause: &str) {
         let mut begun = self.begun.with(|begun| begun.clone());
@@ -172,7 +172,7 @@ impl Log {
     }
 
     /// Checks that each of these jobs has run if it was taken, and can be run if it came back. The jobs that
-    /// came back are checked first: if a call gave back the wrong job, that explains why the other one does
+    /// came back are checked first: if a call gave back the wrong job, that explains why the other job does
     /// not run.
     pub(super) fn check_fates(&self, fates: &[(u32, Fate)]) {
         let mut taken = Vec::new();

@@ -1,5 +1,5 @@
-//! The properties of a striped executor, each a function. `exercise.toml` lists the properties and says what
-//! each of them promises.
+//! The properties of a striped executor; each property is a function. `exercise.toml` lists the properties
+//! and says what each of them promises.
 
 use std::cell::RefCell;
 
@@ -93,7 +93,7 @@ where
         self.take_that(key, number, Box::new(|| {}));
     }
 
-    /// Executes such a job on another thread.
+    /// Executes, on another thread, a job of the given key that calls `work`.
     fn submitter(self: &Arc<Self>, key: &'static str, number: u32) -> thread::JoinHandle<()> {
         let trial = Arc::clone(self);
         on_a_thread("submitter", Box::new(move || trial.take(key, number)))
@@ -384,9 +384,9 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
     what_was_called_early_will_not_come_again(3, jobs::panics);
 }
 
-/// While job 1 runs, other jobs of its key are taken, and everything that the executor was given for them is
-/// called and returns. From then on the executor refuses. So only the call in which job 1 runs can still run
-/// them.
+/// While job 1 runs, other jobs of its key are taken, and everything that the executor was given for these
+/// jobs is called and returns. After that, the executor refuses everything. So only the call in which job 1
+/// runs can still run the other jobs.
 fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     let below = Desk::new();
     let trial = Trial::over(&below);
@@ -410,7 +410,7 @@ fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     trial.check_keys("all jobs have ended");
 }
 
-/// More jobs than a stripe would run in one go if it sometimes let other stripes go first.
+/// A larger number of jobs than a stripe would run at a time if it sometimes let other stripes go first.
 const MANY: u32 = 70;
 
 pub fn others_may_come_while_the_executor_decides() {
@@ -421,7 +421,7 @@ pub fn others_may_come_while_the_executor_decides() {
         below.refuse(!takes);
         let first = trial.tried("first", "Ada", 1);
         gate.until_reached(BELOW_RUNS);
-        // If two submitters wait for the executor's decision, both must be told of it.
+        // If two submitters wait for the executor's decision, both submitters must be told of it.
         let others: &[u32] = if takes { &[2, 3] } else { &[2] };
         let others: Vec<_> =
             others.iter().map(|number| (*number, trial.tried("another", "Ada", *number))).collect();

@@ -1,4 +1,4 @@
-//! The harness's executors, as those of this exercise.
+//! Implements the executor trait of this exercise for the harness's executors.
 
 use exercises_harness::{expect, step};
 
