@@ -1,4 +1,5 @@
-//! Right: the alarm and the caller's token cancel the job, and record the reason. The caller only joins.
+//! Right: the alarm and the caller's token cancel the job, and record the reason. The caller only joins the
+//! job.
 #![allow(unused)]
 
 use executor::prelude::*;

@@ -102,7 +102,7 @@ impl Line {
         !mem::replace(&mut state.moves, true)
     }
 
-    /// Takes the next job. If there is none, the caller no longer runs the line. Both happen under one lock.
+    /// Takes the next job, or stops running the line if there is none. Both steps happen under one lock.
     fn next(&self) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let next = state.jobs.pop_front();

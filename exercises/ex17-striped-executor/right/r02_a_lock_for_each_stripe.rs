@@ -1,4 +1,5 @@
-//! Right: each stripe has a lock, and is closed before it is taken out of the map; a thread that finds it closed looks again.
+//! Right: each stripe has a lock, and is closed before it is taken out of the map; a thread that finds the
+//! stripe closed looks again.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};

@@ -9,7 +9,7 @@ use crate::sync::{Arc, Condvar, Mutex, Weak, thread};
 
 // ----- Given. -----
 
-/// A time, in milliseconds since the clock was started; or a length of time, in milliseconds.
+/// A time in milliseconds: either the time since the clock was started, or a length of time.
 pub type Millis = u64;
 
 /// The time that never comes. A thread that waits until `NEVER` waits only for `wake`.
@@ -20,11 +20,11 @@ pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// Waits until the time is `until`, or until `wake` is called. It also returns at once if `wake` was called since the last
-    /// wait, and it may return for no reason. Only one thread at a time may wait.
+    /// Waits until the time is `until`, or until `wake` is called. The wait also ends at once if `wake` was
+    /// called since the last wait, and it may end for no reason. Only one thread at a time may wait.
     fn wait_until(&self, until: Millis);
 
-    /// Ends the wait that is under way, or else the next one.
+    /// Ends the wait that is under way, or else the next wait.
     fn wake(&self);
 }
 
@@ -33,18 +33,18 @@ pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job and calls it once, either later or before `execute` returns, on a thread of the executor
-    /// or on the thread that calls `execute`. The executor catches a panic of the job.
+    /// Takes a job and calls the job once, either later or before `execute` returns, on a thread of the
+    /// executor or on the thread that calls `execute`. The executor catches a panic of the job.
     fn execute(&self, job: Job);
 }
 
-/// A closure that runs at its time, and gets its own entry. It may panic, and may be called again after a
-/// panic.
+/// A closure that runs at its time, and gets its own entry. The closure may panic, and may be called again
+/// after a panic.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
 
-/// Runs closures at their time, wherever the inner executor calls them.
+/// Runs closures at their times, wherever the inner executor calls the closures.
 pub struct Scheduler {
     shared: Arc<Shared>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
@@ -91,17 +91,17 @@ impl Scheduler {
         Self { shared, thread: Mutex::new(Some(thread.unwrap())) }
     }
 
-    /// Runs the closure when `delay` has passed, counted from now. With a period it runs periodically: it is
-    /// due at its first time and after each further period. Once the scheduler was shut down, the closure is
-    /// dropped.
+    /// Runs the closure when `delay` has passed, counted from now. With a period the closure runs
+    /// periodically: it is due at its first time and after each further period. Once the scheduler was shut
+    /// down, the closure is dropped.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         let due = self.shared.clock.now().saturating_add(delay);
         let number = self.shared.add(Plan { work: Some(work), due, period });
         TaskHandle { shared: Arc::clone(&self.shared), number }
     }
 
-    /// Ends the thread and drops every closure that waits for its time. It waits for the thread, but not for
-    /// any run.
+    /// Ends the thread and drops every closure that waits for its time. The call waits for the thread, but
+    /// not for any run.
     pub fn shutdown(&self) {
         let mut state = self.shared.state.lock().unwrap();
         state.is_shut_down = true;
@@ -223,6 +223,6 @@ impl Drop for Run<'_> {
 enum Next {
     /// The run of this entry is due.
     Due(u64),
-    /// Nothing is due before this time.
+    /// No entry is due before this time.
     Later(Millis),
 }

@@ -10,7 +10,7 @@ use crate::sync::{Arc, Condvar, Mutex, Weak, thread};
 
 // ----- Given. -----
 
-/// A time, in milliseconds since the clock was started; or a length of time, in milliseconds.
+/// A time in milliseconds: either the time since the clock was started, or a length of time.
 pub type Millis = u64;
 
 /// The time that never comes. A thread that waits until `NEVER` waits only for `wake`.
@@ -21,11 +21,11 @@ pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// Waits until the time is `until`, or until `wake` is called. It also returns at once if `wake` was called since the last
-    /// wait, and it may return for no reason. Only one thread at a time may wait.
+    /// Waits until the time is `until`, or until `wake` is called. The wait also ends at once if `wake` was
+    /// called since the last wait, and it may end for no reason. Only one thread at a time may wait.
     fn wait_until(&self, until: Millis);
 
-    /// Ends the wait that is under way, or else the next one.
+    /// Ends the wait that is under way, or else the next wait.
     fn wake(&self);
 }
 
@@ -34,18 +34,18 @@ pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job and calls it once, either later or before `execute` returns, on a thread of the executor
-    /// or on the thread that calls `execute`. The executor catches a panic of the job.
+    /// Takes a job and calls the job once, either later or before `execute` returns, on a thread of the
+    /// executor or on the thread that calls `execute`. The executor catches a panic of the job.
     fn execute(&self, job: Job);
 }
 
-/// A closure that runs at its time, and gets its own entry. It may panic, and may be called again after a
-/// panic.
+/// A closure that runs at its time, and gets its own entry. The closure may panic, and may be called again
+/// after a panic.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
 
-/// Runs closures at their time, wherever the inner executor calls them.
+/// Runs closures at their times, wherever the inner executor calls the closures.
 pub struct Scheduler {
     post: Arc<Post>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
@@ -66,7 +66,7 @@ struct Message {
     cell: Arc<Cell>,
 }
 
-/// It belongs to a message, to the thread, or to a run, and goes with its owner.
+/// The value belongs to a message, to the thread, or to a run, and is dropped with its owner.
 struct Cell {
     period: Option<Millis>,
     inside: Mutex<Inside>,
@@ -93,9 +93,9 @@ impl Scheduler {
         Self { post, thread: Mutex::new(Some(thread)) }
     }
 
-    /// Runs the closure when `delay` has passed, counted from now. With a period it runs periodically: it is
-    /// due at its first time and after each further period. Once the scheduler was shut down, the closure is
-    /// dropped.
+    /// Runs the closure when `delay` has passed, counted from now. With a period the closure runs
+    /// periodically: it is due at its first time and after each further period. Once the scheduler was shut
+    /// down, the closure is dropped.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         let due = self.post.clock.now().saturating_add(delay);
         let number = self.post.numbers.fetch_add(1, Ordering::Relaxed); // any number that no other has
@@ -105,8 +105,8 @@ impl Scheduler {
         entry
     }
 
-    /// Ends the thread and drops every closure that waits for its time. It waits for the thread, but not for
-    /// any run.
+    /// Ends the thread and drops every closure that waits for its time. The call waits for the thread, but
+    /// not for any run.
     pub fn shutdown(&self) {
         let unread = self.post.inbox.lock().unwrap().take();
         drop(unread);

@@ -11,7 +11,7 @@ use crate::sync::{Arc, Condvar, Mutex, Weak, thread};
 
 // ----- Given. -----
 
-/// A time, in milliseconds since the clock was started; or a length of time, in milliseconds.
+/// A time in milliseconds: either the time since the clock was started, or a length of time.
 pub type Millis = u64;
 
 /// The time that never comes. A thread that waits until `NEVER` waits only for `wake`.
@@ -22,11 +22,11 @@ pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// Waits until the time is `until`, or until `wake` is called. It also returns at once if `wake` was
-    /// called since the last wait, and it may return for no reason. Only one thread at a time may wait.
+    /// Waits until the time is `until`, or until `wake` is called. The wait also ends at once if `wake` was
+    /// called since the last wait, and it may end for no reason. Only one thread at a time may wait.
     fn wait_until(&self, until: Millis);
 
-    /// Ends the wait that is under way, or else the next one.
+    /// Ends the wait that is under way, or else the next wait.
     fn wake(&self);
 }
 
@@ -35,17 +35,18 @@ pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job and calls it once, either later or before `execute` returns, on a thread of the executor
-    /// or on the thread that calls `execute`. The executor catches a panic of the job.
+    /// Takes a job and calls the job once, either later or before `execute` returns, on a thread of the
+    /// executor or on the thread that calls `execute`. The executor catches a panic of the job.
     fn execute(&self, job: Job);
 }
 
-/// A closure that runs at its time, and gets its own entry. It may panic, and may be called again afterwards.
+/// A closure that runs at its time, and gets its own entry. The closure may panic, and may be called again
+/// afterwards.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
 
-/// Runs closures at their time, wherever the inner executor calls them.
+/// Runs closures at their times, wherever the inner executor calls the closures.
 pub struct Scheduler {
     shared: Arc<Shared>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
@@ -58,12 +59,12 @@ struct Shared {
 }
 
 struct State {
-    // What must be known of an entry while it waits, when it is due, and while it runs? How is the next entry
-    // found?
+    // What must be known about an entry while it waits, when it is due, and while it runs? How does the
+    // thread find the next entry?
     is_shut_down: bool,
 }
 
-/// The entry of a closure that was scheduled. Dropping it does not cancel the closure.
+/// The entry of a closure that was scheduled. Dropping the entry does not cancel the closure.
 pub struct TaskHandle {
     shared: Arc<Shared>,
     number: u64,
@@ -82,8 +83,8 @@ impl Scheduler {
         todo!("note when the closure is due, and make sure that the thread is awake by then")
     }
 
-    /// Ends the thread and drops every closure that waits for its time. It waits for the thread, but not for
-    /// any run.
+    /// Ends the thread and drops every closure that waits for its time. The call waits for the thread, but
+    /// not for any run.
     pub fn shutdown(&self) {
         todo!("take all entries out, and end the thread")
     }

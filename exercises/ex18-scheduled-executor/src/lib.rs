@@ -1,4 +1,4 @@
-//! A scheduler for runs at given times, once or periodically, in which no run ends or delays another. The
+//! A scheduler for runs at given times, once or periodically, in which no run ends or delays another run. The
 //! exercise is in `src/exercise.rs`; `README.md` says what to do.
 
 // The locks and threads of the exercise. Here the locks and threads are real; the tests also use those of a

@@ -1,4 +1,4 @@
-//! Right: a task submits all new positions except the last one, and then searches that one itself.
+//! Right: a task submits all new positions except the last one, and then searches the last one itself.
 #![allow(unused)]
 
 use std::collections::hash_map::Entry;
@@ -56,8 +56,8 @@ pub enum Answer {
 
 // ----- Yours. -----
 
-/// A search for a solution of a puzzle. It searches many positions at the same time, wherever the executor
-/// calls its jobs.
+/// A search for a solution of a puzzle. The solver searches many positions at the same time, wherever the
+/// executor calls its jobs.
 pub struct Solver {
     search: Arc<Search>,
 }
@@ -129,8 +129,8 @@ impl Search {
         }
     }
 
-    /// Looks at a position, and submits all but one of the positions that come next. That one, and the
-    /// refused positions, go to `own`.
+    /// Looks at a position, and submits all but one of the positions that come next. The remaining position,
+    /// and the refused positions, are added to `own`.
     fn visit(self: &Arc<Self>, position: Position, own: &mut Vec<Position>) {
         if self.is_over() {
             return;

@@ -1,5 +1,5 @@
-//! Right: all positions stand in one queue; a job is the right to search whichever position is first in the
-//! queue, and the right of a refused job is used by the thread that was refused.
+//! Right: all positions are in one queue. A job is the right to search the first position in the queue; the
+//! thread whose job was refused uses this right itself.
 #![allow(unused)]
 
 use std::collections::hash_map::Entry;
@@ -57,8 +57,8 @@ pub enum Answer {
 
 // ----- Yours. -----
 
-/// A search for a solution of a puzzle. It searches many positions at the same time, wherever the executor
-/// calls its jobs.
+/// A search for a solution of a puzzle. The solver searches many positions at the same time, wherever the
+/// executor calls its jobs.
 pub struct Solver {
     search: Arc<Search>,
 }

@@ -30,7 +30,7 @@ pub trait Executor: Send + Sync {
 /// A position of a puzzle.
 pub type Position = u32;
 
-/// A move: it leads from one position to another.
+/// A move, which leads from one position to another.
 pub type Move = char;
 
 /// A puzzle, as a search sees it.
@@ -59,8 +59,8 @@ pub enum Answer {
 
 // ----- Yours. -----
 
-/// A search for a solution of a puzzle. It searches many positions at the same time, wherever the executor
-/// calls its jobs.
+/// A search for a solution of a puzzle. The solver searches many positions at the same time, wherever the
+/// executor calls its jobs.
 pub struct Solver {
     puzzle: Arc<dyn Puzzle>,
     executor: Arc<dyn Executor>,
@@ -78,8 +78,8 @@ impl Solver {
         todo!("give the start to the executor, unless that was done, and wait until there is an answer")
     }
 
-    /// Ends the search and every wait for its answer, unless there is an answer already. It does not wait for
-    /// jobs.
+    /// Ends the search and every wait for its answer, unless there is an answer already. The call does not
+    /// wait for jobs.
     pub fn cancel(&self) {
         todo!("tell all waiting threads that the search was cancelled, unless there is another answer")
     }

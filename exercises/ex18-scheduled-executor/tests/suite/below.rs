@@ -44,7 +44,7 @@ impl Desk {
         Arc::new(Self { jobs: Shared::default(), given: Counter::new("the executor to be given a job") })
     }
 
-    /// Waits until it was given `jobs` jobs in all.
+    /// Waits until the executor was given `jobs` jobs in all.
     pub(super) fn until_given(&self, jobs: usize, cause: &str) {
         if others_come_to_rest() && self.given.get() < jobs {
             let given = self.given.get();

@@ -21,7 +21,7 @@ pub(super) fn panics() -> Does {
     Box::new(|_| panic_on_purpose())
 }
 
-/// A record of what the closures of a property have done.
+/// A record of the runs of a property's closures.
 pub(super) struct Log {
     clock: Arc<Hands>,
     /// The number of the entry and the time of each run that has begun.
@@ -103,7 +103,7 @@ impl Log {
     }
 }
 
-/// A scheduler, its clock, and what its entries have done.
+/// A scheduler, its clock, and a record of what its entries have done.
 pub(super) struct Trial {
     pub(super) clock: Arc<Hands>,
     pub(super) scheduler: Arc<Scheduler>,
@@ -122,7 +122,7 @@ impl Trial {
         Self::new(Arc::<Threads>::clone(&threads), Some(threads))
     }
 
-    /// Makes a scheduler on each kind of executor that calls the jobs that it is given.
+    /// Makes a scheduler on each kind of executor that calls its jobs by itself.
     pub(super) fn on_each() -> [Arc<Self>; 2] {
         [Self::on_threads(), Self::over(&Calls::at_once(false))]
     }
@@ -212,7 +212,7 @@ impl Trial {
         expect("waiting for a run", cause, || counter.wait_for(least));
     }
 
-    /// Waits until this closure was dropped. `when` tells, for the message, what has happened before.
+    /// Waits until this closure was dropped. `when` says, for the message, what has happened before.
     pub(super) fn until_dropped(&self, number: u32, when: &str, cause: &str) {
         if others_come_to_rest() {
             self.check_dropped(number, when, cause);
@@ -233,8 +233,8 @@ impl Trial {
         }
     }
 
-    /// Lets all other threads go on until they wait, and checks that only the runs of the given entries have
-    /// begun, in the given order.
+    /// Lets all other threads go on until they wait, and then checks that only the runs of the given entries
+    /// have begun, in the given order.
     pub(super) fn check(&self, expected: &[u32], cause: &str) {
         others_come_to_rest();
         let begun = self.log.begun();
@@ -253,7 +253,7 @@ impl Trial {
         expect("shutdown()", cause, || self.scheduler.shutdown());
     }
 
-    /// Waits for the runs that the inner executor has on threads of its own.
+    /// Waits for the runs that the inner executor has on its own threads.
     pub(super) fn join(&self) {
         if let Some(threads) = &self.threads {
             threads.join(DROPPED);

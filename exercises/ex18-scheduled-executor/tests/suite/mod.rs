@@ -1,5 +1,5 @@
-//! The properties of a scheduler, each a function. `exercise.toml` lists the properties and says what each of
-//! them promises.
+//! The properties of a scheduler; each property is a function. `exercise.toml` lists the properties and says
+//! what each of them promises.
 
 mod below;
 mod clock;

@@ -1,4 +1,4 @@
-//! The properties of the times at which runs begin, and of things that must not delay them.
+//! The properties about the times at which runs begin, and about events that must not delay runs.
 
 use exercises_harness::{fail, live_threads};
 

@@ -15,9 +15,9 @@ pub(super) struct Below {
     submit: Submit,
     /// True if every job with an even number is refused.
     refuses_some: bool,
-    /// The number of jobs that it was given.
+    /// The number of jobs that the executor was given.
     given: Counter,
-    /// The number of jobs that it has taken or refused.
+    /// The number of jobs that the executor has taken or refused.
     decided: Counter,
 }
 
@@ -31,14 +31,14 @@ impl Below {
         })
     }
 
-    /// Makes an executor that keeps the jobs that it is given until the property calls them.
+    /// Makes an executor that keeps its jobs until the property calls them.
     pub(super) fn desk() -> (Arc<Desk>, Arc<Self>) {
         let desk = Desk::new();
         let same = Arc::clone(&desk);
         (desk, Self::over(Box::new(move |job| same.submit(job))))
     }
 
-    /// Makes an executor that refuses everything.
+    /// Makes an executor that refuses every job.
     pub(super) fn refusing() -> Arc<Self> {
         let (desk, below) = Self::desk();
         desk.refuse(true);
@@ -66,7 +66,7 @@ impl Below {
         (threads, Arc::new(Self { refuses_some: true, ..below }))
     }
 
-    /// The number of jobs that it was given.
+    /// The number of jobs that the executor was given.
     pub(super) fn given(&self) -> usize {
         self.given.get()
     }

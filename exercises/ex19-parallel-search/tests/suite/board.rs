@@ -1,4 +1,4 @@
-//! The puzzle of the properties: a few positions, an action at each, and a record of a search.
+//! The puzzle of the properties: a few positions, an action at each position, and a record of a search.
 
 use std::hint::black_box;
 use std::ptr;

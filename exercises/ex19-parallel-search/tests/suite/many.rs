@@ -1,5 +1,5 @@
 //! The properties of searches with many positions, of searches with unusual positions, and of two searches at
-//! once.
+//! the same time.
 
 use exercises_harness::fail;
 
@@ -18,8 +18,8 @@ const EACH_ITS_OWN: &str = "what a search knows is in its solver. Another search
 /// The number of positions besides the start.
 const MANY: u32 = 200;
 
-/// A puzzle whose start leads to many positions far from each other; each of these leads to the last and to
-/// the first of all numbers.
+/// A puzzle whose start leads to many positions far from each other; each of these positions leads to the
+/// last and to the first of all numbers.
 fn star() -> Vec<Edge> {
     let far = |place: u32| place * 21_000_000; // up to 4,200,000,000
     let name = |place: u32| char::from_u32(0x1000 + place).expect("a letter");

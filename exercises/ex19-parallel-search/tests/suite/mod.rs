@@ -1,5 +1,5 @@
-//! The properties of a parallel search, each a function. `exercise.toml` lists the properties and says what
-//! each of them promises.
+//! The properties of a parallel search; each property is a function. `exercise.toml` lists the properties and
+//! says what each of them promises.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -159,8 +159,8 @@ pub fn the_executor_may_call_at_once() {
     }
 }
 
-/// When this question is asked, position 2 waits at the gate, and position 3 waits until position 2 is at the
-/// gate.
+/// When this question is asked, position 2 waits at the gate, and position 3 waits until position 2 has come
+/// to the gate.
 fn held_at(gate: &Arc<Gate>, asks: Asks, solved: &[u32]) -> Board {
     let (two, three) = (Arc::clone(gate), Arc::clone(gate));
     let edges = [(1, 'a', 2), (1, 'b', 3), (2, 'c', 4), (2, 'd', 5)];
@@ -250,7 +250,8 @@ fn nothing_is_begun(trial: &Trial, others_go_on: impl FnOnce()) {
     }
 }
 
-/// Checks that a search has looked at only one position after the first, if all of these are solved.
+/// Checks that a search has looked at only one position after the first, if all positions after the first are
+/// solved.
 fn only_one_was_looked_at(trial: &Trial) {
     let looked_at = trial.board.looked_at();
     if looked_at.len() > 2 {
@@ -396,7 +397,8 @@ pub fn a_refused_position_is_searched() {
 /// The number of positions in a row.
 const LINE: u32 = 100;
 
-/// A number of bytes of stack: a search that does not nest uses fewer, and a search that nests uses more.
+/// A number of bytes of stack: a search that does not nest uses fewer bytes, and a search that nests uses
+/// more.
 const DEEP: usize = 64 * LINE as usize;
 
 pub fn refusals_do_not_nest() {

@@ -84,7 +84,8 @@ impl Trial {
     }
 }
 
-/// Returns positions as a text; of many positions, it shows the first ones and the number of all.
+/// Returns positions as a text; if there are many positions, the text has the first ones and the number of
+/// all positions.
 fn some(positions: &[Position]) -> String {
     match positions {
         [first @ .., _] if first.len() > 10 => format!("{:?} … ({} in all)", &first[..5], positions.len()),
@@ -92,7 +93,7 @@ fn some(positions: &[Position]) -> String {
     }
 }
 
-/// A call of solve() on a thread of its own.
+/// A call of solve() on its own thread.
 pub(super) struct Asked {
     thread: thread::JoinHandle<()>,
     answer: Arc<Shared<Option<Answer>>>,
