@@ -1,4 +1,5 @@
-//! Right: only the scheduler's thread has the times, without a lock; other threads leave messages for it.
+//! Right: only the scheduler's thread has the times, without a lock; other threads leave messages for this
+//! thread.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};

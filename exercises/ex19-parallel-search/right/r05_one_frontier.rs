@@ -73,7 +73,8 @@ struct Search {
 struct State {
     /// How each position was reached first; the start by no move.
     seen: HashMap<Position, Option<(Move, Position)>>,
-    /// The positions that are not being searched. For each of them there is a job, or a job that was refused.
+    /// The positions that are not being searched. For each of these positions there is a job, or a job that
+    /// was refused.
     frontier: VecDeque<Position>,
     /// The number of positions that were seen and are not searched to the end.
     under_way: usize,
@@ -98,7 +99,8 @@ impl Solver {
         self.search.wait()
     }
 
-    /// Ends the search and every wait for its answer, unless there is an answer already. It does not wait for jobs.
+    /// Ends the search and every wait for its answer, unless there is an answer already. The call does not
+    /// wait for jobs.
     pub fn cancel(&self) {
         self.search.tell(Answer::Cancelled);
     }

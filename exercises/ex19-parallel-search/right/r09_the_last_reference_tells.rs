@@ -103,14 +103,16 @@ impl Solver {
         self.search.wait()
     }
 
-    /// Ends the search and every wait for its answer, unless there is an answer already. It does not wait for jobs.
+    /// Ends the search and every wait for its answer, unless there is an answer already. The call does not
+    /// wait for jobs.
     pub fn cancel(&self) {
         self.search.tell(Answer::Cancelled);
     }
 }
 
 impl Search {
-    /// Notes that a position was seen. Not if it was seen before, or if the answer is known.
+    /// Notes that a position was seen. Does not count a position that was seen before, and counts none once
+    /// the answer is known.
     fn is_new(&self, position: Position, reached: Option<(Move, Position)>) -> bool {
         let mut state = self.state.lock().unwrap();
         if state.answer.is_some() {
@@ -157,13 +159,15 @@ impl Drop for UnderWay {
     }
 }
 
-/// Gives a position to the executor, which may refuse it. No lock is held: the executor may call the job at once.
+/// Gives a position to the executor, which may refuse it. No lock is held here, because the executor may call
+/// the job at once.
 fn submit(under_way: &Arc<UnderWay>, position: Position) -> bool {
     let own = Arc::clone(under_way);
     under_way.search.executor.execute(Box::new(move || run(&own, position))).is_ok()
 }
 
-/// The job: searches a position, and all that the executor refuses meanwhile, one after the other.
+/// The job: searches a position, and then all positions that the executor refuses meanwhile, one after the
+/// other.
 fn run(under_way: &Arc<UnderWay>, first: Position) {
     let mut own = vec![first];
     while let Some(position) = own.pop() {

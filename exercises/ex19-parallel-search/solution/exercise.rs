@@ -96,7 +96,8 @@ impl Solver {
         self.search.wait()
     }
 
-    /// Ends the search and every wait for its answer, unless there is an answer already. It does not wait for jobs.
+    /// Ends the search and every wait for its answer, unless there is an answer already. The call does not
+    /// wait for jobs.
     pub fn cancel(&self) {
         self.search.tell(Answer::Cancelled);
     }
