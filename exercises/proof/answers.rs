@@ -1,9 +1,9 @@
-//! Build script of `model`, `solutions`, `memory` and `real`. It writes a module for every answer of every
-//! exercise, together with the exercise's suite. The answers are listed in `wrong.diff` and in the folder
-//! `right`. A right answer is compiled from its own file, and a wrong answer from a file that this script
-//! writes. `model` has each stub and wrong answer, `solutions` has each right answer, and `memory` has all
-//! answers to the exercises with the model of memory. `real` has no wrong answers: on real threads they may
-//! pass by luck, so the proof does not check them there. But if only one exercise is built
+//! Build script of `model`, `solutions`, `memory` and `real`. The script writes a module for every answer of
+//! every exercise, together with the exercise's suite. The answers are listed in `wrong.diff` and in the
+//! folder `right`. A right answer is compiled from its own file, and a wrong answer from a file that this
+//! script writes. `model` has each stub and wrong answer, `solutions` has each right answer, and `memory` has
+//! all answers to the exercises with the model of memory. `real` has no wrong answers: on real threads they
+//! may pass by luck, so the proof does not check them there. But if only one exercise is built
 //! (`EXERCISE_ONLY=ex01`), `real` has its wrong answers, because `cargo course wrong` counts how often they
 //! pass.
 //!

@@ -2,8 +2,8 @@
 //!
 //! The test starts its own binary again, with the name of the property in the environment. The child runs the
 //! property. As soon as the verdict is known, the child writes it as one line, and ends. So nothing that a
-//! wrong answer leaves behind can hide the failure: no threads that wait for each other, no destructors that
-//! would hang, no panic within a panic. A child that does not end by itself is ended.
+//! wrong answer leaves behind can hide the failure, such as threads that wait for each other, destructors
+//! that would hang, or a panic within a panic. A child that does not end by itself is ended.
 
 use std::io::{Read, Write};
 use std::panic;
@@ -231,8 +231,8 @@ impl Reader {
         Self { kept, thread: Some(thread) }
     }
 
-    /// Returns the output that was read. If it must not wait for the end, it returns only the output so far,
-    /// because a process that the child has started may keep the pipe open.
+    /// Returns the output that was read. If the call must not wait for the end of the output, it returns only
+    /// the output so far, because a process that the child has started may keep the pipe open.
     fn text(&mut self, to_the_end: bool) -> String {
         if to_the_end && let Some(thread) = self.thread.take() {
             let _ = thread.join(); // it does not panic

@@ -4,8 +4,9 @@
 //! anywhere in that order, but the learner reads the end first. The test runner calls none of our code after
 //! its last test. So the line is printed when the process ends.
 //!
-//! This module has unsafe code: it declares a function of the C library, because the standard library offers
-//! no such function. The invariant is that the declaration agrees with the C library.
+//! This module has unsafe code: it declares a function of the C library, because the standard library has no
+//! function that is called when the process ends. The invariant is that the declaration agrees with the C
+//! library.
 #![expect(unsafe_code, reason = "the end of the process is told by the C library alone")]
 
 use std::ffi::c_int;

@@ -10,13 +10,13 @@
 //! * [`real`] runs the property a few dozen times on real threads, with a deadline.
 //!
 //! An exercise about memory orderings has `memory` in place of [`model`] (feature `memory`, and `model =
-//! "memory"` in its `exercise.toml`). That model tries every schedule, and at every load of an atomic each
-//! value that the orderings allow.
+//! "memory"` in its `exercise.toml`). The model of memory tries every schedule, and at every load of an
+//! atomic each value that the orderings allow.
 //!
 //! The learner's file is the same in all modes. The file takes its locks and threads from `crate::sync`, and
-//! the test decides which module that is: [`model::sync`] or [`real::sync`]. Both modules are [thin
-//! wrappers](real::sync) that record what each thread does, and they are made of the same files as the
-//! `crate::sync` of an exercise's library (`exercises-sync`).
+//! the test decides which module that is: [`model::sync`] or [`real::sync`]. The modules `model::sync` and
+//! `real::sync` are [thin wrappers](real::sync) that record what each thread does. The `crate::sync` of an
+//! exercise's library (`exercises-sync`) is made of the same files.
 //!
 //! ```text
 //!   cargo test ──#[test]──▶ check ──starts──▶ the same test in a child process ──▶ property()
@@ -38,9 +38,9 @@
 //! wraps calls that must not wait at all into [`at_once`]. Steps that the property does not test are wrapped
 //! into [`aside`]. The property ends in [`fail`] or by returning. Other tools of a property (a latch, "wait
 //! until all threads sleep") are in the module `probe`. The executors below an answer that needs an executor
-//! are in the module `below`. Both modules exist for the model and for real threads. No property sleeps or
-//! looks at a clock. If the answer is itself a test, the property runs this test on programs that are right
-//! or wrong: `probe::Judged`.
+//! are in the module `below`. The modules `probe` and `below` exist for the model and for real threads. No
+//! property sleeps or looks at a clock. If the answer is itself a test, the property runs this test on
+//! programs that are right or wrong: `probe::Judged`.
 #![allow(
     clippy::duplicate_mod,
     reason = "sync, probe.rs and below.rs are compiled for the model and for real threads"

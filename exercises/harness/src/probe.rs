@@ -1,5 +1,5 @@
-//! Tools that properties need besides the learner's code. This file is compiled twice, like `sync.rs`. Its
-//! own locks are not recorded, so that a picture shows only the learner's locks.
+//! Tools that properties need besides the learner's code. This file is compiled twice, like `sync.rs`. The
+//! locks of this file are not recorded, so that a picture shows only the learner's locks.
 
 use std::sync::{Arc, PoisonError};
 

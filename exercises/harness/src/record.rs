@@ -75,7 +75,7 @@ pub(crate) struct Record {
     pub(crate) condvars: usize,
     /// The names that were given to threads, each with the number of threads that have it.
     names: BTreeMap<String, usize>,
-    /// True while the property does something that it does not test.
+    /// True while the property does something that is not under test.
     pub(crate) aside: bool,
     /// The state of the test, if the answer is a test and the property runs it.
     pub(crate) judged: Option<Judged>,
@@ -210,7 +210,7 @@ pub(crate) fn here<R>(f: impl FnOnce(&mut Record, usize) -> R) -> Option<R> {
     (key.run == record.run).then(|| f(&mut record, key.thread))
 }
 
-/// Returns the line if it is in the learner's file. It returns `None` for a line of a suite or of the
+/// Returns the line if it is in the learner's file. The result is `None` for a line of a suite or of the
 /// harness, because a reader would take it for a line of the learner's.
 pub(crate) fn line(at: &Location<'_>) -> Option<u32> {
     let mut folders = at.file().as_bytes().rsplit(|byte| matches!(byte, b'/' | b'\\')).skip(1);

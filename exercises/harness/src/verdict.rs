@@ -61,7 +61,8 @@ fn ended_by(failure: Option<Failure>) -> ! {
 fn report(failure: Option<Failure>) -> ! {
     match failure {
         Some(failure) => report_and_exit(&Err(Box::new(failure))),
-        // This thread is left over from an earlier run; that run has passed, so the failure does not count.
+        // A thread left over from an earlier run comes here; that run has passed, so the failure does not
+        // count.
         None => loop {
             std::thread::park();
         },

@@ -44,8 +44,8 @@ fn watched() -> MutexGuard<'static, Watch> {
     WATCH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The function that the watchdog calls when the time of a property is up. Its arguments are the deadline,
-/// and whether some thread has kept a processor busy.
+/// The function that the watchdog calls when the time of a property is up. The arguments of the function are
+/// the deadline, and whether some thread has kept a processor busy.
 type TimeIsUp = fn(Duration, bool) -> !;
 
 /// Notes that a property begins.

@@ -54,7 +54,7 @@ fn the_other_is_first() {
     }
 }
 
-/// Its message ends the process.
+/// A message on this channel ends the process.
 static LEFT: Mutex<Option<mpsc::Sender<()>>> = Mutex::new(None);
 
 fn leave_a_thread() {

@@ -10,7 +10,7 @@ use exercises_protocol::{Exercise, Wrong};
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 /// The length that an edit of another right answer may have, in percent of the length of an edit of the
-/// solution; the solution is preferred because a reader has seen it.
+/// solution. The solution is preferred because a reader has seen it.
 const FARTHER: usize = 150;
 
 /// The part of an answer, in percent, from which an edit is too large to help a reader.

@@ -69,7 +69,7 @@ struct Trial<'a> {
 }
 
 enum Of<'a> {
-    /// One property in one mode.
+    /// A single property in one mode.
     Property(Mode, &'a str),
     /// All properties of a right answer in one mode.
     Right(Mode),
@@ -269,8 +269,8 @@ impl Bench<'_> {
     }
 
     /// Returns the failure that a learner is shown first, and its property: the failure with the least
-    /// [`Place`](exercises_protocol::Place). Not everything is run to find it: the properties are tried in
-    /// the order of their ranks, first on a few schedules and then on all.
+    /// [`Place`](exercises_protocol::Place). To find this failure, the properties are tried in the order of
+    /// their ranks, first on a few schedules and then on all.
     fn shown(&mut self, trial: &Trial<'_>) -> Option<(String, Failure)> {
         let properties = self.exercise.by_rank();
         let mut aside = None;

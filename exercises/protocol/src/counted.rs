@@ -1,6 +1,7 @@
 use std::fmt::Display;
 
-/// Returns a number of things in words: "1 thread", "2 threads". It works for nouns whose plural ends in `s`.
+/// Returns a number of things in words: "1 thread", "2 threads". The function works for nouns whose plural
+/// ends in `s`.
 pub fn counted(number: impl Display, thing: &str) -> String {
     let number = number.to_string();
     let plural = if number == "1" { "" } else { "s" };

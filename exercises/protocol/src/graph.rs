@@ -36,7 +36,7 @@ pub struct Program {
     pub functions: Vec<String>,
     /// The goal that the learner must reach as the scheduler.
     pub goal: String,
-    /// The kind of end that is the goal.
+    /// The kind of end that the learner must reach.
     pub breaks: Kind,
 }
 
@@ -118,7 +118,7 @@ pub struct Graph {
     pub title: String,
     /// The goal of the scheduler, in words.
     pub goal: String,
-    /// The kind of end that is the goal.
+    /// The kind of end that the learner must reach.
     pub breaks: Kind,
     /// The code, with the line numbers of its file.
     pub listing: Vec<Line>,

@@ -3,7 +3,7 @@
 //!
 //! Threads, locks and condition variables are numbered in the order in which they were made. A thread that is
 //! not running is either ready to go on, or its last event says what it waits for: [`Action::Want`],
-//! [`Action::Wait`], [`Action::Await`] and [`Action::Expect`]. Its next event ends that wait.
+//! [`Action::Wait`], [`Action::Await`] and [`Action::Expect`]. The thread's next event ends the wait.
 
 use std::collections::BTreeSet;
 
@@ -70,7 +70,7 @@ pub enum Action {
     },
     /// Began to wait for this thread to end.
     Await(usize),
-    /// Has waited for this thread to end.
+    /// Waited for this thread to end.
     Join(usize),
     /// Began to wait for something else, described in words: for an object of the property, or, at a line of
     /// the learner's file, for example for a message.
@@ -120,7 +120,7 @@ impl Action {
 }
 
 impl Schedule {
-    /// Whether there are no events.
+    /// Returns true if there are no events.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }

@@ -6,8 +6,8 @@
 //!
 //! 1. A failure of what the property tests comes before a failure in an `aside`, such as a pool that never
 //!    ends.
-//! 2. A failure within the first [`SOON`] schedules comes before a rare one, which may have another cause. It
-//!    also comes before a failure that needs a wait that ends without a notification.
+//! 2. A failure within the first [`SOON`] schedules comes before a rare one, which may have another cause. An
+//!    early failure also comes before a failure that occurs only if a wait ends without a notification.
 //! 3. A property of the first stage comes before a property of the second stage, which the learner may not
 //!    have begun.
 //! 4. A property with a lower rank in `exercise.toml` comes first; a property that many mistakes break has a

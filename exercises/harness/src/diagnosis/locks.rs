@@ -88,7 +88,7 @@ pub(super) fn lock_kept(record: &Record) -> Option<Cause> {
         };
         let expected = record.threads.iter().find_map(|thread| thread.expectations.last());
         let advice = match expected {
-            // It is not known what the thread is doing, so the cause that the property expects is the best
+            // The activity of the thread is not known, so the cause that the property expects is the best
             // one.
             Some((_, cause)) if holding.doing == Doing::Running => cause.as_str(),
             _ => {

@@ -1,9 +1,9 @@
 //! Finds, for a property that does not end, a sentence that names the mistake.
 //!
 //! The rules examine what the learner's threads are doing at the end, and the notifications before. The rules
-//! are tried in a fixed order: for example, a thread that has died explains why a notification never came,
-//! and so its rule is tried before the rule for lost notifications. If no rule applies, the cause is the one
-//! that the property itself expects.
+//! are tried in a fixed order. For example, the rule for dead threads comes before the rule for lost
+//! notifications, because a dead thread explains why a notification never came. If no rule applies, the cause
+//! is the one that the property itself expects.
 
 mod waits;
 mod locks;
@@ -79,8 +79,8 @@ fn runs_on(record: &Record) -> Option<Cause> {
     ))
 }
 
-/// Describes what the threads are doing, with a line for each thread. If there are many threads, those that
-/// have not ended come first.
+/// Describes what the threads are doing, with a line for each thread. If there are many threads, the threads
+/// that have not ended come first.
 fn states(record: &Record) -> String {
     let mut threads: Vec<&Thread> = record.threads.iter().collect();
     if threads.len() > MOST_THREADS {

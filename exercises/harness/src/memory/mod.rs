@@ -5,8 +5,8 @@
 //! before. A processor does not promise that, and an answer whose only mistake is a memory ordering passes
 //! under that model. An exercise about orderings uses [loom](https://docs.rs/loom) instead: it tries *every*
 //! schedule of a few steps, and at every load of an atomic each value that the orderings allow the thread to
-//! see. This model also watches [`Plain`](sync::Plain) memory: two threads that use it fail the property,
-//! unless something makes the first use happen before the second one.
+//! see. The model of memory also watches [`Plain`](sync::Plain) memory: two threads that use it fail the
+//! property, unless something makes the first use happen before the second one.
 //!
 //! All schedules are tried in the same order, so there is no seed. A property must be small: two or three
 //! threads, each with one or two calls.
@@ -53,8 +53,8 @@ pub fn check(source: &str, name: &str, promise: &str, property: fn()) {
 /// The number of schedules that this process has tried.
 static TRIED: AtomicUsize = AtomicUsize::new(0);
 
-/// Checks a property in this process, on at most so many schedules; if the property fails, the process ends
-/// with a report.
+/// Checks a property in this process, on at most the given number of schedules; if the property fails, the
+/// process ends with a report.
 pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     recorder::begin(source, promise, me);
     child::begin(source, DEADLINE, recognises);

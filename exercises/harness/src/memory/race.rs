@@ -1,5 +1,5 @@
-//! Records what each thread did to each atomic, and with which ordering; it also finds the line that let two
-//! threads use plain memory at the same time.
+//! Records what each thread did to each atomic, and with which ordering. The module also finds the line that
+//! let two threads use plain memory at the same time.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -141,8 +141,8 @@ fn told_of(steps: &[Step]) -> (String, String) {
     (seen, cause)
 }
 
-/// Finds what allowed a thread the use `touch` of plain memory: the last value that the thread read, and the
-/// last step of another thread that wrote this value. (The atomic may show an older write of the same value,
+/// Finds the steps that let a thread use plain memory in step `touch`: the last value that the thread read,
+/// and the last write of this value by another thread. (The atomic may show an older write of the same value,
 /// but the result is the same.)
 fn let_in(steps: &[Step], touch: usize) -> Option<(usize, Option<usize>)> {
     let me = steps[touch].at.thread;

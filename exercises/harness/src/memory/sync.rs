@@ -114,8 +114,8 @@ pub mod atomic {
                     result
                 }
 
-                /// Changes the value if it is `current`. It may fail without a reason, but under the model it
-                /// never does so.
+                /// Changes the value if it is `current`. The call may fail without a reason, but under the
+                /// model it never does so.
                 #[track_caller]
                 pub fn compare_exchange_weak(
                     &self,

@@ -25,7 +25,8 @@ enum What {
     Number,
 }
 
-/// The number of possible answers. It is divisible by 1 to 6, so that each remainder is equally likely.
+/// The number of possible answers. The number is divisible by 1 to 6, so that each remainder is equally
+/// likely.
 const NUMBERS: usize = 60;
 
 impl Question {
@@ -42,7 +43,7 @@ impl Question {
         Self { what, threads: small(threads), current: current.map(small), who }
     }
 
-    /// Asks which of so many waiting threads is woken.
+    /// Asks which of the given number of waiting threads is woken.
     pub(super) fn is_woken(threads: usize) -> Self {
         Self { what: What::IsWoken, threads: small(threads), current: None, who: 0 }
     }
@@ -61,7 +62,7 @@ fn small(threads: usize) -> u16 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chance {
     state: u64,
-    /// The number of times in a hundred steps at which the running thread goes on.
+    /// The percentage of the steps at which the running thread goes on.
     stay: u64,
     wake_ups_left: u32,
 }
@@ -72,7 +73,7 @@ impl Chance {
         // The probability falls from 97 in 100 to 0.
         let stay = 97 - schedule * 97 / SCHEDULES as u64;
         let mut chance = Self { state: round << 32 | schedule, stay, wake_ups_left: 0 };
-        // This does not happen on the first schedules: see `SOON`.
+        // No wait ends without a notification on the first schedules: see `SOON`.
         let may = chance.random().is_multiple_of(2) && schedule > SOON as u64;
         chance.wake_ups_left = u32::from(may);
         chance
@@ -107,7 +108,7 @@ impl Chance {
         usize::try_from(self.random() % n as u64).expect("less than a usize")
     }
 
-    /// Splitmix64, because it is small and gives the same numbers on every machine.
+    /// Returns a random number from Splitmix64, which is small and gives the same numbers on every machine.
     fn random(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

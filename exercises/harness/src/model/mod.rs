@@ -230,7 +230,7 @@ const ALWAYS: u64 = 10;
 const MOST_STEPS: usize = 50_000;
 
 /// The deadline for an answer that computes for ever without using `crate::sync`; the model notices every
-/// other hang. It limits the processor's time, and the time in which nothing happens.
+/// other hang. The deadline limits the processor's time, and the time in which nothing happens.
 const DEADLINE: Duration = Duration::from_secs(12);
 
 /// Checks a property of the learner's file, whose text is `source`, in its own process; panics if the

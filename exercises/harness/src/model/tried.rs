@@ -1,10 +1,10 @@
 //! Remembers the runs that have been tried, so that no run is tried twice.
 //!
-//! A run is decided by its random choices alone. It is a sequence: [`Question`], answer, question, answer, to
-//! its end. So the runs of a property are a tree. Each node has the next question, and below it a branch for
-//! every answer that was given so far. The course of the next run is known without running it: [`Tried`] goes
-//! down the tree and asks the run's chance for each answer. If the way leads to an end, the same run has been
-//! tried before, and has passed, since the first run that fails is the last one.
+//! A run is decided by its random choices alone: it is a sequence of a [`Question`], its answer, the next
+//! question, and so on. So the runs of a property are a tree. Each node has the next question, and below it a
+//! branch for every answer that was given so far. The course of the next run is known without running it:
+//! [`Tried`] goes down the tree and asks the run's chance for each answer. If the way leads to an end, the
+//! same run has been tried before, and has passed, since the first run that fails is the last one.
 //!
 //! An answer to the exercise could decide by something other than chance: by a clock, by the order in a
 //! `HashMap`, or by a `static` that an earlier run has changed. Then a question differs from the known one,
@@ -16,8 +16,8 @@
 
 use super::chance::{Chance, Question};
 
-/// The largest number of nodes that are kept. When there are more, every run that does not stay within the
-/// kept nodes is tried.
+/// The largest number of nodes that are kept. If there are more nodes, every run that leaves the kept nodes
+/// is tried.
 const MOST_NODES: usize = 1 << 20;
 
 /// The number of runs in a group.

@@ -11,7 +11,7 @@ pub fn step(what: &str) {
 }
 
 /// Begins another trial of the same run, and forgets the earlier events, so that a picture shows only one
-/// trial. This function is for a property that has no threads and tries many cases.
+/// trial. `begin_trial` is for a property that has no threads and tries many cases.
 pub fn begin_trial() {
     current().events.clear();
 }
@@ -107,8 +107,8 @@ pub(crate) fn expecting(what: Option<&str>) {
 
 /// Counts of the threads that were spawned in this run.
 pub(crate) struct Census {
-    /// The number of threads that wait for an action of another thread, or for a lock that such a waiting
-    /// thread holds.
+    /// The number of threads that wait for an action of another thread, or for a lock that a waiting thread
+    /// holds.
     pub(crate) asleep: usize,
     /// The number of threads that have not ended.
     pub(crate) alive: usize,

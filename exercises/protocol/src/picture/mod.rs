@@ -101,7 +101,8 @@ const JOINED: usize = 28;
 const MOST_SIGNS: usize = 100;
 
 impl<'a> Picture<'a> {
-    /// Selects the end of the schedule, and always the decisive step, with at most so many rows and lanes.
+    /// Selects the end of the schedule, and always the decisive step, with at most the given numbers of rows
+    /// and lanes.
     fn of(schedule: &'a Schedule, most_rows: usize, most_lanes: usize) -> Self {
         let (before, mut rows) = all_rows(schedule);
         let from = rows.len().saturating_sub(most_rows);

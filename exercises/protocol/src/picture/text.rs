@@ -195,7 +195,7 @@ fn legend(picture: &Picture<'_>, terminal: &Terminal) -> String {
     lines.iter().fold(String::from("\n"), |text, line| text + &format!("{:MARK$}{line}\n", ""))
 }
 
-/// Returns the learner's lines that the steps name. If there are too many lines, only the last ones are
+/// Returns the learner's lines that the steps name. If there are too many lines, only the last lines are
 /// shown.
 fn listing(picture: &Picture<'_>, terminal: &Terminal) -> String {
     let mut numbers: Vec<u32> = Vec::new();

@@ -9,19 +9,19 @@
 //! # When two runs are in the same state
 //!
 //! Two runs are in the same state if each thread has recorded the same events, and each lock and each
-//! condition variable has had its events in the same order. Such runs differ only in the order of independent
-//! events: they have the same *trace* (Mazurkiewicz, 1977). A stateful search usually compares the memory of
-//! two states, or a hash of it. In this search it is enough to compare the traces, because the trace decides
-//! the memory. A thread's next step depends on what the thread has read so far. All shared data are in
-//! mutexes. The data that a thread reads in a mutex depend on the earlier critical sections, whose order is
-//! part of the trace. So a scenario may use mutexes, condition variables and its own threads, and nothing
-//! else. [`record`] panics if the scenario uses anything else.
+//! condition variable has had its events in the same order. Runs that are in the same state differ only in
+//! the order of independent events: they have the same *trace* (Mazurkiewicz, 1977). A stateful search
+//! usually compares the memory of two states, or a hash of it. In this search it is enough to compare the
+//! traces, because the trace decides the memory. A thread's next step depends on what the thread has read so
+//! far. All shared data are in mutexes. The data that a thread reads in a mutex depend on the earlier
+//! critical sections, whose order is part of the trace. So a scenario may use mutexes, condition variables
+//! and its own threads, and nothing else. [`record`] panics if the scenario uses anything else.
 //!
 //! A thread stops at more points than it records events: for example after an unlock, and again before the
 //! next lock. Between two points without an event, the thread changes nothing that another thread can read.
-//! So such a *quiet* step commutes with all steps of other threads, and it counts as a part of the thread's
-//! next event. No code is needed for quiet steps: a quiet step does not change the trace, so the points
-//! before and after it are one state. This state has the choices of both points.
+//! So such a *quiet* step commutes with all steps of other threads, and counts as a part of the thread's next
+//! event. No code is needed for quiet steps: a quiet step does not change the trace, so the points before and
+//! after it are one state. This state has the choices of both points.
 
 mod run;
 mod search;

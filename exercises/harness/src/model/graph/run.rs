@@ -31,7 +31,7 @@ pub(super) trait Chooses {
     /// Returns true if there is another run.
     fn begins(&mut self) -> bool;
 
-    /// Returns the thread that goes on, one of those in `can`. `None` ends the run.
+    /// Returns the thread that goes on, which is one of the threads in `can`. `None` ends the run.
     fn next(&mut self, now: &Now<'_>, can: &[usize]) -> Option<usize>;
 
     /// Chooses the sleeper that is woken; `sleepers` is their number.
@@ -112,8 +112,8 @@ fn picks(question: Question) -> usize {
     CHOOSES.with_borrow(|chooses| chooses.as_ref().map_or(0, |chooses| chooses.borrow_mut().picks(sleepers)))
 }
 
-/// Shuttle's scheduler. It passes each choice to `chooses`, together with the step that followed the last
-/// choice.
+/// Shuttle's scheduler. The scheduler passes each choice to `chooses`, together with the step that followed
+/// the last choice.
 struct Director {
     chooses: Rc<RefCell<dyn Chooses>>,
     promises: Vec<(&'static str, &'static str)>,

@@ -23,8 +23,8 @@ pub(super) struct Search {
     way: Vec<Choice>,
     /// The number of sleepers picked since the last choice.
     asked: usize,
-    /// Known points: the trace, the number of quiet steps of each thread since its last event, and the
-    /// threads that can run.
+    /// The known points, each with the trace, the number of quiet steps of each thread since its last event,
+    /// and the threads that can run.
     points: HashSet<(Vec<String>, Vec<usize>, Vec<usize>)>,
     numbers: HashMap<Vec<String>, usize>,
     found: Vec<Found>,
