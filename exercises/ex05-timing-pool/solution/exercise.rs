@@ -17,7 +17,7 @@ pub type Millis = u64;
 pub struct Summary {
     /// The number of tasks that have ended.
     pub tasks: u64,
-    /// The total time of all these tasks.
+    /// The total time of all tasks that have ended.
     pub total: Millis,
 }
 

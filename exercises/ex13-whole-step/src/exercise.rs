@@ -94,8 +94,8 @@ impl<T> Worker<T> {
     }
 
     /// Takes two tasks that belong together, the older one first; takes the first task as soon as it is
-    /// there. Until then a request cuts the call off, and the call takes no task; from then on it returns
-    /// both tasks.
+    /// there. Until the first task comes, a request cuts the call off, and it takes no task; after that, the
+    /// call returns both tasks.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         todo!("take two tasks, or none")
     }

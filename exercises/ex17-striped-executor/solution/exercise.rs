@@ -54,7 +54,7 @@ struct State<K> {
 struct Stripe {
     /// Those that have not begun, each with its number.
     jobs: VecDeque<(u64, Job)>,
-    /// True if an entry runs the stripe. Until this entry ends, it will run every job in the line.
+    /// True if an entry runs the stripe. Until this entry ends, it will run every job in the stripe.
     moves: bool,
 }
 

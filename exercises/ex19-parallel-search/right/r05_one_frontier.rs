@@ -139,8 +139,8 @@ impl Search {
         }
     }
 
-    /// Looks at a position, and counts the positions that come next. Returns the number of jobs for them that
-    /// were refused.
+    /// Looks at a position, and counts the positions that come next. Returns the number of refused jobs for
+    /// the new positions.
     fn visit(self: &Arc<Self>, position: Position) -> usize {
         if self.is_over() {
             return 0;

@@ -1,8 +1,8 @@
 //! Code that the tests of all exercises share.
 //!
 //! Every exercise has a list of *properties* in its `exercise.toml`; a property has a name, and a promise
-//! that a right answer keeps. The function of that name in the exercise's `tests/suite` uses the learner's
-//! code, and says what it observed if the promise is broken. Each property is checked twice:
+//! that a right answer keeps. The function with the property's name in the exercise's `tests/suite` uses the
+//! learner's code, and says what it observed if the promise is broken. Each property is checked twice:
 //!
 //! * [`model`] runs the property on thousands of thread schedules that a seed decides. Only one thread runs
 //!   at a time, and at every lock, wait and notification the scheduler chooses the thread that goes on. So an
@@ -27,8 +27,8 @@
 //! # Why a child process
 //!
 //! A property that fails leaves threads that wait for each other, a half-unwound stack, and locks that no
-//! thread will release. A destructor that runs in that state hangs or aborts, and the learner would see that
-//! instead of the failure. So the child reports at the moment of the failure and ends, without unwinding
+//! thread will release. A destructor that runs in such a state hangs or aborts, and the learner would see
+//! that instead of the failure. So the child reports at the moment of the failure and ends, without unwinding
 //! anything; see [`isolate`]. A property that holds leaves nothing behind, so the proof, which runs tens of
 //! thousands of properties, has a [`Worker`] process that runs one property after another.
 //!

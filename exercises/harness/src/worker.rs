@@ -1,13 +1,13 @@
 //! A process that runs one job after another, for the proof.
 //!
 //! A learner's test starts a process for each property ([`isolate`](crate::isolate)). The proof runs tens of
-//! thousands of properties. Nearly all of them hold and leave nothing behind, so the process can go on with
-//! the next property. A process that has reported a failure ends, like that of a learner's test, and the next
-//! job gets a new process. In both kinds of processes, the same code runs the property.
+//! thousands of properties. Nearly all properties hold and leave nothing behind, so the process can go on
+//! with the next property. A process that has reported a failure ends, like that of a learner's test, and the
+//! next job gets a new process. In both kinds of processes, the same code runs the property.
 //!
 //! If the process ends without a report, the cause is either the job that was running, or something that an
-//! earlier job left behind. So that job is run again, in a new process. If the job holds there, the message
-//! names the earlier job.
+//! earlier job left behind. So the running job is run again, in a new process. If the job holds in the new
+//! process, the message names the earlier job.
 
 use std::path::Path;
 use std::process::Command;

@@ -97,7 +97,7 @@ fn take_pair(worker: &Worker<u32>) -> Taken {
     worker.take_pair().map(|(first, second)| vec![first, second])
 }
 
-/// Fails unless these tasks were taken.
+/// Fails unless the given tasks were taken.
 fn is_given(what: &str, taken: Taken, tasks: &[u32], cause: &str) {
     match taken {
         Err(Cancelled) => fail(&format!("{what} failed: the worker was asked to stop"), cause),

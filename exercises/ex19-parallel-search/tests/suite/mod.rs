@@ -159,8 +159,8 @@ pub fn the_executor_may_call_at_once() {
     }
 }
 
-/// When this question is asked, position 2 waits at the gate, and position 3 waits until position 2 has come
-/// to the gate.
+/// When a search asks the question, position 2 waits at the gate, and position 3 waits until position 2 has
+/// come to the gate.
 fn held_at(gate: &Arc<Gate>, asks: Asks, solved: &[u32]) -> Board {
     let (two, three) = (Arc::clone(gate), Arc::clone(gate));
     let edges = [(1, 'a', 2), (1, 'b', 3), (2, 'c', 4), (2, 'd', 5)];

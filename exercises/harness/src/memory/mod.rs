@@ -2,11 +2,11 @@
 //! thread.
 //!
 //! [`model`](crate::model) runs one thread at a time, and every thread sees all writes of the thread that ran
-//! before. A processor does not promise that, and an answer whose only mistake is a memory ordering passes
-//! under that model. An exercise about orderings uses [loom](https://docs.rs/loom) instead: it tries *every*
-//! schedule of a few steps, and at every load of an atomic each value that the orderings allow the thread to
-//! see. The model of memory also watches [`Plain`](sync::Plain) memory: two threads that use it fail the
-//! property, unless something makes the first use happen before the second one.
+//! before. A processor does not promise this, and an answer whose only mistake is a memory ordering passes
+//! under such a model. An exercise about orderings uses [loom](https://docs.rs/loom) instead: it tries
+//! *every* schedule of a few steps, and at every load of an atomic each value that the orderings allow the
+//! thread to see. The model of memory also watches [`Plain`](sync::Plain) memory: two threads that use it
+//! fail the property, unless something makes the first use happen before the second one.
 //!
 //! All schedules are tried in the same order, so there is no seed. A property must be small: two or three
 //! threads, each with one or two calls.
@@ -36,8 +36,8 @@ thread_local! {
     static THREADS: RefCell<HashMap<ThreadId, ThreadKey>> = RefCell::default();
     /// The thread that made the last recorded step.
     static LAST: Cell<Option<ThreadKey>> = const { Cell::new(None) };
-    /// True if loom can be asked which thread runs: that fails outside of a schedule, and while loom itself
-    /// panics.
+    /// True if loom can be asked which thread runs: it cannot be asked outside of a schedule, or while loom
+    /// itself panics.
     static CAN_BE_ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -85,7 +85,7 @@ fn me() -> ThreadKey {
     LAST.get().expect("threads come from crate::sync")
 }
 
-/// Ends the property if this text is one with which loom reports a failed run.
+/// Ends the property if the text is one with which loom reports a failed run.
 fn recognises(panic: &str) {
     if panic.starts_with("deadlock; threads = ") {
         verdict::fail_deadlocked();

@@ -36,8 +36,8 @@ impl Question {
     /// Asks for a number of which only the remainder is used.
     pub(super) const NUMBER: Self = Self { what: What::Number, threads: 0, current: None, who: 0 };
 
-    /// Asks which of these threads goes on. If `current` `yields`, this thread has asked that other threads
-    /// go first.
+    /// Asks which of the given threads goes on. If `current` `yields`, this thread has asked that other
+    /// threads go first.
     pub(super) fn goes_on(threads: usize, current: Option<usize>, yields: bool, who: u64) -> Self {
         let what = if yields { What::GoesOnAfterYield } else { What::GoesOn };
         Self { what, threads: small(threads), current: current.map(small), who }

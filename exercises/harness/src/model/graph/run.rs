@@ -34,7 +34,7 @@ pub(super) trait Chooses {
     /// Returns the thread that goes on, which is one of the threads in `can`. `None` ends the run.
     fn next(&mut self, now: &Now<'_>, can: &[usize]) -> Option<usize>;
 
-    /// Chooses the sleeper that is woken; `sleepers` is their number.
+    /// Chooses the sleeper that is woken; `sleepers` is the number of sleepers.
     fn picks(&mut self, sleepers: usize) -> usize;
 }
 
@@ -52,10 +52,10 @@ pub(super) struct Now<'a> {
 #[derive(Default)]
 pub(super) struct Step {
     pub(super) thread: usize,
-    /// All these actions in words; empty if no other thread could notice them.
+    /// All actions of the step, in words; empty if no other thread could notice them.
     pub(super) text: String,
     pub(super) line: Option<u32>,
-    /// The first of these actions, in words.
+    /// The first action of the step, in words.
     pub(super) begins: String,
     /// The message of the thread's panic.
     panics: Option<String>,
