@@ -1,6 +1,6 @@
 //! A pool of worker threads: a queue of jobs, and threads that sleep until there is one.
 //!
-//! This is the only file to edit. `cargo test -p ex01-worker-pool` checks it.
+//! This is the only file to edit. `cargo test -p ex01-worker-pool` checks your answer.
 #![allow(unused)]
 
 use std::collections::VecDeque;

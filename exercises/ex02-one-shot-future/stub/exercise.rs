@@ -1,6 +1,6 @@
 //! A one-shot future: a place for one value, which one thread provides and another thread waits for.
 //!
-//! This is the only file to edit. `cargo test -p ex02-one-shot-future` checks it.
+//! This is the only file to edit. `cargo test -p ex02-one-shot-future` checks your answer.
 #![allow(unused)]
 
 use crate::sync::{Arc, Condvar, Mutex};

@@ -1,6 +1,6 @@
 //! A bounded executor: over any executor, it lets in only a limited number of jobs at a time.
 //!
-//! This is the only file to edit. `cargo test -p ex03-bounded-executor` checks it.
+//! This is the only file to edit. `cargo test -p ex03-bounded-executor` checks your answer.
 #![allow(unused)]
 
 use executor::prelude::*;

@@ -1,7 +1,7 @@
 //! A pool that times its tasks: hooks that count them, add up the time they take, and log it at the pool's
 //! end.
 //!
-//! This is the only file to edit. `cargo test -p ex05-timing-pool` checks it.
+//! This is the only file to edit. `cargo test -p ex05-timing-pool` checks your answer.
 #![allow(unused)]
 
 use std::cell::Cell;

@@ -1,7 +1,7 @@
 //! A server that stops in order: it accepts no new clients, answers the accepted clients, and has a deadline
 //! for both.
 //!
-//! This is the only file to edit. `cargo test -p ex06-graceful-stop` checks it.
+//! This is the only file to edit. `cargo test -p ex06-graceful-stop` checks your answer.
 #![allow(unused)]
 
 use core::time::Duration; // Duration::MAX is the longest there is

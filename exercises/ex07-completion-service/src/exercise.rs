@@ -1,6 +1,6 @@
 //! A completion service: it takes tasks, and hands out their results in the order in which the tasks end.
 //!
-//! This is the only file to edit. `cargo test -p ex07-completion-service` checks it.
+//! This is the only file to edit. `cargo test -p ex07-completion-service` checks your answer.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! All tasks, and one deadline: the function submits many tasks, waits for all of them, and leaves no task
 //! behind when the time is up.
 //!
-//! This is the only file to edit. `cargo test -p ex08-invoke-all-deadline` checks it.
+//! This is the only file to edit. `cargo test -p ex08-invoke-all-deadline` checks your answer.
 #![allow(unused)]
 
 use executor::prelude::*;

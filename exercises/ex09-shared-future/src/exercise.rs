@@ -1,6 +1,6 @@
 //! A shared future: one value, and any number of threads and asynchronous tasks that wait for it.
 //!
-//! This is the only file to edit. `cargo test -p ex09-shared-future` checks it.
+//! This is the only file to edit. `cargo test -p ex09-shared-future` checks your answer.
 #![allow(unused)]
 
 use std::future::Future;

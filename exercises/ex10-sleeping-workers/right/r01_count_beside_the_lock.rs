@@ -1,5 +1,5 @@
 //! Right: the count is an atomic beside the lock. A worker counts itself as a sleeper while it holds the
-//! lock, so a job that the worker did not see is put after the count.
+//! lock, so a job that it does not see comes after the count.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! A pool's inbox: submitters put jobs into it, workers take jobs out of it, and a submitter notifies a
 //! worker only if a worker sleeps.
 //!
-//! This is the only file to edit. `cargo test -p ex10-sleeping-workers` checks it.
+//! This is the only file to edit. `cargo test -p ex10-sleeping-workers` checks your answer.
 #![allow(unused)]
 
 use std::collections::VecDeque;

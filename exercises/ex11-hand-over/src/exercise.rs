@@ -1,7 +1,7 @@
 //! Two objects without a lock: a slot through which one thread hands a value to another, and two flags of
 //! which at least one is seen.
 //!
-//! This is the only file to edit. `cargo test -p ex11-hand-over` checks it.
+//! This is the only file to edit. `cargo test -p ex11-hand-over` checks your answer.
 #![allow(unused)]
 
 use crate::sync::Plain;

@@ -1,6 +1,6 @@
 //! Primes until the caller has enough of them: a generator that checks a flag, and a wait that a cancel ends.
 //!
-//! This is the only file to edit. `cargo test -p ex12-prime-producer` checks it.
+//! This is the only file to edit. `cargo test -p ex12-prime-producer` checks your answer.
 #![allow(unused)]
 
 use std::collections::VecDeque;

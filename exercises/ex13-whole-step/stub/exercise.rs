@@ -1,6 +1,6 @@
 //! A worker that can be asked to stop, and steps of its work that no request cuts off.
 //!
-//! This is the only file to edit. `cargo test -p ex13-whole-step` checks it.
+//! This is the only file to edit. `cargo test -p ex13-whole-step` checks your answer.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,6 +1,6 @@
 //! A timed run: it runs a job on an executor, for a limited time at most.
 //!
-//! This is the only file to edit. `cargo test -p ex14-timed-run` checks it.
+//! This is the only file to edit. `cargo test -p ex14-timed-run` checks your answer.
 #![allow(unused)]
 
 use executor::prelude::*;

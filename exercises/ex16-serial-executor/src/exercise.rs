@@ -1,6 +1,6 @@
 //! A serial executor: over any executor, it runs jobs one at a time and in order.
 //!
-//! This is the only file to edit. `cargo test -p ex16-serial-executor` checks it.
+//! This is the only file to edit. `cargo test -p ex16-serial-executor` checks your answer.
 #![allow(unused)]
 
 use std::collections::VecDeque;

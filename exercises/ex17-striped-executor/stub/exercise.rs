@@ -1,7 +1,7 @@
 //! A striped executor: over any executor, it runs jobs with equal keys one at a time and in order, and jobs
 //! with different keys at the same time.
 //!
-//! This is the only file to edit. `cargo test -p ex17-striped-executor` checks it.
+//! This is the only file to edit. `cargo test -p ex17-striped-executor` checks your answer.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};

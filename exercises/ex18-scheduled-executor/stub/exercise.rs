@@ -1,6 +1,6 @@
 //! A scheduler: over any executor, it runs closures later, once or periodically. One thread watches the time.
 //!
-//! This is the only file to edit. `cargo test -p ex18-scheduled-executor` checks it.
+//! This is the only file to edit. `cargo test -p ex18-scheduled-executor` checks your answer.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
