@@ -4,8 +4,8 @@
 //! answer with a thread for each job also breaks the order of jobs. So the failures are shown in an order
 //! that begins with the one that says most about the mistake:
 //!
-//! 1. A failure of what the property tests comes before a failure in an `aside`, such as a pool that never
-//!    ends.
+//! 1. A failure in a step that the property tests comes before a failure in an `aside`, such as a pool that
+//!    never ends.
 //! 2. A failure within the first [`SOON`] schedules comes before a rare one, which may have another cause. An
 //!    early failure also comes before a failure that occurs only if a wait ends without a notification.
 //! 3. A property of the first stage comes before a property of the second stage, which the learner may not

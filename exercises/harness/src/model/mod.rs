@@ -22,7 +22,7 @@ mod tried;
 use backend::pick;
 use chance::{Chance, Question};
 
-/// The locks that the library uses, too, in the exercises.
+/// The locks that the library also uses when it is compiled for the exercises.
 #[path = "../../../../executor/model/primitives/locks.rs"]
 mod locks;
 

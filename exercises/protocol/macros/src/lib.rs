@@ -97,9 +97,9 @@ fn door_of(answer: &Source<'_>) -> String {
     error_that_says(&message)
 }
 
-/// Returns the path of the answer. The learner's own tests run in the library; here they would run outside of
-/// the model. So if the answer has such tests, the path is that of a copy without them; the copy has the same
-/// line numbers.
+/// Returns the path of the answer. The learner's own tests run in the library; among the tests of the
+/// properties they would run outside of the model. So if the learner has written tests, the path is that of a
+/// copy without these tests; the copy has the same line numbers.
 fn answer_of(exercise: &Exercise) -> PathBuf {
     let path = exercise.answer();
     // In an editor there is no folder for the copy, and no test is run.
