@@ -1,7 +1,8 @@
 //! An isolating executor: over any executor, it makes sure that a job finds no session that another job has
 //! left on its thread.
 //!
-//! This is the only file to edit; your part is at its end. `cargo test -p ex04-thread-locals` checks your answer.
+//! This is the only file to edit; your part is at its end.
+//! `cargo test -p ex04-thread-locals` checks your answer.
 #![allow(unused)]
 
 use std::cell::{Cell, RefCell};

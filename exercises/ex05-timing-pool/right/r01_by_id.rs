@@ -36,7 +36,7 @@ struct Book {
     ended: Summary,
 }
 
-/// To be given to one pool as its hooks.
+/// The hooks are given to one pool.
 pub struct Timing {
     clock: Box<dyn Fn() -> Millis + Send + Sync>,
     log: Box<dyn Fn(Summary) + Send + Sync>,
@@ -55,7 +55,7 @@ impl Timing {
         Self { clock: Box::new(clock), log: Box::new(log), book: Mutex::default() }
     }
 
-    /// The tasks that have ended so far. Any thread may ask at any time.
+    /// Returns the summary of the tasks that have ended so far. Any thread may call `summary` at any time.
     pub fn summary(&self) -> Summary {
         self.book.lock().unwrap().ended
     }

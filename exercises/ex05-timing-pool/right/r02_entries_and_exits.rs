@@ -31,11 +31,11 @@ impl Summary {
 }
 
 thread_local! {
-    /// When the task that this thread runs has begun. Each thread runs one task at a time.
+    /// The time at which the task on this thread began. Each thread runs one task at a time.
     static BEGAN: Cell<Millis> = const { Cell::new(0) };
 }
 
-/// To be given to one pool as its hooks.
+/// The hooks are given to one pool.
 pub struct Timing {
     clock: Box<dyn Fn() -> Millis + Send + Sync>,
     log: Box<dyn Fn(Summary) + Send + Sync>,
@@ -64,7 +64,7 @@ impl Timing {
         }
     }
 
-    /// The tasks that have ended so far. Any thread may ask at any time.
+    /// Returns the summary of the tasks that have ended so far. Any thread may call `summary` at any time.
     pub fn summary(&self) -> Summary {
         // If the time of a task is in `total`, its entry has been counted. So if the entries, read last,
         // equal the exits, read first, then `total` has the times of exactly the tasks that were counted.

@@ -94,7 +94,7 @@ impl Gate {
     }
 }
 
-/// A client is inside until this is dropped, and is refused then if no thread has served it.
+/// A client that is inside until this value is dropped; a client that no thread has served is then refused.
 struct Guest<C: Connection> {
     connection: Option<C>,
     gate: Arc<Gate>,

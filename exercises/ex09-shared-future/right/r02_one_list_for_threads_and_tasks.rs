@@ -14,7 +14,7 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     (Promise(Arc::clone(&place)), SharedFuture { place, number: 0 })
 }
 
-/// There will be no value: a caller cancelled the future, or the promise was dropped.
+/// The error of a future without a value: a caller cancelled the future, or the promise was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -88,7 +88,8 @@ impl<T> Place<T> {
     }
 }
 
-/// The end that provides the value. There is one.
+/// The end that provides the value. There is only one
+/// promise.
 pub struct Promise<T>(Arc<Place<T>>);
 
 /// The end that waits for it. There may be many such futures for one value.
@@ -98,7 +99,7 @@ pub struct SharedFuture<T> {
 }
 
 impl<T> Promise<T> {
-    /// Provides the value. False if it comes too late.
+    /// Provides the value. Returns false if the value comes too late.
     pub fn complete(self, value: T) -> bool {
         self.0.decide(Ok(Arc::new(value)))
     }
@@ -147,7 +148,8 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// The outcome if it is decided. Else the waker is kept, and woken when it is: the one of the last poll, at least.
+    /// Returns the outcome if it is decided. Otherwise the waker of at least the last poll is kept, and is
+    /// woken when the outcome is decided.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         let mut new = Waiting::Task { future: self.number, waker: context.waker().clone() };
         let mut state = self.place.0.lock().unwrap();

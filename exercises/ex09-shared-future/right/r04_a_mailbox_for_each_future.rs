@@ -17,7 +17,7 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     (Promise { place }, future)
 }
 
-/// There will be no value: a caller cancelled the future, or the promise was dropped.
+/// The error of a future without a value: a caller cancelled the future, or the promise was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -65,7 +65,8 @@ impl<T> Place<T> {
     }
 }
 
-/// The end that provides the value. There is one.
+/// The end that provides the value. There is only one
+/// promise.
 pub struct Promise<T> {
     place: Arc<Place<T>>,
 }
@@ -77,7 +78,7 @@ pub struct SharedFuture<T> {
 }
 
 impl<T> Promise<T> {
-    /// Provides the value. False if it comes too late.
+    /// Provides the value. Returns false if the value comes too late.
     pub fn complete(self, value: T) -> bool {
         self.place.decide(Ok(Arc::new(value)))
     }
@@ -131,7 +132,8 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// The outcome if it is decided. Else the waker is kept, and woken when it is: the one of the last poll, at least.
+    /// Returns the outcome if it is decided. Otherwise the waker of at least the last poll is kept, and is
+    /// woken when the outcome is decided.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         if let Some(outcome) = self.place.outcome() {
             return Poll::Ready(outcome);

@@ -14,7 +14,7 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     (Promise { shared: Arc::clone(&shared) }, SharedFuture { shared })
 }
 
-/// There will be no value: a caller cancelled the future, or the promise was dropped.
+/// The error of a future without a value: a caller cancelled the future, or the promise was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 

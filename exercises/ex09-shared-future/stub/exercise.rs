@@ -14,15 +14,14 @@ pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     todo!("make the place that both ends share")
 }
 
-/// There will be no value: a caller cancelled the future, or the promise was dropped.
+/// The error of a future without a value: a caller cancelled the future, or the promise was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
 /// The outcome, which every waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
-/// The end that provides the value. The error of a future without a value: a caller cancelled the future, or
-/// the promise was dropped.
+/// The end that provides the value. There is only one promise.
 pub struct Promise<T> {
     // What state do the ends share? The type `T` must be used somewhere:
     place: std::marker::PhantomData<T>,

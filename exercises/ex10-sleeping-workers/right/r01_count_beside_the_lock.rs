@@ -21,7 +21,7 @@ impl<T> Inbox<T> {
         Self { jobs: Mutex::default(), sleepers: AtomicUsize::new(0), arrived: Condvar::new() }
     }
 
-    /// Leaves a job. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
+    /// Puts a job into the inbox. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
     pub fn put(&self, job: T) {
         self.jobs.lock().unwrap().push_back(job);
         if self.sleepers.load(SeqCst) > 0 {

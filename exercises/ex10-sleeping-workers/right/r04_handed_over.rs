@@ -28,7 +28,7 @@ impl<T> Inbox<T> {
         Self { state: Mutex::new(State { jobs: VecDeque::new(), beds: VecDeque::new() }) }
     }
 
-    /// Leaves a job. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
+    /// Puts a job into the inbox. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
     pub fn put(&self, job: T) {
         let mut state = self.state.lock().unwrap();
         let Some(bed) = state.beds.pop_front() else { return state.jobs.push_back(job) };

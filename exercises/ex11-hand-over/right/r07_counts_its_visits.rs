@@ -57,7 +57,8 @@ impl TwoFlags {
 
     /// Raises the flag of thread `me`, which is 0 or 1, and then returns whether the other flag is up.
     pub fn raise_and_look(&self, me: usize) -> bool {
-        // SeqCst: the store comes before the load in an order that both threads share. Nothing less says that.
+        // SeqCst: the store comes before the load in an order that both threads share. No weaker ordering
+        // guarantees this order.
         self.flags[me].store(true, SeqCst);
         self.flags[1 - me].load(SeqCst)
     }

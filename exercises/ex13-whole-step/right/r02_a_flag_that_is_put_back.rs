@@ -59,7 +59,7 @@ impl<T> Desk<T> {
 
 // ----- Yours. -----
 
-/// One who works at a desk. It is used by one thread.
+/// A worker that takes tasks from a desk. One thread uses the worker.
 pub struct Worker<T> {
     desk: Arc<Desk<T>>,
     /// True if the worker is in the middle of a step.

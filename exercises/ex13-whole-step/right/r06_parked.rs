@@ -61,10 +61,10 @@ impl<T> Desk<T> {
 
 // ----- Yours. -----
 
-/// One who works at a desk. It is used by one thread.
+/// A worker that takes tasks from a desk. One thread uses the worker.
 pub struct Worker<T> {
     desk: Arc<Desk<T>>,
-    /// How many steps it is in the middle of, one inside the other.
+    /// The number of nested steps that the worker is in.
     steps: AtomicUsize,
 }
 
@@ -121,7 +121,7 @@ impl<T> Worker<T> {
     }
 }
 
-/// Ends a step when it is dropped: after a panic, too.
+/// Ends a step when it is dropped, even after a panic.
 struct End<'a>(&'a AtomicUsize);
 
 impl Drop for End<'_> {

@@ -59,17 +59,17 @@ struct Shared {
 struct State {
     /// The plans of all entries that have not ended, by number.
     plans: BTreeMap<u64, Plan>,
-    /// Of those that wait for their time: the time and the number.
+    /// The entries that wait for their time: the time and the number of each.
     waiting: BTreeSet<(Millis, u64)>,
-    /// How many entries were ever made.
+    /// The number of entries that were ever made.
     made: u64,
     is_shut_down: bool,
 }
 
 struct Plan {
-    /// The closure. It is not here while it runs.
+    /// The closure; it is taken out while it runs.
     work: Option<Work>,
-    /// When its next run is due; during a run, when that was due.
+    /// The time at which the next run is due; during a run, the time at which that run was due.
     due: Millis,
     period: Option<Millis>,
 }
@@ -162,7 +162,7 @@ impl Shared {
         }
     }
 
-    /// What the thread has to do next. `None`: end.
+    /// The next thing that the thread has to do. `None`: end.
     fn next(&self) -> Option<Next> {
         let mut state = self.state.lock().unwrap();
         if state.is_shut_down {
@@ -176,7 +176,7 @@ impl Shared {
         Some(Next::Due(number))
     }
 
-    /// One run, as a job of the inner executor.
+    /// Makes one run, as a job of the inner executor.
     fn run(self: &Arc<Self>, number: u64) {
         let mut state = self.state.lock().unwrap();
         let Some(work) = state.plans.get_mut(&number).and_then(|plan| plan.work.take()) else { return };
@@ -186,7 +186,7 @@ impl Shared {
         run.work.as_mut().unwrap()(&entry);
     }
 
-    /// Plans the next run, or drops the closure if there is none.
+    /// Plans the next run, or drops the closure if there is no next run.
     fn has_run(&self, number: u64, work: Work) {
         let mut state = self.state.lock().unwrap();
         let Some(plan) = state.plans.get_mut(&number) else {

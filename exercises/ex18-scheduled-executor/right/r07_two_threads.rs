@@ -61,9 +61,9 @@ struct Shared {
 struct State {
     /// The plans of all entries that have not ended, by number.
     plans: BTreeMap<u64, Plan>,
-    /// Of those that wait for their time: the time and the number.
+    /// The entries that wait for their time: the time and the number of each.
     waiting: BTreeSet<(Millis, u64)>,
-    /// How many entries were ever made.
+    /// The number of entries that were ever made.
     made: u64,
     is_shut_down: bool,
     /// The numbers of the entries that must be given to the executor.
@@ -71,9 +71,9 @@ struct State {
 }
 
 struct Plan {
-    /// The closure. It is not here while it runs.
+    /// The closure; it is taken out while it runs.
     work: Option<Work>,
-    /// When its next run is due; during a run, when that was due.
+    /// The time at which the next run is due; during a run, the time at which that run was due.
     due: Millis,
     period: Option<Millis>,
 }
@@ -186,7 +186,7 @@ impl Shared {
         }
     }
 
-    /// What the thread has to do next. `None`: end.
+    /// The next thing that the thread has to do. `None`: end.
     fn next(&self) -> Option<Next> {
         let mut state = self.state.lock().unwrap();
         if state.is_shut_down {
@@ -200,18 +200,18 @@ impl Shared {
         Some(Next::Due(number))
     }
 
-    /// One run, as a job of the inner executor.
+    /// Makes one run, as a job of the inner executor.
     fn run(self: &Arc<Self>, number: u64) {
         let mut state = self.state.lock().unwrap();
         let Some(mut work) = state.plans.get_mut(&number).and_then(|plan| plan.work.take()) else { return };
         drop(state);
         let entry = TaskHandle { shared: Arc::clone(self), number };
-        // No lock is held here, and a panic ends this run alone.
+        // No lock is held here, and a panic ends only this run.
         drop(catch_unwind(AssertUnwindSafe(|| work(&entry))));
         self.has_run(number, work);
     }
 
-    /// Plans the next run, or drops the closure if there is none.
+    /// Plans the next run, or drops the closure if there is no next run.
     fn has_run(&self, number: u64, work: Work) {
         let mut state = self.state.lock().unwrap();
         let Some(plan) = state.plans.get_mut(&number) else {

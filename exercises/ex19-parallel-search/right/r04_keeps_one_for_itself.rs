@@ -70,9 +70,9 @@ struct Search {
 }
 
 struct State {
-    /// How each position was reached first; the start by no move.
+    /// For each position, the move by which it was first reached; the start was reached by no move.
     seen: HashMap<Position, Option<(Move, Position)>>,
-    /// The number of positions that were seen and are not searched to the end.
+    /// The number of positions that were seen and have not been searched completely.
     under_way: usize,
     panicked: bool,
     answer: Option<Answer>,
@@ -103,7 +103,8 @@ impl Solver {
 }
 
 impl Search {
-    /// Counts a position as under way. Not if it was seen before, or if the answer is known.
+    /// Counts a position as under way. Does not count a position that was seen before, and counts none once
+    /// the answer is known.
     fn is_new(&self, position: Position, reached: Option<(Move, Position)>) -> bool {
         let mut state = self.state.lock().unwrap();
         if state.answer.is_some() {
@@ -115,13 +116,15 @@ impl Search {
         true
     }
 
-    /// Gives a position to the executor, which may refuse it. No lock is held: the executor may call the job at once.
+    /// Gives a position to the executor, which may refuse it. No lock is held here, because the executor may
+    /// call the job at once.
     fn submit(self: &Arc<Self>, position: Position) -> bool {
         let search = Arc::clone(self);
         self.executor.execute(Box::new(move || search.run(position))).is_ok()
     }
 
-    /// The job: searches a position, and all that the executor refuses meanwhile, one after the other.
+    /// The job: searches a position, and then all positions that the executor refuses meanwhile, one after
+    /// the other.
     fn run(self: &Arc<Self>, first: Position) {
         let mut own = vec![first];
         while let Some(position) = own.pop() {
@@ -150,7 +153,7 @@ impl Search {
         }
     }
 
-    /// A position has been searched, and those that come next are counted.
+    /// A position has been searched, and the positions that come next are counted.
     fn count_off(&self, panicked: bool) {
         let mut state = self.state.lock().unwrap();
         state.panicked |= panicked;

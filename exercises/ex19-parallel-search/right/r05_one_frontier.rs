@@ -71,12 +71,12 @@ struct Search {
 }
 
 struct State {
-    /// How each position was reached first; the start by no move.
+    /// For each position, the move by which it was first reached; the start was reached by no move.
     seen: HashMap<Position, Option<(Move, Position)>>,
     /// The positions that are not being searched. For each of these positions there is a job, or a job that
     /// was refused.
     frontier: VecDeque<Position>,
-    /// The number of positions that were seen and are not searched to the end.
+    /// The number of positions that were seen and have not been searched completely.
     under_way: usize,
     panicked: bool,
     answer: Option<Answer>,
@@ -107,7 +107,8 @@ impl Solver {
 }
 
 impl Search {
-    /// Counts a position as under way. Not if it was seen before, or if the answer is known.
+    /// Counts a position as under way. Does not count a position that was seen before, and counts none once
+    /// the answer is known.
     fn is_new(&self, position: Position, reached: Option<(Move, Position)>) -> bool {
         let mut state = self.state.lock().unwrap();
         if state.answer.is_some() {
@@ -154,7 +155,7 @@ impl Search {
         moves.filter(|next| refused(*next)).count()
     }
 
-    /// A position has been searched, and those that come next are counted.
+    /// A position has been searched, and the positions that come next are counted.
     fn count_off(&self, panicked: bool) {
         let mut state = self.state.lock().unwrap();
         state.panicked |= panicked;

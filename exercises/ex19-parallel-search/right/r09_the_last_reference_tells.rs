@@ -77,7 +77,7 @@ struct UnderWay {
 }
 
 struct State {
-    /// How each position was reached first; the start by no move.
+    /// For each position, the move by which it was first reached; the start was reached by no move.
     seen: HashMap<Position, Option<(Move, Position)>>,
     panicked: bool,
     answer: Option<Answer>,

@@ -63,7 +63,7 @@ pub(crate) struct Thread {
 pub(crate) struct Record {
     /// Counts the runs of the property, so that threads left over from an earlier run can be recognised.
     pub(crate) run: usize,
-    /// The number of the first run of this property.
+    /// The number of the last run before the first run of this property.
     pub(crate) begun: usize,
     pub(crate) promise: String,
     /// The text of the learner's file.
