@@ -108,7 +108,7 @@ impl<T> Worker<T> {
     }
 
     /// Takes two tasks that belong together, the older one first. The call takes the first task as soon as
-    /// the task is there. Until the first task comes, a request can cut the call off, and it takes no task;
+    /// the task is there. Until the first task comes, a request can end the call, which then takes no task;
     /// after that, the call returns both tasks.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         let first = self.take()?;

@@ -94,7 +94,7 @@ impl<T> Worker<T> {
     }
 
     /// Takes two tasks that belong together, the older one first; takes the first task as soon as it is
-    /// there. Until the first task comes, a request cuts the call off, and it takes no task; after that, the
+    /// there. Until the first task comes, a request ends the call, which then takes no task; after that, the
     /// call returns both tasks.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         todo!("take two tasks, or none")

@@ -121,8 +121,8 @@ impl Search {
         true
     }
 
-    /// Gives the executor a job for a position, which may be refused. No lock is held here, because the
-    /// executor may call the job at once.
+    /// Gives the executor a job for a position; the executor may refuse the job. No lock is held here,
+    /// because the executor may call the job at once.
     fn submit(self: &Arc<Self>) -> bool {
         let search = Arc::clone(self);
         self.executor.execute(Box::new(move || search.run())).is_ok()
