@@ -1,10 +1,10 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
-/// The files that a model checker runs get their locks, channels and time only through this module, so that a
-/// model checker can replace all of them.
+/// Source files that a model checker runs get their locks, channels and time only through this module, so
+/// that the model checker can replace them.
 mod door {
-    /// The interval at which a worker looks whether there is more to do, and shows its progress.
+    /// The interval at which a worker checks for more work, and shows its progress.
     pub(crate) const TICK: std::time::Duration = std::time::Duration::from_millis(50);
 
     pub(crate) use executor::{

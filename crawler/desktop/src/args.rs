@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How many threads a pool may have.
+/// The largest number of threads in a pool.
 const MOST_THREADS: usize = 256;
 
 /// The flags of `index`.
@@ -37,7 +37,7 @@ pub struct IndexArgs {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = command_line::duration)]
     pub commit_every: Duration,
 
-    /// Which files are looked at.
+    /// The rules that select the files to index.
     #[command(flatten)]
     pub rules: Rules,
 
@@ -65,7 +65,7 @@ pub struct IndexArgs {
 }
 
 impl IndexArgs {
-    /// How many threads read files.
+    /// Returns the number of threads that read files.
     pub fn readers(&self) -> usize {
         let of_machine = || std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
         self.threads.map_or_else(of_machine, NonZeroUsize::get)

@@ -1,5 +1,5 @@
-//! Turns a file into text: finds out its kind and its encoding, and whether it stayed the same while it was
-//! read.
+//! Turns a file into text: determines its kind and its encoding, and checks whether the file changed while
+//! it was read.
 
 use crate::html;
 use chardetng::EncodingDetector;
@@ -10,36 +10,36 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How many bytes at the beginning of a file are examined to tell whether the file is text.
+/// The number of bytes at the beginning of a file that are examined to decide whether the file is text.
 const LOOK: u64 = 8 << 10;
 
-/// How many times a file is read if it changes during each reading.
+/// The number of times that a file is read if it changes during each reading.
 const ATTEMPTS: usize = 3;
 
-/// If a file was changed less than this before it was read, it may change again without a change of its time:
-/// file systems keep times in steps of up to two seconds.
+/// A file that was changed less than this time before it was read may change again and keep the same time.
+/// File systems store times in steps of up to two seconds.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// Distinguishes one version of a file from the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
-    /// When the file was changed, in nanoseconds since 1970. `i64::MIN` if a later version could have the
-    /// same time; then the next run reads the file again.
+    /// The time at which the file was changed, in nanoseconds since 1970. The value is `i64::MIN` if a
+    /// later version of the file could have the same time; then the next run reads the file again.
     pub modified: i64,
     /// The file's size in bytes.
     pub size: u64,
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Content {
     /// The text of the version that the stamp identifies.
     Text(String, Stamp),
-    /// The file has no text to search, for this reason.
+    /// The file has no text to search; the value gives the reason.
     Skipped(Skipped),
 }
 
-/// Why a file is not indexed.
+/// The reason why a file is not indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Skipped {
     /// The file is not text.
@@ -51,7 +51,7 @@ pub enum Skipped {
 }
 
 impl Stamp {
-    /// What the file system says of a file.
+    /// Returns the stamp of a file from the file system's metadata.
     pub fn of(metadata: &Metadata) -> Stamp {
         let modified = metadata.modified().ok().and_then(nanoseconds);
         Stamp { modified: modified.unwrap_or(i64::MIN), size: metadata.len() }
@@ -61,7 +61,7 @@ impl Stamp {
         Stamp { modified: i64::MIN, ..self }
     }
 
-    /// The stamp, without its time if a later version could have the same time.
+    /// Returns the stamp, without its time if a later version of the file could have the same time.
     fn settled_at(self, now: SystemTime) -> Stamp {
         let last = nanoseconds(now - SETTLED).unwrap_or(i64::MIN);
         if self.modified < last { self } else { self.unsettled() }
@@ -77,12 +77,12 @@ fn nanoseconds(time: SystemTime) -> Option<i64> {
 
 /// Reads a file of at most `limit` bytes.
 ///
-/// A file that changes while it is read is read again, and after some attempts taken as it is; its stamp then
-/// makes the next run read it again. Blocks for as long as the file system takes, but never waits for the
-/// other end of a pipe.
+/// If a file changes while it is read, this function reads it again; after some attempts it accepts the
+/// file as it is. The stamp of such a file makes the next run read it again. Blocks for as long as the file
+/// system takes, but never waits for the other end of a pipe.
 ///
 /// # Errors
-/// If the file cannot be opened or read; the error gives the system's reason.
+/// Fails if the file cannot be opened or read; the error gives the system's reason.
 pub fn read(path: &Path, limit: u64) -> io::Result<Content> {
     read_while(path, limit, || ())
 }
@@ -127,8 +127,8 @@ fn stamp_of(file: &File, limit: u64) -> io::Result<Result<Stamp, Skipped>> {
     })
 }
 
-/// Opens a file without waiting. The file may have become a pipe since its directory was read, and opening a
-/// pipe waits for its other end.
+/// Opens a file without waiting. The file may have become a pipe since its directory was read, and opening
+/// a pipe waits until another process opens the other end.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -141,12 +141,12 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Text has no zero bytes, unless a byte order mark says that its characters have two bytes.
+/// Returns true if the bytes are text: they have no zero byte, or begin with a byte order mark of UTF-16.
 fn is_text(begin: &[u8]) -> bool {
     Encoding::for_bom(begin).is_some() || !begin.contains(&0)
 }
 
-/// The text of a file.
+/// Returns the text of a file.
 fn text(bytes: Vec<u8>, path: &Path) -> String {
     let is = |known: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(known));
     if is("html") || is("htm") || is("xhtml") {
@@ -161,8 +161,8 @@ fn text(bytes: Vec<u8>, path: &Path) -> String {
     }
 }
 
-/// The encoding of a text that does not name its encoding: UTF-8 if the bytes are valid, and otherwise the
-/// guess of a detector.
+/// Returns the encoding of a text that does not name its encoding: UTF-8 if the bytes are valid UTF-8, and
+/// otherwise the guess of a detector.
 fn assumed(bytes: &[u8]) -> &'static Encoding {
     if str::from_utf8(bytes).is_ok() {
         return UTF_8;
@@ -178,7 +178,7 @@ mod tests {
     use std::fs;
     use tempfile::TempDir;
 
-    /// A file that was last changed long enough ago for its time to identify its version.
+    /// Creates a file whose last change is so long ago that its time identifies its version.
     fn file(name: &str, bytes: &[u8]) -> (TempDir, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);

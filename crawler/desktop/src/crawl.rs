@@ -1,4 +1,5 @@
-//! The work of the thread that crawls: it walks through the files and compares them with those in the index.
+//! The work of the walking thread: it walks through the files and compares them with the files in the
+//! index.
 
 use crate::store::{self, Store};
 use crate::tally::Tally;
@@ -7,22 +8,23 @@ use crate::{File, Known, Skipped, Writer};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How many unreadable directories are remembered. If there are more, a run removes no files from the index.
+/// The largest number of unreadable directories that are remembered. If there are more unreadable
+/// directories, a run removes no files from the index.
 const MOST_UNREADABLE: usize = 1000;
 
-/// A walk that is under way, and what it has seen.
+/// A walk that is in progress, and the files that it has seen.
 pub struct Crawl {
     roots: Vec<PathBuf>,
     found: Box<dyn Iterator<Item = Found> + Send>,
     known: Known,
     tally: Arc<Tally>,
     unreadable: Vec<PathBuf>,
-    /// Part of the tree was not read: a file that was not seen may still be there.
+    /// True if part of the tree was not read, so that an unseen file may still exist.
     is_partial: bool,
 }
 
 impl Crawl {
-    /// Begins a walk below `roots`, given by their real names, for the index of `store`.
+    /// Begins a walk below `roots`, which are real paths, for the index of `store`.
     ///
     /// # Errors
     /// If the index is damaged.
@@ -37,10 +39,10 @@ impl Crawl {
         Ok(Crawl { roots, found, known: Known::of(store)?, tally, unreadable: Vec::new(), is_partial: false })
     }
 
-    /// Removes from the index the files that the walk has not seen. Call this when the walk has come to its
-    /// end.
+    /// Removes from the index the files that the walk has not seen. Call this function only after the walk
+    /// has reached its end.
     ///
-    /// Files below a directory that could not be read stay.
+    /// Files below an unreadable directory stay in the index.
     ///
     /// # Errors
     /// If the index is damaged.
@@ -55,7 +57,7 @@ impl Crawl {
         Ok(())
     }
 
-    /// The found file, if the index does not have this version of it.
+    /// Returns the found file if the index does not have this version of the file.
     fn changed(&mut self, found: Found) -> anyhow::Result<Option<File>> {
         match found {
             Found::File(path, stamp) => {
@@ -83,7 +85,8 @@ impl Crawl {
 }
 
 impl Iterator for Crawl {
-    /// A file of which the index does not have this version; an error if the index is damaged.
+    /// The item is a file of which the index does not have this version, or an error if the index is
+    /// damaged.
     type Item = anyhow::Result<File>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -105,7 +108,7 @@ mod tests {
     const STAMP: Stamp = Stamp { modified: 1, size: 1 };
 
     /// Indexes some files, and then the files that another walk finds. Returns the files that the index has
-    /// afterwards.
+    /// after the second walk.
     fn after(found: Vec<Found>) -> (u64, Vec<&'static str>) {
         let files = ["/tree/a/1", "/tree/a/2", "/tree/b/3", "/elsewhere/4"];
         let folder = tempfile::tempdir().unwrap();

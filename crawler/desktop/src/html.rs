@@ -1,18 +1,18 @@
-//! Turns HTML into text that has the same lines as the document, so that a found word has the line number
-//! that an editor shows.
+//! Turns HTML into text with the same lines as the document, so that a found word has the same line number
+//! as in an editor.
 
 use executor::CancelToken;
 use hypertext::html::{Reader, Tag, read};
 use std::iter;
 
-/// Elements whose tags do not separate words: `<b>W</b>ord` is one word.
+/// Elements whose tags do not separate words; for example, `<b>W</b>ord` is one word.
 const INLINE: [&str; 22] = [
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "em", "font", "i", "ins", "mark", "q", "s",
     "small", "span", "strong", "sub", "sup", "u", "wbr",
 ];
 
-/// What a reader of the page sees, in the lines of the document: without tags, comments, scripts and styles.
-/// `is_xml` says whether the document is XHTML.
+/// Returns the visible text of the page, in the lines of the document: without tags, comments, scripts and
+/// styles. `is_xml` is true if the document is XHTML.
 pub(super) fn text(document: &str, is_xml: bool) -> String {
     let written = String::with_capacity(document.len() / 2);
     let text = Text { written, lines: 1, line: 1, left_out: None, is_xml };
@@ -23,11 +23,11 @@ pub(super) fn text(document: &str, is_xml: bool) -> String {
 /// The text that has been written so far.
 struct Text {
     written: String,
-    /// How many lines the text has.
+    /// The number of lines in the text.
     lines: usize,
-    /// The line of the document that is being read.
+    /// The current line in the document.
     line: usize,
-    /// The element that is being left out: a script or a style.
+    /// The name of the element that is being skipped: a script or a style.
     left_out: Option<String>,
     is_xml: bool,
 }
@@ -43,8 +43,8 @@ impl Reader for Text {
         }
         self.written.extend(iter::repeat_n('\n', self.line - self.lines));
         self.lines = self.line;
-        // Line breaks of the document are written before the next text. A `&#10;` is not a line break of the
-        // document.
+        // Line breaks of the document are written just before the next text. The text of a `&#10;` is not a
+        // line break of the document.
         self.written.extend(characters.chars().map(|c| if c == '\n' { ' ' } else { c }));
     }
 
@@ -71,7 +71,7 @@ impl Reader for Text {
 mod tests {
     use super::*;
 
-    /// The words of each line.
+    /// Returns the words of each line.
     fn lines(document: &str) -> Vec<Vec<String>> {
         text(document, false)
             .split('\n')

@@ -1,4 +1,4 @@
-//! A run of `index`: what its threads share, and what it says at its end.
+//! A run of `index`: the data that its threads share, and the report at its end.
 
 use crate::content::{Content, Skipped, Stamp, read};
 use crate::progress::Progress;
@@ -14,20 +14,21 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// How many threads at most turn text into parts of the index. The library allows no more.
+/// The largest number of threads that turn text into parts of the index. The library allows at most this
+/// number of threads.
 const MOST_WRITERS: usize = 8;
 
-/// What the threads of a run share.
+/// The data that the threads of a run share.
 pub struct Indexing {
-    /// How many threads read files.
+    /// The number of threads that read files.
     pub readers: usize,
     /// The size of the largest file that is read, in bytes.
     pub max_bytes: u64,
-    /// How often the index is committed.
+    /// The interval between two commits of the index.
     pub commit_every: Duration,
-    /// What has become of the files.
+    /// The counts of indexed, skipped and removed files.
     pub tally: Arc<Tally>,
-    /// Shows the tally while the run goes on.
+    /// Shows the tally during the run.
     pub progress: Progress,
     roots: Vec<PathBuf>,
     rules: Rules,
@@ -39,11 +40,11 @@ pub struct Indexing {
 }
 
 impl Indexing {
-    /// Opens the index of a command line, and finds its directories.
+    /// Opens the index of a command line, and finds the directories to index.
     ///
     /// # Errors
-    /// If a directory does not exist; or if the index is damaged, of a later version, in use by another
-    /// process, or cannot be written.
+    /// Fails if a directory does not exist. Also fails if the index is damaged, of a later version, in use
+    /// by another process, or cannot be written.
     pub fn prepare(args: &IndexArgs) -> anyhow::Result<Indexing> {
         let demo = args.demo.as_ref();
         if let Some(directory) = demo {
@@ -72,7 +73,7 @@ impl Indexing {
         })
     }
 
-    /// The walk below all directories.
+    /// Returns the walk below all directories.
     ///
     /// # Errors
     /// If the index is damaged.
@@ -80,12 +81,12 @@ impl Indexing {
         Crawl::new(self.roots.clone(), &self.rules, &self.store, &self.tally)
     }
 
-    /// A batch for one thread that puts files into the index.
+    /// Returns a batch for one thread that puts files into the index.
     pub fn batch(&self) -> Batch<'_> {
         self.writer.batch()
     }
 
-    /// Puts a version of a file into the index by way of a thread's batch.
+    /// Puts a version of a file into the index, through the batch of a thread.
     ///
     /// # Errors
     /// If the index cannot be written.
@@ -100,7 +101,7 @@ impl Indexing {
         Ok(())
     }
 
-    /// Leaves a file out of the index.
+    /// Leaves a file out of the index, for the reason `why`.
     pub fn skip(&self, file: &File, why: Skipped) {
         self.writer.remove(file);
         self.tally.skipped(why);
@@ -113,10 +114,11 @@ impl Indexing {
         }
     }
 
-    /// Makes everything durable that was put into the index so far, in the middle of a run.
+    /// Commits, in the middle of a run, all changes that were made to the index so far.
     ///
     /// # Errors
-    /// If the index cannot be written. The index then stays as the last commit left it.
+    /// Fails if the index cannot be written. After an error, the index stays in the state of the last
+    /// commit.
     pub fn commit_so_far(&self) -> anyhow::Result<()> {
         self.writer.commit_changes().map(|is_new| self.committed(is_new))
     }
@@ -129,8 +131,8 @@ impl Indexing {
         self.writer.commit(is_complete).map(|is_new| self.committed(is_new))
     }
 
-    /// Makes the last commit of a run that had no error. If the walk came to its end, also removes the files
-    /// that are no longer there.
+    /// Makes the last commit of a run that had no error. If the walk reached its end, also removes from the
+    /// index the files that no longer exist.
     ///
     /// # Errors
     /// As [`commit_so_far`](Self::commit_so_far).
@@ -150,7 +152,7 @@ impl Indexing {
     /// Prints the report, and returns the exit status.
     ///
     /// # Errors
-    /// What ended the run, if it failed.
+    /// Returns the error that ended the run, if the run failed.
     pub fn finish(
         self: Arc<Self>,
         ended: anyhow::Result<bool>,
@@ -187,13 +189,13 @@ impl Indexing {
 /// Reads a file as [`read`] does. If a library panics on the file, only this file counts as unreadable.
 ///
 /// # Errors
-/// The errors of [`read`].
+/// Fails in the same cases as [`read`].
 pub fn read_guarded(path: &Path, limit: u64) -> io::Result<Content> {
     catch_unwind(AssertUnwindSafe(|| read(path, limit)))
         .unwrap_or_else(|_| Err(io::Error::other("reading it panicked, which is a bug of this program")))
 }
 
-/// Writes the files of the demo, unless they exist already.
+/// Writes the files of the demo, unless the files already exist.
 fn write_demo(directory: &Path, files: usize) -> anyhow::Result<()> {
     match tree::write(directory, files, 1) {
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && tree::is_one(directory) => Ok(()),
@@ -208,7 +210,7 @@ mod tests {
     use std::fs;
     use std::time::SystemTime;
 
-    /// Writes a file; files whose texts have the same length get the same time.
+    /// Writes a file; all files with texts of equal length get the same time.
     fn write(path: &Path, text: &str) {
         fs::write(path, text).unwrap();
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(text.len() as u64);
@@ -222,7 +224,7 @@ mod tests {
         fs::create_dir(&tree).unwrap();
         let flags = ["index".as_ref(), tree.as_os_str(), "--into".as_ref(), into.as_os_str()];
         let args = IndexArgs::parse_from(flags);
-        // Whether the index is complete in the middle of a run and at its end.
+        // Runs `index`; returns whether the index was complete in the middle of the run and at its end.
         let run = |(text, is_whole): (&str, bool)| {
             write(&tree.join("file"), text);
             let run = Indexing::prepare(&args).unwrap();

@@ -1,7 +1,7 @@
 //! The files that the index had before a run, and which of them the run has seen.
 //!
-//! Nothing is loaded: each path is looked up in the index, which is mapped into memory, and a flag for each
-//! document says whether it was seen. So a run needs a byte of memory for each document.
+//! Nothing is loaded into memory: each path is looked up in the mapped index, and a flag for each document
+//! records whether its file was seen. So a run needs one byte of memory for each document.
 
 use crate::content::Stamp;
 use crate::store::{self, Fields, MODIFIED, SIZE, Store};
@@ -15,7 +15,8 @@ use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, TantivyDocumen
 pub struct Known {
     searcher: Searcher,
     fields: Fields,
-    /// A segment of the index is written once and never changed. Each segment has its own documents.
+    /// The segments of the index; a segment is written once and never changed. Each segment has its own
+    /// documents.
     segments: Vec<Segment>,
 }
 
@@ -26,7 +27,7 @@ struct Segment {
 }
 
 impl Known {
-    /// The documents that `store` has now.
+    /// Returns the documents that `store` has now.
     ///
     /// # Errors
     /// If the index is damaged.
@@ -37,7 +38,7 @@ impl Known {
         Ok(Known { searcher, fields: store.fields, segments })
     }
 
-    /// Returns the indexed version of a file, if there is one. The file counts as seen from now on.
+    /// Returns the indexed version of a file if the index has one. From now on the file counts as seen.
     pub(super) fn see(&mut self, key: &str) -> anyhow::Result<Option<Stamp>> {
         let term = Term::from_field_text(self.fields.path, key);
         let mut found = None;

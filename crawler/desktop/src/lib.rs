@@ -1,5 +1,5 @@
-//! Desktop search: an index on disk of the files below some directories, which tells in milliseconds which
-//! files have some words.
+//! Desktop search: an index on disk of the files below some directories, which finds in milliseconds the
+//! files that have some words.
 //!
 //! ```text
 //!              paths of files that changed                 words
@@ -7,7 +7,7 @@
 //!   one thread              and pills        n threads
 //! ```
 //!
-//! The threads are in the program `index`; what each of them does is here:
+//! The threads are in the program `index`; this library has the work of each thread.
 //!
 //! | module | what it is about |
 //! |---|---|
@@ -26,13 +26,12 @@
 //!
 //! # What holds
 //!
-//! 1. A file is in the index once, in one version. The commit that adds the next version removes this one.
-//! 2. What is committed survives whatever happens to the process. The next run finds the other files again,
-//!    because the index does not have them.
-//! 3. A run removes a file from the index only if it came to its end, looked where the file was, and did not
-//!    see it.
-//! 4. Memory does not grow with the tree, except by a byte for each file that the index had before, and with
-//!    `--follow` by the names of the directories outside the tree to which links lead.
+//! 1. For each file, the index has at most one version. The commit that adds a file's next version also
+//!    removes its previous version. 2. A committed version survives any end of the process. The next run
+//!    finds all other files again, because the index does not have them. 3. A run removes a file from the
+//!    index only if the run reached its end, read the file's directory, and did not see the file. 4. Memory
+//!    does not grow with the tree, except by one byte for each file that the index had before. With
+//!    `--follow` it also grows by the names of the directories outside the tree to which links lead.
 
 pub mod content;
 pub use content::{Content, Skipped, Stamp, read};
@@ -77,8 +76,8 @@ pub use search::{Hit, Hits, Now, search};
 
 pub mod tree;
 
-/// Prepares the text or the name of a file for a terminal: control characters are replaced, because a
-/// terminal obeys them.
+/// Prepares the text or the name of a file for a terminal: replaces control characters, because a terminal
+/// obeys them.
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }

@@ -1,4 +1,4 @@
-//! The line of a text that shows best why it was found.
+//! The line of a text that best shows why the file was found.
 
 use crate::query::Query;
 use crate::words;
@@ -6,20 +6,21 @@ use std::collections::HashMap;
 use std::ops::Range;
 use tantivy::tokenizer::TokenStream;
 
-/// How many characters of a line are shown.
+/// The number of characters of a line that are shown.
 const SHOWN: usize = 160;
 
-/// How many characters are shown before the first match, if the line is longer.
+/// The number of characters that are shown before the first match if the line is too long.
 const BEFORE: usize = 40;
 
 /// Part of a line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The line, counted from 1.
+    /// The number of the line, counted from 1.
     pub line: usize,
-    /// The line, or a part of it that is short enough to be shown. Control characters are replaced.
+    /// The line, or a part of it that is short enough to be shown. Control characters in the text are
+    /// replaced.
     pub text: String,
-    /// Where in `text` the words are, as byte positions, in order and without overlaps.
+    /// The positions of the words in `text`, as byte ranges, in order and without overlaps.
     pub found: Vec<Range<usize>>,
 }
 
@@ -30,8 +31,8 @@ struct Match {
 }
 
 impl Place {
-    /// The line that has the most parts of a query; of several such lines the first. `None` if no line has
-    /// any part, for example because only the file's name has the words.
+    /// Returns the line that has the most parts of the query, or the first of several such lines. Returns
+    /// `None` if no line has any part of the query, for example because only the file's name has the words.
     pub fn find(text: &str, query: &Query) -> Option<Place> {
         let matches = matches(text, query);
         let (mut best, mut most, mut begin) = (0..0, 0, 0);
@@ -83,7 +84,7 @@ impl Place {
     }
 }
 
-/// Every part of a query that a text has, in the order of the text.
+/// Returns every part of the query that the text has, in the order of the text.
 fn matches(text: &str, query: &Query) -> Vec<Match> {
     let mut number_of = HashMap::new();
     for word in query.wanted.iter().flatten() {
@@ -97,8 +98,8 @@ fn matches(text: &str, query: &Query) -> Vec<Match> {
         .collect();
     let mut analyzer = words::analyzer();
     let mut stream = analyzer.token_stream(text);
-    // The words of the text that also occur in the query: their numbers, and their places, counted in words
-    // and in bytes.
+    // The words of the text that also occur in the query: their numbers in the query, and their positions
+    // in the text, counted in words and in bytes.
     let mut words: Vec<(usize, usize, Range<usize>)> = Vec::new();
     while stream.advance() {
         let token = stream.token();
@@ -119,7 +120,7 @@ fn matches(text: &str, query: &Query) -> Vec<Match> {
     matches
 }
 
-/// The line in which something begins.
+/// Returns the line in which the range `at` begins.
 fn line_of(text: &str, at: &Range<usize>) -> Range<usize> {
     let begin = text[..at.start].rfind('\n').map_or(0, |end| end + 1);
     let end = text[at.start..].find('\n').map_or(text.len(), |length| at.start + length);
@@ -186,7 +187,8 @@ mod tests {
         assert!(shown.starts_with("é é") && shown.ends_with('ü'), "{shown}");
     }
 
-    /// In a line that has a million words of the query, the work for one word must not grow with the line.
+    /// In a line with a million words of the query, the work for one word must not grow with the length of
+    /// the line.
     #[test]
     fn an_endless_line_takes_no_endless_time() {
         let begin = std::time::Instant::now();

@@ -1,22 +1,22 @@
-//! A line on a terminal that shows the progress of a run, if the run takes longer than a moment.
+//! A line on a terminal that shows the progress of a run that takes longer than a second.
 
 use crate::Tally;
 use command_line::ProgressLine;
 use indicatif::ProgressBar;
 use std::time::{Duration, Instant};
 
-/// A run that ends within this time shows no line.
+/// A run that ends within this time shows no progress line.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// The line. Nothing is written if standard error is not a terminal.
+/// The line. A progress line, which is not written if standard error is not a terminal.
 pub struct Progress {
     line: ProgressLine,
     begun: Instant,
 }
 
 impl Progress {
-    /// The line of a run over a tree that had `known` files last time. The size of a new tree is not known,
-    /// so its line has no bar.
+    /// Creates the line for a run over a tree that had `known` files in the last run. The size of a new
+    /// tree is not known, so its line has no bar.
     pub fn new(known: u64, is_visible: bool) -> Progress {
         let (bar, template) = match known {
             0 => (ProgressBar::no_length(), "{spinner} {pos} files, {msg}"),
@@ -26,7 +26,7 @@ impl Progress {
         Progress { line, begun: Instant::now() }
     }
 
-    /// Shows what has become of the files so far.
+    /// Shows the current counts of files.
     pub fn show(&self, tally: &Tally) {
         self.line.update(|bar| {
             let files = tally.files();
@@ -39,7 +39,7 @@ impl Progress {
         });
     }
 
-    /// Removes the line from the terminal.
+    /// Removes the progress line from the terminal.
     pub fn finish(&self) {
         self.line.finish();
     }

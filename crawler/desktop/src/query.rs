@@ -6,7 +6,7 @@ use tantivy::Term;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, PhraseQuery, Query as IndexQuery, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 
-/// How much more a match counts if it is in the file's name.
+/// The factor by which a match in the file's name counts more than a match in its text.
 const NAME: f32 = 2.0;
 
 /// Words and phrases. A single word is a phrase of one word.
@@ -14,17 +14,17 @@ const NAME: f32 = 2.0;
 pub struct Query {
     /// Words and phrases that must be in the text or in the name.
     pub(super) wanted: Vec<Vec<String>>,
-    /// Words and phrases that must not be there.
+    /// Words and phrases that must not be in the text or in the name.
     unwanted: Vec<Vec<String>>,
 }
 
 impl Query {
-    /// Takes words as they are typed: `"in quotes"` is a phrase, and so is an argument that has spaces and no
-    /// quotes; `-word` must not be in the file. All characters except letters and digits only separate words,
-    /// so no input is invalid.
+    /// Parses words as a user types them: `"in quotes"` is a phrase, and so is an argument that has spaces
+    /// and no quotes. `-word` excludes files that have this word. All characters except letters and digits
+    /// only separate words, so no input is invalid.
     ///
     /// # Errors
-    /// A sentence for the user, if there is nothing to search for.
+    /// Returns a sentence for the user if there is nothing to search for.
     pub fn parse(typed: &[String]) -> Result<Query, String> {
         let mut query = Query { wanted: Vec::new(), unwanted: Vec::new() };
         for argument in typed {
@@ -62,7 +62,7 @@ impl Query {
         if unwanted.is_some() { self.unwanted.push(words) } else { self.wanted.push(words) }
     }
 
-    /// The query in the form that the library takes.
+    /// Returns the query in the form that the library takes.
     pub(super) fn for_index(&self, fields: Fields) -> BooleanQuery {
         let anywhere = |words: &Vec<String>| -> Box<dyn IndexQuery> {
             let name = BoostQuery::new(phrase(fields.name, words), NAME);

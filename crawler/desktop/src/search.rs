@@ -1,4 +1,4 @@
-//! Finds the files for some words, the best matches first.
+//! Finds the files that have some words, the best matches first.
 
 use crate::content::{Content, Stamp, read};
 use crate::place::Place;
@@ -16,37 +16,37 @@ use tantivy::{DocAddress, Searcher, TantivyDocument};
 pub struct Hit {
     /// The file's real name.
     pub path: PathBuf,
-    /// How well the file matches; this can be compared only with other files of the same search.
+    /// The score of the match, which can be compared only with other files of the same search.
     pub score: f32,
-    /// A line that shows why the file was found. `None` if only the file's name matches, or if the file
-    /// cannot be read any more.
+    /// A line that shows why the file was found. The value is `None` if only the file's name matches, or if
+    /// the file cannot be read any more.
     pub place: Option<Place>,
-    /// What has become of the file since it was indexed.
+    /// The state of the file compared with its indexed version.
     pub now: Now,
 }
 
-/// What has become of a file since it was indexed.
+/// The state of a file compared with its indexed version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Now {
     /// The file has not changed.
     Same,
-    /// The file has changed: the words may no longer be there.
+    /// The file has changed, so it perhaps no longer has the words.
     Changed,
-    /// The file cannot be read, or is not there any more.
+    /// The file cannot be read, or no longer exists.
     Unreadable,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hits {
-    /// How many files were found in all.
+    /// The total number of files that were found.
     pub count: usize,
     /// The files that match best.
     pub best: Vec<Hit>,
 }
 
-/// Searches. Returns at most `limit` files, the best match first. Each file has a line that shows why it was
-/// found, if it has at most `largest` bytes.
+/// Searches. Returns at most `limit` files, the best match first. Each file of at most `largest` bytes has
+/// a line that shows why the file was found.
 ///
 /// # Errors
 /// If the index is damaged.
@@ -63,7 +63,7 @@ pub fn search(store: &Store, query: &Query, limit: usize, largest: u64) -> anyho
     Ok(Hits { count, best: hits.collect::<anyhow::Result<_>>()? })
 }
 
-/// The file of a document, and the version of it that was indexed.
+/// Returns the file of a document, and the version of the file that was indexed.
 fn document(searcher: &Searcher, store: &Store, address: DocAddress) -> anyhow::Result<(PathBuf, Stamp)> {
     let document: TantivyDocument = searcher.doc(address).map_err(|error| store.explained(error))?;
     let path = document.get_first(store.fields.path).and_then(|path| path.as_str());

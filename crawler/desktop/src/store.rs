@@ -1,8 +1,8 @@
-//! The index on disk: what it keeps of each file, and which indexes can be opened.
+//! The index on disk: the data that it keeps of each file, and the indexes that can be opened.
 //!
-//! `tantivy` keeps the index. Each file has a document with its path, the version that was indexed, and the
-//! words of its name and its text. The text itself is not kept: a search reads the file again to show a line
-//! of it.
+//! The library `tantivy` keeps the index. Each file has a document with its path, the version that was
+//! indexed, and the words of its name and its text. The index does not keep the text itself: to show a line
+//! of a file, a search reads the file again.
 //!
 //! ```text
 //!   new ── first commit ──▶ incomplete ◀── each commit of a run that is not at its end ──┐
@@ -10,8 +10,8 @@
 //!                             └── last commit of a run that saw everything ──▶ complete ─┘
 //! ```
 //!
-//! A commit replaces `meta.json` by renaming, so a killed process leaves the index as the last commit made
-//! it.
+//! A commit replaces `meta.json` by renaming a new file, so a killed process leaves the index in the state
+//! of the last commit.
 
 use crate::words;
 use anyhow::{Context, anyhow, bail};
@@ -32,11 +32,11 @@ use tantivy::schema::{
 };
 use tantivy::{Index, Searcher, TantivyError};
 
-/// The format that this version writes. An index of another format is refused, because other versions split
-/// the same text into other words.
+/// The format that this version of the program writes. An index of another format is refused, because other
+/// versions split the same text into other words.
 const FORMAT: u64 = 2;
 
-/// An index on disk.
+/// An index on disk, which can be read and written.
 pub struct Store {
     pub(super) index: Index,
     pub(super) fields: Fields,
@@ -79,17 +79,17 @@ impl Fields {
 }
 
 impl Store {
-    /// Opens the index in a directory, or creates one if the directory is empty or does not exist.
+    /// Opens the index in a directory; creates an index if the directory is empty or does not exist.
     ///
     /// # Errors
-    /// If the directory has something else in it; if the index is damaged or of a later version; or if the
-    /// system refuses.
+    /// Fails if the directory contains other files, if the index is damaged or of a later version, or if
+    /// the system refuses.
     pub fn open_or_create(directory: &Path) -> anyhow::Result<Store> {
         let name = directory.display();
         fs::create_dir_all(directory).with_context(|| format!("cannot make the directory {name}"))?;
         if !directory.join("meta.json").exists() {
-            // Files with names that begin with a dot are lock files, which the library creates before
-            // anything else.
+            // Files with names that begin with a dot are lock files, which the library creates before all
+            // other files.
             let is_foreign =
                 fs::read_dir(directory).with_context(|| format!("cannot read {name}"))?.any(|entry| {
                     entry.is_ok_and(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
@@ -109,7 +109,7 @@ impl Store {
     /// Opens an existing index.
     ///
     /// # Errors
-    /// If there is no index, if it is damaged or of a later version, or if the system refuses.
+    /// Fails if there is no index, if the index is damaged or of a later version, or if the system refuses.
     pub fn open(directory: &Path) -> anyhow::Result<Store> {
         let name = directory.display();
         if !directory.join("meta.json").exists() {
@@ -123,12 +123,12 @@ impl Store {
         Ok(store)
     }
 
-    /// The real name of the index's directory.
+    /// Returns the real path of the index's directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Whether the last run saw everything that it had to index.
+    /// Returns true if the last run saw everything that it had to index.
     ///
     /// # Errors
     /// If the index is damaged.
@@ -136,11 +136,11 @@ impl Store {
         Ok(self.note()?["complete"] == true)
     }
 
-    /// Compares the whole index with its checksums. Otherwise a commit could copy damaged data, with a new
-    /// checksum that fits.
+    /// Compares the whole index with its checksums, because a commit could otherwise copy damaged data with
+    /// a new, fitting checksum.
     ///
     /// # Errors
-    /// If something is damaged.
+    /// Fails if any part of the index is damaged.
     pub fn verify(&self) -> anyhow::Result<()> {
         let damaged = self.index.validate_checksum().map_err(|error| self.explained(error))?;
         let files: BTreeSet<_> = damaged.iter().map(|file| file.display().to_string()).collect();
@@ -150,7 +150,7 @@ impl Store {
         }
     }
 
-    /// How many files the index has.
+    /// Returns the number of files in the index.
     ///
     /// # Errors
     /// If the index is damaged.
@@ -158,7 +158,7 @@ impl Store {
         Ok(self.searcher()?.num_docs())
     }
 
-    /// A view of the last commit, which later commits do not change.
+    /// Returns a view of the last commit, which later commits do not change.
     pub(super) fn searcher(&self) -> anyhow::Result<Searcher> {
         let reader = self.index.reader_builder().reload_policy(tantivy::ReloadPolicy::Manual).try_into();
         Ok(reader.map_err(|error| self.explained(error))?.searcher())
@@ -188,23 +188,23 @@ impl Store {
         Ok(())
     }
 
-    /// The note that the last commit wrote beside the documents; null before the first commit.
+    /// Returns the note that the last commit wrote beside the documents, or null before the first commit.
     fn note(&self) -> anyhow::Result<Value> {
         let meta = self.index.load_metas().map_err(|error| self.explained(error))?;
         Ok(meta.payload.map_or(Value::Null, |note| serde_json::from_str(&note).unwrap_or(Value::Bool(false))))
     }
 }
 
-/// The note that a commit writes beside the documents.
+/// Returns the note that a commit writes beside the documents.
 pub(super) fn note(is_complete: bool) -> String {
     json!({ "format": FORMAT, "complete": is_complete }).to_string()
 }
 
-/// Runs `call`, which panics if a file on the disk is damaged, and turns a panic into an error that says
-/// `what`.
+/// Runs `call`, which panics if a file on the disk is damaged, and turns such a panic into an error with
+/// the text `what`.
 ///
 /// # Errors
-/// The error of `call`, or `what` if `call` panics.
+/// Returns the error of `call`, or an error with the text `what` if `call` panics.
 pub fn guarded<T>(what: &str, call: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
@@ -217,7 +217,7 @@ fn damage(directory: &Path, what: &dyn fmt::Display) -> anyhow::Error {
     anyhow!("the index in {} is damaged ({what}): remove the directory and index again", directory.display())
 }
 
-/// A sentence for what went wrong with an index.
+/// Returns a sentence that explains an error of the index.
 fn explained(error: TantivyError, directory: &Path) -> anyhow::Error {
     let name = directory.display();
     let damaged = |what: &dyn fmt::Display| damage(directory, what);
@@ -255,8 +255,8 @@ fn explained(error: TantivyError, directory: &Path) -> anyhow::Error {
     }
 }
 
-/// A path as the index keeps it: a text from which the path can be restored, even if the path is not Unicode.
-/// `None` if that is impossible.
+/// Returns the text by which the index knows a path; the path can be restored from this text, even if the
+/// path is not Unicode. Returns `None` if no such text exists.
 pub(super) fn key(path: &Path) -> Option<String> {
     #[cfg(unix)]
     if path.to_str().is_none() {
@@ -267,7 +267,7 @@ pub(super) fn key(path: &Path) -> Option<String> {
     path.to_str().map(str::to_owned)
 }
 
-/// The path of a [`key`].
+/// Returns the path of a [`key`].
 pub(super) fn path_of(key: &str) -> PathBuf {
     #[cfg(unix)]
     if let Some(escaped) = key.strip_prefix(ESCAPE) {
@@ -278,6 +278,6 @@ pub(super) fn path_of(key: &str) -> PathBuf {
     key.into()
 }
 
-/// Stands at the beginning of a [`key`] whose path is not Unicode; no path begins with this text.
+/// The first character of a [`key`] whose path is not Unicode; no path begins with this character.
 #[cfg(unix)]
 const ESCAPE: char = '\0';

@@ -1,4 +1,4 @@
-//! What has become of the files, counted by all threads of a run and shown while it goes on.
+//! Counts of files that all threads of a run increase, and that are shown during the run.
 
 use crate::content::Skipped;
 use serde_json::{Value, json};
@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many files a report names; the others are only counted.
+/// The largest number of files that a report names; other files are only counted.
 const MOST_NAMED: usize = 1000;
 
-/// Counts of files. A file is in one of the counts at most.
+/// Counts of files. Each file is in at most one of the counts.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Files that were read and put into the index.
     pub indexed: AtomicU64,
-    /// Files that are in the index already, in this version.
+    /// Files that the index already has in this version.
     pub unchanged: AtomicU64,
-    /// Files that are no longer there, or are left out now.
+    /// Files that no longer exist or are now left out.
     pub removed: AtomicU64,
     binary: AtomicU64,
     huge: AtomicU64,
@@ -48,7 +48,7 @@ impl Tally {
         });
     }
 
-    /// Counts a file or directory that could not be read, and keeps its name.
+    /// Counts a file or directory that could not be read, and remembers its name.
     pub fn unreadable(&self, path: Option<&Path>, why: &dyn fmt::Display) {
         let mut unreadable = self.unreadable_so_far();
         unreadable.count += 1;
@@ -58,24 +58,24 @@ impl Tally {
         }
     }
 
-    /// How many files and directories could not be read.
+    /// Returns the number of files and directories that could not be read.
     pub fn gaps(&self) -> u64 {
         self.unreadable_so_far().count
     }
 
-    /// How many files there were so far.
+    /// Returns the number of files so far.
     pub fn files(&self) -> u64 {
         let skipped = [&self.binary, &self.huge, &self.special].map(|counter| counter.load(Relaxed));
         self.indexed.load(Relaxed) + self.unchanged.load(Relaxed) + skipped.iter().sum::<u64>()
     }
 
-    /// The counts in a short form, for the progress line.
+    /// Returns the counts in a short form, for the progress line.
     pub(super) fn in_short(&self) -> String {
         let (indexed, megabytes) = (self.indexed.load(Relaxed), self.bytes.load(Relaxed) / 1_000_000);
         format!("{indexed} indexed, {megabytes} MB of text")
     }
 
-    /// The counts for other programs.
+    /// Returns the counts as JSON.
     pub fn json(&self) -> Value {
         let get = |counter: &AtomicU64| counter.load(Relaxed);
         let unreadable = self.unreadable_so_far();

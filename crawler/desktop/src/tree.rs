@@ -1,4 +1,4 @@
-//! A tree of files to try the search with: the same tree for the same seed, with every kind of file that a
+//! A tree of files for trying the search; each seed gives one tree, which has every kind of file that a
 //! real tree has.
 
 use fastrand::Rng;
@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// What the files are about.
+/// The words that the files contain.
 const VOCABULARY: [&str; 40] = [
     "thread",
     "pool",
@@ -51,20 +51,20 @@ const VOCABULARY: [&str; 40] = [
     "naïve",
 ];
 
-/// The time of all files, long enough ago for it to identify their version.
+/// The modification time of all files, which is so long ago that it identifies their version.
 const WRITTEN: Duration = Duration::from_hours(490_896);
 
-/// How many files are in one directory.
+/// The number of files in one directory.
 const IN_A_DIRECTORY: usize = 50;
 
 /// Writes about `files` files into a directory that is new or empty.
 ///
-/// The files are text, Markdown, source and HTML in several encodings; there are also a binary file, a huge
-/// file, a file of one line, a hidden file, a file that is left out by name, and on Unix a link to a
-/// directory above it.
+/// The files are text, Markdown, source code and HTML in several encodings. There are also a binary file, a
+/// huge file, a file of one line, a hidden file, and a file that is left out by name. On Unix there is also
+/// a link to a directory above it.
 ///
 /// # Errors
-/// If the directory is not empty, or the system refuses to write.
+/// Fails if the directory is not empty, or if the system refuses to write.
 pub fn write(directory: &Path, files: usize, seed: u64) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     if fs::read_dir(directory)?.next().is_some() {
@@ -80,12 +80,12 @@ pub fn write(directory: &Path, files: usize, seed: u64) -> io::Result<()> {
     special_ones(directory)
 }
 
-/// Whether a directory was written by this program.
+/// Returns true if this program has written the directory.
 pub fn is_one(directory: &Path) -> bool {
     directory.join("one-line.txt").exists() && directory.join("part-000").exists()
 }
 
-/// One of the ordinary files: its name and its bytes.
+/// Returns the name and the bytes of one of the ordinary files.
 fn file(number: usize, rng: &mut Rng) -> (String, Vec<u8>) {
     let unique = format!("number{number}");
     let lines = rng.usize(3..60);

@@ -1,8 +1,8 @@
-//! Finds the files: reads directories one after the other, on one thread.
+//! Finds the files: reads the directories one after the other, on one thread.
 //!
-//! Files that people do not expect in a search are left out, by the rules of `ripgrep`: hidden files, and
-//! those that `.gitignore` and `.ignore` name. A directory is read piece by piece, so the memory that a walk
-//! takes grows with the depth of the tree and not with the number of its files.
+//! Like `ripgrep`, the walk leaves out hidden files, and files that `.gitignore` and `.ignore` list. A
+//! directory is read piece by piece, so the memory that a walk takes grows with the depth of the tree and
+//! not with the number of its files.
 
 use crate::content::Stamp;
 use ignore::{DirEntry, Error, WalkBuilder};
@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Which files are looked at.
+/// The rules that select the files to index.
 #[derive(clap::Args, Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 pub struct Rules {
@@ -33,21 +33,21 @@ pub struct Rules {
     pub one_file_system: bool,
 }
 
-/// What a walk finds.
+/// A file or an error that a walk finds.
 #[derive(Debug)]
 pub enum Found {
-    /// A file, with what its directory says of it.
+    /// A file, with its stamp from the metadata.
     File(PathBuf, Stamp),
     /// A path that is neither a file nor a directory nor a link.
     Special,
-    /// A path that could not be read, and why. Nothing is known of the files below it.
+    /// A path that could not be read, with the reason. The files below this path are unknown.
     Unreadable(Option<PathBuf>, String),
 }
 
-/// The real names of the named directories and files, each once.
+/// Returns the real paths of the named directories and files, each path once.
 ///
 /// # Errors
-/// The first name that does not exist, with the system's reason.
+/// Returns the first name that does not exist, with the system's reason.
 pub fn roots(named: &[PathBuf]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     let mut roots = Vec::new();
     for path in named {
@@ -59,8 +59,8 @@ pub fn roots(named: &[PathBuf]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     Ok(roots)
 }
 
-/// Walks everything below `roots`, given by their real names, but not the directory `except`: the index
-/// itself.
+/// Walks everything below `roots`, which are real paths, but not the directory `except`, which has the
+/// index.
 pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<Item = Found> + use<> {
     let mut builder = WalkBuilder::empty();
     for root in roots {
@@ -94,7 +94,7 @@ struct Once {
     /// Directories that are not entered by links: the roots, which are walked by their real names, and the
     /// index.
     not_by_links: Vec<PathBuf>,
-    /// The real names of directories outside all roots, which the walk has reached by links.
+    /// The real paths of directories outside all roots that the walk has reached by links.
     outside: Mutex<HashSet<PathBuf>>,
 }
 
@@ -103,8 +103,8 @@ impl Once {
         Once { not_by_links, outside: Mutex::default() }
     }
 
-    /// Whether the walk goes to a file or a directory by this path. Outside of the roots, it uses only the
-    /// first path that it finds.
+    /// Returns true if the walk enters a file or a directory by this path. Outside of the roots, the walk
+    /// uses only the first path that it finds to each directory.
     fn is_first(&self, entry: &DirEntry) -> bool {
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
         if entry.depth() == 0 || !(is_directory || entry.path_is_symlink()) {
@@ -151,7 +151,7 @@ fn unreadable(error: &Error) -> Found {
     Found::Unreadable(path.map(Path::to_owned), why)
 }
 
-/// Which path an error is about, and what is wrong with it.
+/// Returns the path that an error belongs to, and the reason of the error.
 fn reason(error: &Error) -> (Option<&Path>, String) {
     match error {
         Error::WithPath { path, err } => {

@@ -1,29 +1,29 @@
-//! Splits text into words, in the same way for what is indexed, what is searched, and what is shown of a
-//! file.
+//! Splits text into words, in the same way for indexing, for searching, and for showing a line of a file.
 //!
-//! A word is a run of letters and digits, in lower case and without accents: `Café_2` is `cafe` and `2`.
-//! Only Latin and Greek letters lose their accents. In other scripts a letter with a mark is another letter:
-//! `й` is not `и`, whether it is written as one character or as two. Each Chinese or Japanese character is a
-//! word of its own, because these scripts do not separate words; a search for several such characters is a
-//! search for a phrase. All other characters only separate words, so `std::io` is the phrase `std io`.
+//! A word is a run of letters and digits, in lower case and without accents: `Café_2` gives the words
+//! `cafe` and `2`. Only Latin and Greek letters lose their accents. In other scripts a letter with a mark
+//! is another letter: `й` is not `и`, in its form of one character as well as in its form of two
+//! characters. Each Chinese or Japanese character is a word of its own, because these scripts do not
+//! separate words. A search for several such characters is a search for a phrase. All other characters only
+//! separate words, so `std::io` is the phrase `std io`.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
 use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, Tokenizer};
 
-/// The largest length of a word, in bytes. Longer runs are data, such as pictures in base64, and are not
-/// indexed. A SHA-256 in hexadecimal digits just fits.
+/// The largest length of a word, in bytes. Longer runs of letters and digits are data, such as pictures in
+/// base64, and are not indexed. A SHA-256 hash in hexadecimal digits has exactly this length.
 const LONGEST: usize = 64;
 
-/// The name by which the index finds this analysis.
+/// The name under which this analysis is registered with the index.
 pub(super) const NAME: &str = "words";
 
-/// Makes words out of text.
+/// Returns an analyzer that splits text into words.
 pub(super) fn analyzer() -> TextAnalyzer {
     TextAnalyzer::builder(Words::default()).filter(AsciiFoldingFilter).build()
 }
 
-/// The words of a short text.
+/// Returns the words of a short text.
 pub(super) fn words_of(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     analyzer().token_stream(text).process(&mut |token| words.push(token.text.clone()));
@@ -46,7 +46,7 @@ impl Tokenizer for Words {
 
 struct WordStream<'a> {
     text: &'a str,
-    /// How many bytes of the text have been read.
+    /// The number of bytes of the text that have been read.
     at: usize,
     token: &'a mut Token,
 }
@@ -76,7 +76,7 @@ impl TokenStream for WordStream<'_> {
 }
 
 impl<'a> WordStream<'a> {
-    /// Where the next word begins. Most bytes are ASCII, so they are looked at first.
+    /// Returns the position at which the next word begins. Most bytes are ASCII, so ASCII is checked first.
     fn begin(&self) -> Option<usize> {
         let (bytes, mut at) = (self.text.as_bytes(), self.at);
         loop {
@@ -92,7 +92,7 @@ impl<'a> WordStream<'a> {
         }
     }
 
-    /// The end of the word that begins at `from`, and whether the word is ASCII.
+    /// Returns the end of the word that begins at `from`, and whether the word is ASCII.
     fn end(&self, from: usize) -> (usize, bool) {
         let (bytes, mut at) = (self.text.as_bytes(), from);
         loop {
@@ -113,7 +113,7 @@ impl<'a> WordStream<'a> {
         }
     }
 
-    /// Marks belong to the character before them.
+    /// Returns the position without the marks before it, because a mark belongs to the character before it.
     fn without_marks(&self, at: usize) -> usize {
         let marks = self.text[at..].chars().take_while(|c| is_mark(*c));
         at + marks.map(char::len_utf8).sum::<usize>()
@@ -127,7 +127,7 @@ impl<'a> WordStream<'a> {
         } else {
             let visible = word.chars().filter(|c| !is_invisible(*c));
             let composed = ComposingNormalizerBorrowed::new_nfc().normalize_iter(visible);
-            // Characters become capitals first, because `σ` and `ς` have the same capital.
+            // Characters are converted to capitals first, because `σ` and `ς` have the same capital.
             let lower = composed.flat_map(char::to_uppercase).flat_map(char::to_lowercase);
             self.token.text.extend(lower.map(without_accents).filter(|c| !is_mark(*c)));
         }
@@ -138,7 +138,7 @@ impl<'a> WordStream<'a> {
     }
 }
 
-/// What a byte of a text is.
+/// The class of a byte in a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Word,
@@ -157,18 +157,20 @@ static CLASS: [Class; 256] = {
     classes
 };
 
-/// Accents that follow their letter: `e` and U+0301 are the same to a reader as `é`.
+/// Returns true for accents that follow their letter: `e` followed by U+0301 looks the same as `é`.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}')
 }
 
-/// Characters in a word that cannot be seen, such as a soft hyphen: they mark where the word may be broken,
-/// or must not be. The rules for bounds of words in Unicode (UAX 29) ignore them as well.
+/// Returns true for invisible characters in a word, such as a soft hyphen, which mark where the word may be
+/// broken or must not be broken. The Unicode rules for word boundaries (UAX 29) also ignore these
+/// characters.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
-/// A Greek letter without its accents. The library's filter does this for Latin letters.
+/// Returns a Greek letter without its accents. The library's filter removes the accents only of Latin
+/// letters.
 fn without_accents(mut letter: char) -> char {
     while let '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' = letter
         && let Decomposed::Expansion(bare, _) = CanonicalDecompositionBorrowed::new().decompose(letter)
@@ -178,7 +180,8 @@ fn without_accents(mut letter: char) -> char {
     letter
 }
 
-/// Characters of scripts without spaces: kana, and what Unicode calls ideographs.
+/// Returns true for characters of scripts without spaces: kana, and the characters that Unicode calls
+/// ideographs.
 fn is_word_by_itself(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
         && c.is_alphanumeric()
@@ -188,7 +191,7 @@ fn is_word_by_itself(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Text, and its words.
+    /// Texts, each with its words.
     const TABLE: &[(&str, &[&str])] = &[
         ("", &[]),
         (" -- !? ", &[]),

@@ -1,9 +1,9 @@
 //! The only writer of the index: it takes documents and makes commits.
 //!
-//! The library has threads of its own that make documents into parts of the index. The queue in front of
-//! these threads holds ten thousand documents of any size: if the files are large, that would be gigabytes.
-//! So documents hold a permit for their bytes. The permit is given back when the documents are dropped, which
-//! happens when the library has finished with them.
+//! The library has its own threads, which turn documents into parts of the index. The queue in front of
+//! these threads holds ten thousand documents of any size; with large files, the documents would take
+//! gigabytes. So each batch of documents holds a permit for the bytes of its texts. The permit is given
+//! back when the documents are dropped, which happens after the library has processed them.
 //!
 //! ```text
 //!   put ─▶ batch ─▶ waits for room ─▶ queue of the library ─▶ its threads ─▶ dropped: room again
@@ -11,8 +11,8 @@
 //!   commit: waits for all that has been sent ◀──────────────────┘
 //! ```
 //!
-//! Documents are sent in batches. When they were sent one by one, each finished document woke a thread that
-//! waited for room, and the whole run took a tenth longer.
+//! Documents are sent in batches. When documents were sent one by one, each processed document woke a
+//! thread that waited for a permit, and the whole run took a tenth longer.
 
 use crate::content::Stamp;
 use crate::store::{self, Fields, Store};
@@ -30,20 +30,20 @@ use tantivy::schema::Field;
 use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Value};
 use tantivy::{IndexWriter, TantivyError, Term};
 
-/// How many bytes each thread of the library collects before it writes a part of the index.
+/// The number of bytes that each thread of the library collects before it writes a part of the index.
 const MEMORY: usize = 64 << 20;
 
-/// How much text may wait for those threads, in units of 1024 bytes.
+/// The amount of text that may wait for the library's threads, in units of 1024 bytes.
 const ROOM: usize = 64 << 10;
 
-/// How many bytes of text are sent together.
+/// The number of bytes of text that are sent together.
 const BATCH: usize = 1 << 20;
 
-/// How long to try to lock the index. The process that has the index may have been killed and may not have
-/// ended yet.
+/// The time for which a process tries to lock the index. The process that has the lock may have been killed
+/// but not ended yet.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The only writer of an index, in all processes.
+/// The only writer of an index, even among several processes.
 pub struct Writer {
     inner: Mutex<Inner>,
     room: Semaphore,
@@ -52,33 +52,35 @@ pub struct Writer {
 }
 
 struct Inner {
-    /// The library's writer, which is under a lock although threads could share it. For each call, the writer
-    /// numbers the operations and then puts the removals into a list. With two threads the list gets out of
-    /// order, and a removal may remove the new version of a document instead of the old one.
+    /// The library's writer, which is behind a lock although threads could share it. For each call, the
+    /// library's writer first numbers the operations, and then puts the removals into a list. With two
+    /// threads, the list can get out of order, and a removal can remove the new version of a document
+    /// instead of the old version.
     index: IndexWriter<FileDocument>,
-    /// Whether anything was put or removed since the last commit. This is under the lock as well, because a
-    /// removal that waits for a commit to end must count for the next commit.
+    /// True if anything was put or removed since the last commit. This flag is behind the lock as well,
+    /// because a removal that waits for a commit to end must count for the next commit.
     has_changed: bool,
-    /// What the last commit says of the index.
+    /// True if the last commit marked the index as complete.
     is_complete: bool,
 }
 
-/// A file to index. Only a [`Crawl`](crate::Crawl) makes values of this type, so no file is indexed twice.
+/// A file to index. Only a [`Crawl`](crate::Crawl) creates values of this type, so no file is indexed
+/// twice.
 #[derive(Debug)]
 pub struct File {
-    /// The file's real name.
+    /// The file's real path.
     pub path: PathBuf,
     pub(super) key: String,
-    /// Whether the index has a version of the file.
+    /// True if the index has a version of the file.
     pub(super) is_known: bool,
 }
 
 impl Writer {
-    /// Locks an index for this process. The library has `threads` threads that turn documents into parts of
-    /// it.
+    /// Locks an index for this process. The library uses `threads` threads to turn documents into parts of
+    /// the index.
     ///
     /// # Errors
-    /// If another process has the index, or if the index cannot be written.
+    /// Fails if another process has the lock, or if the index cannot be written.
     pub fn new(store: &Store, threads: usize) -> anyhow::Result<Writer> {
         let options = || {
             IndexWriterOptions::builder()
@@ -104,12 +106,12 @@ impl Writer {
         })
     }
 
-    /// A batch for one thread that puts files into the index.
+    /// Returns a batch for one thread that puts files into the index.
     pub fn batch(&self) -> Batch<'_> {
         Batch { writer: self, files: Vec::new(), bytes: 0 }
     }
 
-    /// Removes a file from the index. Returns whether the index had it.
+    /// Removes a file from the index. Returns true if the index had the file.
     pub fn remove(&self, file: &File) -> bool {
         if file.is_known {
             self.remove_key(&file.key);
@@ -123,17 +125,18 @@ impl Writer {
         inner.index.delete_term(self.term(key));
     }
 
-    /// Makes all that was put and removed durable at once: after a crash the index has all of it or nothing.
-    /// Waits until it is on the disk. Returns whether there was anything to write.
+    /// Commits all changes atomically: after a crash, the index has all of them or none.
+    /// Waits until the changes are on the disk. Returns true if there were changes to write.
     ///
     /// # Errors
-    /// If the index cannot be written. The index stays as the last commit left it.
+    /// Fails if the index cannot be written. After an error, the index stays in the state of the last
+    /// commit.
     pub fn commit(&self, is_complete: bool) -> anyhow::Result<bool> {
         self.commit_as(Some(is_complete))
     }
 
-    /// Commits as [`commit`](Self::commit) does, in the middle of a run. From now on the index counts as
-    /// incomplete, unless nothing has changed.
+    /// Commits as [`commit`](Self::commit) does, in the middle of a run. Unless nothing has changed, the
+    /// index counts as incomplete after this call.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
@@ -159,13 +162,14 @@ impl Writer {
     /// Waits for the library's threads that merge small parts of the index into larger ones.
     ///
     /// # Errors
-    /// If one of these threads fails. What was committed stays.
+    /// Fails if one of the library's threads has failed. All committed changes stay in the index.
     pub fn close(self) -> anyhow::Result<()> {
         let inner = self.inner.into_inner().unwrap_or_else(PoisonError::into_inner);
         inner.index.wait_merging_threads().context("the index could not be tidied up")
     }
 
-    /// The operations for some files: for each file, they remove the old version and add the new one.
+    /// Returns the operations for some files: for each file, they remove the old version and add the new
+    /// version.
     fn operations(
         &self,
         (file, text, stamp): (File, String, Stamp),
@@ -195,7 +199,7 @@ impl Writer {
     }
 }
 
-/// Files that one thread has read and not sent yet. Files that were not sent when the batch is dropped are
+/// Files that one thread has read but not sent yet. Files that were not sent when the batch is dropped are
 /// not indexed.
 pub struct Batch<'w> {
     writer: &'w Writer,
@@ -205,11 +209,11 @@ pub struct Batch<'w> {
 
 impl Batch<'_> {
     // ANCHOR: put
-    /// Replaces the indexed version of a file with this one. Sends the batch when it is full, and waits while
-    /// the library already has too much text to index.
+    /// Replaces the indexed version of a file with the given version. Sends the batch when it is full, and
+    /// blocks while the library already has too much text to index.
     ///
     /// # Errors
-    /// If the library has given up, for example because the disk is full; or if the calling task was
+    /// Fails if the library has given up, for example because the disk is full, or if the calling task was
     /// cancelled.
     pub fn put(&mut self, file: File, text: String, stamp: Stamp) -> anyhow::Result<()> {
         self.bytes += text.len();
@@ -217,7 +221,7 @@ impl Batch<'_> {
         if self.bytes < BATCH { Ok(()) } else { self.send() }
     }
 
-    /// Sends the files of the batch.
+    /// Sends the files of the batch to the library.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -238,14 +242,14 @@ impl Batch<'_> {
     // ANCHOR_END: put
 }
 
-/// A file as the library takes it.
+/// A file in the form that the library takes.
 struct FileDocument {
     fields: Fields,
     path: String,
     name: String,
     text: String,
     stamp: Stamp,
-    /// The permit of its batch.
+    /// The permit of the batch that contains this document.
     _room: Arc<OwnedPermit>,
 }
 
@@ -311,8 +315,8 @@ mod tests {
         assert_eq!(writer.room.available_permits(), ROOM);
     }
 
-    /// Puts a text of `bytes` bytes while all room but `left` is taken. Returns whether it waited until the
-    /// room was given back.
+    /// Puts a text of `bytes` bytes while only `left` units of the permits are free. Returns true if the
+    /// call waited until permits were given back.
     fn waits(bytes: usize, left: usize) -> bool {
         let folder = tempfile::tempdir().unwrap();
         let writer = Writer::new(&Store::open_or_create(folder.path()).unwrap(), 1).unwrap();
@@ -345,7 +349,7 @@ mod tests {
             let mut batch = writer.batch();
             batch.put(file(1), "word".to_owned(), STAMP).unwrap();
             batch.send().unwrap();
-            // Both calls wait for the lock, in any order: mostly the commit gets it first.
+            // Both calls wait for the lock and may get it in any order; usually the commit gets it first.
             let held = writer.locked();
             thread::scope(|scope| {
                 scope.spawn(|| writer.commit(true).unwrap());
@@ -363,7 +367,7 @@ mod tests {
         assert!(waits(1, 0));
         assert!(waits(1000 * 1024, 1000));
         assert!(!waits(999 * 1024, 1000));
-        // A text that is larger than the whole room takes all of the room, and not more.
+        // A text that is larger than the whole budget takes all permits and waits for no more.
         assert!(waits(ROOM * 1024 + 1, 1));
     }
 

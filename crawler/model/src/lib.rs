@@ -1,5 +1,5 @@
-//! The protocols of the crawler's programs under a model checker. The tests compile files of `crawler` by
-//! their paths, with the model checker's locks, threads and channels in place of the usual ones.
+//! The protocols of the crawler's programs under a model checker. The tests compile source files of
+//! `crawler`, with the model checker's locks, threads and channels in place of the usual ones.
 //!
 //! ```sh
 //! cargo test -p crawler-model
@@ -12,13 +12,14 @@ pub mod door {
         CancelToken, Cancelled, CutOff, ExecutorExt, ExecutorService, TrackingExecutor, channel, masked,
     };
 
-    /// The interval is infinite, so that a worker that is not woken does not find its work by a later look.
+    /// The interval is infinite, so that a worker that is not woken does not find its work by a later
+    /// check.
     pub const TICK: std::time::Duration = std::time::Duration::from_hours(24 * 365 * 200);
 }
 
-/// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one
-/// thread run for long and switch at few, awkward points. `MODEL_SCHEDULES` sets how many schedules are run,
-/// and `MODEL_SEED` selects other ones.
+/// Runs `body` under two kinds of schedules: schedules that switch threads at any step, and schedules that
+/// let one thread run for long and switch at a few critical points. `MODEL_SCHEDULES` sets the number of
+/// schedules, and `MODEL_SEED` selects other schedules.
 pub fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
     use shuttle::scheduler::{PctScheduler, RandomScheduler};
     use shuttle::{Config, Runner};

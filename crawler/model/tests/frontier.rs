@@ -1,6 +1,6 @@
-//! The frontier and a worker on it: each page is handed out once, a site never has more pages under way than
-//! it has stripes, and the crawl ends when all pages are over. Shuttle stops a worker at any moment and
-//! checks that no page is lost.
+//! Checks the frontier and a worker: each page is handed out once, a site never has more pages in flight
+//! than stripes, and the crawl ends when all pages are finished. Shuttle stops a worker at any moment, and
+//! the tests check that no page is lost.
 
 extern crate executor_model as executor;
 
@@ -29,8 +29,8 @@ fn page(number: usize, depth: u32) -> Job {
     Job::page(number.to_string(), if number.is_multiple_of(2) { "even" } else { "odd" }, depth)
 }
 
-/// The links of each page: to the next pages, back, and to the page itself. There are seven pages, and only
-/// one link leads to each of the last two.
+/// Returns the links of each page: to the next pages, to the page before, and to the page itself. There are
+/// seven pages, and only one link leads to each of the last two pages.
 fn links(url: &str) -> Vec<Job> {
     let number: usize = url.parse().unwrap();
     let to: &[usize] = match number {
@@ -45,22 +45,23 @@ fn links(url: &str) -> Vec<Job> {
 
 const PAGES: usize = 7;
 
-/// A store in memory that notices what a worker or a frontier must not do.
+/// A store in memory that panics if a worker or a frontier breaks a rule.
 struct Book {
     frontier: Frontier,
     now: Instant,
-    /// Pages that fail at their first try.
+    /// The pages that fail at their first try.
     fails: &'static [&'static str],
-    /// How many exchanges succeed before one fails.
+    /// The number of exchanges that succeed before an exchange fails.
     good: usize,
-    /// The thread of the worker, if nothing stops the worker. Then a turn has room for as many leases as it
-    /// brings outcomes, and only this thread takes a turn that brings no outcome.
+    /// The thread of the worker, or `None` if something may stop the worker. In an undisturbed run, a turn
+    /// has room for as many leases as it brings outcomes, and only the worker's thread takes a turn that
+    /// brings no outcome.
     undisturbed: Option<ThreadId>,
-    /// How many leases are out.
+    /// The number of leases that are handed out.
     out: usize,
-    /// The largest number of outcomes that were brought at once.
+    /// The largest number of outcomes that one turn brought.
     most: usize,
-    /// How often each page was handed out, and what is under way.
+    /// The number of times that each page was handed out.
     taken: BTreeMap<String, usize>,
     under_way: BTreeSet<String>,
     over: BTreeSet<String>,
@@ -168,7 +169,7 @@ impl Store for Mutex<Book> {
     }
 }
 
-/// Each page is handed out once, and once more if it fails, in any order in which outcomes can come.
+/// Checks, for any order of outcomes, that each page is handed out once, and once more if it fails.
 #[test]
 fn every_page_once_whatever_comes_first() {
     for seed in 0..2_000 {
@@ -200,8 +201,8 @@ fn every_page_once_whatever_comes_first() {
     }
 }
 
-/// A worker may be stopped at any moment or not at all: each page that was handed out is over, or was given
-/// back.
+/// Checks that stopping a worker at any moment loses no page: each page that was handed out is finished or
+/// was given back.
 #[test]
 fn stopped_at_any_moment_no_page_is_lost() {
     check(|| {
@@ -233,7 +234,7 @@ fn stopped_at_any_moment_no_page_is_lost() {
     });
 }
 
-/// Lets a worker with its own store work until its work ends.
+/// Runs a worker with its own store until its work ends.
 fn worked(
     book: Book,
     tracking: TrackingExecutor<ThreadPoolExecutor, Job>,
@@ -263,7 +264,7 @@ fn a_worker_that_nobody_stops_comes_to_the_end() {
     assert!(most.load(Ordering::Relaxed) > 1, "no turn has brought what two threads had finished");
 }
 
-/// A store that fails, and an executor that refuses.
+/// Checks that the work ends if the store fails or the executor refuses a task.
 #[test]
 fn what_goes_wrong_ends_the_work() {
     check(|| {
@@ -281,7 +282,8 @@ fn what_goes_wrong_ends_the_work() {
     });
 }
 
-/// Answers the questions for the rules, which come first, and returns what may be taken after that.
+/// Answers the questions for the rules of sites, which come first, and returns the pages that may be taken
+/// then.
 fn opened(frontier: &mut Frontier, now: Instant) -> Vec<Job> {
     for job in frontier.take(10, now) {
         assert_eq!(job.kind, Kind::Robots);
@@ -314,8 +316,8 @@ fn each_site_has_its_turn() {
     assert_eq!(urls, ["2", "1", "4", "3"]);
 }
 
-/// A site is left to the next run if one of its pages has no answer. The crawl ends, and each page that was
-/// found is over, or left.
+/// Checks that a site is left to the next run if one of its pages has no answer. The crawl ends, and each
+/// page that was found is finished or left.
 #[test]
 fn a_site_that_is_left_is_no_longer_waited_for() {
     let mut book = Book::new(Limits { patience: Duration::ZERO, ..LIMITS }, &["6"]);
@@ -334,8 +336,8 @@ fn a_site_that_is_left_is_no_longer_waited_for() {
     assert!(status.left > 0);
 }
 
-/// A failed try of a page counts if its site was available. Pages that were under way when the site was
-/// closed keep their places.
+/// Checks that a failed try of a page counts only if the page's site was available. Pages that were in
+/// flight when the site was closed keep their places.
 #[test]
 fn an_outage_costs_no_try() {
     let (mut frontier, mut now) = (Frontier::new(Limits { per_site: 3, ..LIMITS }), Instant::now());
@@ -375,7 +377,8 @@ fn no_more_pages_than_asked_for() {
     assert_eq!((added[0].left_out, added[1].left_out), (2, 1));
 }
 
-/// Pages at which two processes died are handed out one at a time. Other pages are handed out meanwhile.
+/// Checks that pages at which two processes died are handed out one at a time. Meanwhile, the frontier
+/// hands out other pages.
 #[test]
 fn a_third_death_has_one_suspect() {
     let (mut frontier, now) = (Frontier::new(Limits { per_site: 9, ..LIMITS }), Instant::now());
@@ -391,7 +394,8 @@ fn a_third_death_has_one_suspect() {
     assert_eq!(more.len(), 1, "{second:?}");
 }
 
-/// The rules of a site are valid for a day. Then the site is asked again, before the next page.
+/// Checks that the rules of a site are valid for a day. After a day, the site is asked for its rules again,
+/// before the next page.
 #[test]
 fn old_rules_are_asked_for_again() {
     let (mut frontier, now) = (Frontier::new(LIMITS), Instant::now());
@@ -403,8 +407,8 @@ fn old_rules_are_asked_for_again() {
     assert_eq!(opened(&mut frontier, later), [page(4, 0)]);
 }
 
-/// A pause that a site asked for counts in the next run as well, unless it is longer than the patience of
-/// that run.
+/// Checks that a pause that a site asked for also counts in the next run, unless it is longer than the
+/// patience of that run.
 #[test]
 fn a_rest_of_the_run_before_is_kept() {
     for (patience, left) in [(SECOND * 60, 0), (SECOND, 1)] {

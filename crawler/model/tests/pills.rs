@@ -1,5 +1,5 @@
-//! The pills under shuttle: any number of producers and consumers, consumers that die, producers that are
-//! told to stop.
+//! Checks the pills under shuttle: with any number of producers and consumers, with consumers that die, and
+//! with producers that are told to stop.
 
 extern crate executor_model as executor;
 
@@ -13,7 +13,7 @@ mod pills;
 
 use pills::{Consumer, Producer, PutError, queue};
 
-/// How many items each producer puts. An item names its producer.
+/// The number of items that each producer puts. Each item contains the number of its producer.
 const ITEMS: usize = 2;
 
 type Taken = Arc<Mutex<Vec<(usize, usize)>>>;
@@ -22,7 +22,7 @@ fn produce(producer: Producer<(usize, usize)>, number: usize) -> thread::JoinHan
     thread::spawn(move || (0..ITEMS).take_while(|item| producer.put((number, *item)).is_ok()).count())
 }
 
-/// Takes until nothing more comes, or dies after some items.
+/// Takes items until the queue ends, or panics after some items.
 fn consume(
     mut consumer: Consumer<(usize, usize)>,
     taken: &Taken,
@@ -39,8 +39,8 @@ fn consume(
     })
 }
 
-/// Checks that all threads end and that each item that was put is taken once. A consumer that takes all items
-/// gets the items of each producer in their order.
+/// Checks that all threads end and that each item that was put is taken exactly once. A consumer that takes
+/// all items gets the items of each producer in the order in which they were put.
 fn all_end(producers: usize, capacity: usize, dies_after: &'static [Option<usize>]) {
     check(move || {
         let (producer, consumers) = queue(capacity, dies_after.len());
@@ -110,8 +110,8 @@ fn all_consumers_die() {
     all_end(2, 1, &[Some(1), Some(0)]);
 }
 
-/// A consumer that has ended but is not dropped, for example by a pool, holds up no pill that was meant for a
-/// dead consumer.
+/// Checks that a consumer that has ended but is not dropped, for example because a pool keeps it, delays no
+/// pill that was meant for a dead consumer.
 #[test]
 fn a_consumer_that_has_ended_and_is_kept_holds_up_nobody() {
     check(|| {
@@ -132,7 +132,7 @@ fn a_consumer_that_has_ended_and_is_kept_holds_up_nobody() {
     });
 }
 
-/// A producer that is told to stop puts no more items, but it puts its pills.
+/// Checks that a producer that is told to stop puts no more items, but still puts its pills.
 #[test]
 fn a_stopped_producer_lets_its_consumers_end() {
     check(|| {

@@ -1,8 +1,10 @@
-//! A crawler of web sites, on a tracking executor: if a run is stopped, the next run does what was left.
+//! A crawler of web sites that tracks its tasks: if a run is stopped, the next run fetches the remaining
+//! pages.
 //!
-//! The threads of a pool take leases from a store, each for a page or for a question to a site, and bring the
-//! outcomes back: see [`work`]. A site is left alone for a while after each page. The store knows until when,
-//! and no thread sleeps for politeness.
+//! The threads of a pool take leases from a store, each for a page or for a question to a site. Each thread
+//! then reports the outcome to the store: see [`work`]. After each page, the crawler leaves the site alone
+//! for a while. The store knows when the next request to a site may be sent, so no thread sleeps because of
+//! a site's pause.
 //!
 //! ```sh
 //! cargo run --bin crawl -- --demo --state demo.crawl
@@ -59,7 +61,7 @@ where
 }
 
 // ANCHOR: crawl
-/// Crawls until all pages are over, or `stop` is cancelled.
+/// Crawls until all pages are finished, or until `stop` is cancelled.
 fn crawl<S>(run: &Run<S>, stop: &CancelToken) -> anyhow::Result<Ended>
 where
     S: Results<Lease: AsRef<Lease>, Outcome = Outcome, Error = anyhow::Error>,
@@ -81,7 +83,7 @@ where
     Ok(Ended { is_whole, is_left: status.open == 0, cut_off })
 }
 
-/// What a task does: it fetches a page, or asks a site.
+/// Runs a task: fetches a page, or asks a site for its rules.
 fn task(lease: &Lease, visitor: &Visitor, token: &CancelToken) -> Result<Outcome, Cancelled> {
     match lease {
         Lease::Page(page, rules, before) => {

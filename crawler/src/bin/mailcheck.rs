@@ -1,8 +1,9 @@
-//! The mail check: many accounts asked at once, by threads that live as long as one call.
+//! The mail check: it asks many accounts at once, with threads that live only as long as one call.
 //!
-//! All accounts have one deadline, and each gets exactly one answer. An account that is late has failed, and
-//! its answer names the step that it had reached. With `--listing` the check works like a well-known listing
-//! in Java: it takes silence for "no new mail", and its threads outlive the call.
+//! All accounts have one deadline, and each gets exactly one answer. A late account counts as failed, and
+//! its answer names the step that its check had reached. With `--listing`, the check works like a
+//! well-known listing in Java: silence counts as "no new mail", and the threads of the check outlive the
+//! call.
 
 use anyhow::Context;
 use clap::Parser;
@@ -77,10 +78,10 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 // ANCHOR: check_mail
 /// Asks all accounts, at most `most` of them at once, and returns an answer for each, in their order. When
-/// this function returns, its threads are gone.
+/// this function returns, its threads have ended.
 ///
-/// Waits for `within` at most, or until `stop` is cancelled. This function also waits for a task that ignores
-/// its token.
+/// Waits at most for `within`, or until `stop` is cancelled. This function also waits for a task that
+/// ignores its token.
 pub(crate) fn check_mail(
     accounts: &[Arc<Account>],
     within: Duration,
@@ -90,8 +91,8 @@ pub(crate) fn check_mail(
     ask: impl Fn(&Account, &Progress, &CancelToken) -> Result<Answer, Cancelled> + Send + Sync + 'static,
 ) -> anyhow::Result<Vec<Checked>> {
     let (begin, ask) = (Instant::now(), Arc::new(ask));
-    // One deadline holds for all accounts: when it comes, waiting tasks are dropped, the sockets of running
-    // tasks are closed, and the pool ends.
+    // One deadline holds for all accounts: at the deadline, the waiting tasks are dropped, the sockets of
+    // running tasks are closed, and the pool ends.
     let call = stop.with_timeout(within);
     let pool = ThreadPoolExecutor::builder()
         .threads(most)
@@ -105,14 +106,14 @@ pub(crate) fn check_mail(
             token.check()?; // a thread may take the task while the deadline passes
             Ok((ask(&account, &progress, token)?, begin.elapsed()))
         };
-        // The handle of a task that the pool refuses says that it was cancelled.
+        // If the pool refuses a task, the task's handle reports that it was cancelled.
         (pool.submit_cancellable(task).unwrap_or_else(|refused| refused.handle), shown)
     };
     let asked: Vec<_> = accounts.iter().map(submit).collect();
     pool.shutdown();
 
-    // The token ends the tasks. A caller that is itself cancelled still waits here for the threads of these
-    // tasks.
+    // The cancelled token ends the tasks. Even if the caller is cancelled, it waits here for the threads of
+    // the tasks.
     let joined = masked(|| {
         while !pool.await_termination(Duration::from_hours(1)) {}
         threads.join();

@@ -1,37 +1,37 @@
-//! An account: where its mail is, and how the mail may be asked for.
+//! An account: the location of its mail, and the way in which the mail may be requested.
 
 use super::oauth;
 use super::secret::{self, Secret};
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// An account. Its `Debug` shows neither password nor token.
+/// An account. The `Debug` output of an account shows neither password nor token.
 #[derive(Debug)]
 pub struct Account {
-    /// The account's name in the answers.
+    /// The account's name in the report.
     pub name: String,
     /// The server: a name or an address.
     pub host: String,
-    /// The server's port.
+    /// The port of the server.
     pub port: u16,
-    /// The language that the server speaks.
+    /// The protocol that the server speaks.
     pub protocol: Protocol,
-    /// How the connection is encrypted.
+    /// The encryption of the connection.
     pub security: Security,
     /// The user's name at the server.
     pub user: String,
-    /// What the user logs in with.
+    /// The secret with which the user logs in.
     pub login: Login,
-    /// The folder whose new messages are counted: its name as mail programs show it. POP3 knows no
-    /// folders and ignores it.
+    /// The folder whose new messages are counted: its name as mail programs show it. POP3 has no folders
+    /// and ignores this field.
     pub folder: String,
-    /// Whether the password, or the token, may be sent over a connection that is not encrypted.
+    /// True if the password or the token may be sent over a connection that is not encrypted.
     pub allow_plain_password: bool,
-    /// A PEM file of certificates that are trusted beside those of the system.
+    /// A PEM file of certificates that are trusted in addition to those of the system.
     pub ca: Option<PathBuf>,
 }
 
-/// What an account logs in with.
+/// The secret with which an account logs in.
 #[derive(Debug)]
 pub enum Login {
     /// The user's password.
@@ -40,32 +40,33 @@ pub enum Login {
     Token(Secret),
 }
 
-/// The language of a mail server.
+/// The protocol of a mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// Messages that are unseen count as new.
+    /// IMAP, where unseen messages count as new.
     Imap,
-    /// POP3 does not know which messages were read, so all that lie on the server count as new.
+    /// POP3, which does not know which messages were read, so all messages on the server count as new.
     Pop3,
 }
 
-/// How a connection is encrypted.
+/// The encryption of a connection.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Security {
-    /// TLS from the first byte.
+    /// TLS encrypts the connection from the first byte.
     #[default]
     Tls,
-    /// TLS after a command. A server that does not offer the command is not asked for anything else.
+    /// TLS encrypts the connection after a command. If a server does not offer this command, the client
+    /// sends no other command.
     StartTls,
     /// No encryption.
     Plain,
 }
 
 impl Account {
-    /// Prepares a text that came from the account's server for a terminal: control characters are removed, the
-    /// password or token is replaced, and what is beyond 200 characters is cut off.
+    /// Prepares a text from the account's server for a terminal: removes control characters, replaces the
+    /// password or token, and cuts the text after 200 characters.
     pub fn clean(&self, text: &str) -> String {
         secret::shown(&match &self.login {
             Login::Password(secret) => secret.hide(text),
@@ -74,7 +75,7 @@ impl Account {
     }
 }
 
-/// The port that servers usually have.
+/// Returns the usual port for a protocol and an encryption.
 pub(super) fn usual_port(protocol: Protocol, security: Security) -> u16 {
     match (protocol, security) {
         (Protocol::Imap, Security::Tls) => 993,
@@ -88,7 +89,8 @@ pub(super) fn usual_port(protocol: Protocol, security: Security) -> u16 {
 mod tests {
     use super::*;
 
-    /// If the text were cut first, the first half of a secret could remain at its end.
+    /// Checks that the secret is replaced before the text is cut, because otherwise the first half of a
+    /// secret could remain at the end of the text.
     #[test]
     fn a_secret_across_the_cut_is_replaced_before_the_text_is_cut() {
         let account = Account {

@@ -1,4 +1,4 @@
-//! The hosts file: which accounts there are.
+//! The hosts file: the list of accounts.
 //!
 //! ```toml
 #![doc = include_str!("example.toml")]
@@ -46,7 +46,7 @@ struct Entry {
     ca: Option<PathBuf>,
 }
 
-/// A text that can be shown and sent: not empty, and without control characters.
+/// A text that can be shown and sent: it is not empty and has no control characters.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct Text(String);
@@ -60,11 +60,11 @@ impl TryFrom<String> for Text {
     }
 }
 
-/// Reads a hosts file and the passwords that it names. `env` looks up the passwords that come from the
-/// environment.
+/// Reads a hosts file, and the passwords that the file names. `env` looks up the passwords that come from
+/// the environment.
 ///
 /// # Errors
-/// The first mistake in the file.
+/// Returns the first mistake in the file.
 pub fn read(path: &Path, env: impl Fn(&str) -> Option<OsString>) -> anyhow::Result<Vec<Arc<Account>>> {
     let text = fs::read_to_string(path).context("it cannot be read")?;
     let line = |at: usize| text.as_bytes()[..at.min(text.len())].split(|&byte| byte == b'\n').count();
@@ -84,7 +84,7 @@ pub fn read(path: &Path, env: impl Fn(&str) -> Option<OsString>) -> anyhow::Resu
     hosts.account.into_iter().map(account).collect()
 }
 
-/// Says what is wrong, without the parser's own words if these could contain a text of the file.
+/// Explains a parser error, without the parser's own words if they could contain a text of the file.
 fn explained(message: &str) -> String {
     if let Some(key) = message.strip_prefix("missing field ") {
         format!("{key} is missing")

@@ -8,14 +8,14 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// How long an address of a host is tried before the next address is tried.
+/// The time for which an address of a host is tried before the next address is tried.
 const TURN: Duration = Duration::from_secs(2);
 
 /// Looks up the addresses of a host.
 ///
-/// The system's look-up cannot be cancelled: it can take half a minute, and nothing wakes its thread. So the
-/// look-up has its own thread, which is not in the caller's pool and may outlive the call. A cancel makes the
-/// caller return at once.
+/// The system's look-up cannot be cancelled: it can take half a minute, and nothing wakes the thread that
+/// runs it. So the look-up has its own thread, which is not in the caller's pool and may outlive the call.
+/// After a cancellation, the caller returns at once.
 pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![(address, port).into()]);
@@ -34,8 +34,8 @@ pub(super) fn resolve(host: &str, port: u16, token: &CancelToken) -> io::Result<
     }
 }
 
-/// Connects to the first address that accepts. Only the token limits the whole time; an address that does not
-/// answer is tried for a while, and then the next one is tried.
+/// Connects to the first address that accepts the connection. Only the token limits the total time; if an
+/// address does not answer for a while, the next address is tried.
 pub(super) fn connect(addresses: &[SocketAddr], token: &CancelToken) -> io::Result<TcpStream> {
     connect_by_turns(addresses, TURN, token)
 }
@@ -80,7 +80,7 @@ mod tests {
         assert!(connect(&[], &CancelToken::new()).is_err());
     }
 
-    /// Linux does not answer a client that connects to a port whose queue is full.
+    /// Linux does not answer a client that connects to a port whose backlog is full.
     #[test]
     #[cfg(target_os = "linux")]
     fn the_next_address_is_tried_if_one_does_not_answer() {

@@ -1,5 +1,5 @@
-//! Mail servers in this process, to try the check on: each follows a script, and some of the scripts have
-//! faults.
+//! Mail servers inside this process, for trying the check: each server follows a script, and some scripts
+//! have faults.
 
 use super::wire::Wire;
 use super::{Account, Identity, Login, Protocol, Secret, Security, failure};
@@ -12,67 +12,68 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What a server does.
+/// The behaviour of a server.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// The language that it speaks.
+    /// The protocol that the server speaks.
     pub protocol: Protocol,
-    /// How its connections are encrypted.
+    /// The encryption of the server's connections.
     pub security: Security,
-    /// The password that it accepts, and with which its account logs in.
+    /// The password that the server accepts, and with which the account logs in.
     pub password: String,
-    /// How many messages the server has.
+    /// The number of messages that the server has.
     pub mail: u64,
-    /// How long the server takes to answer the login.
+    /// The time that the server takes to answer the login.
     pub delay: Duration,
-    /// What goes wrong, and when: at a command of the client, or at `listen`, `connect`, `greeting`, or
-    /// `password`.
+    /// The fault of the server and its moment: a command of the client, or `listen`, `connect`, `greeting`,
+    /// or `password`.
     pub fault: Option<(&'static str, Fault)>,
 }
 
 impl Script {
-    /// A server without faults and without mail.
+    /// Returns the script of a server without faults and without mail.
     pub fn new(protocol: Protocol, security: Security) -> Script {
         let password = "demo password".to_owned();
         Script { protocol, security, password, mail: 0, delay: Duration::ZERO, fault: None }
     }
 
-    /// A server without TLS that has a message and a fault.
+    /// Returns the script of a server without TLS that has one message and a fault.
     fn bad(protocol: Protocol, at: &'static str, fault: Fault) -> Script {
         Script { mail: 1, fault: Some((at, fault)), ..Script::new(protocol, Security::Plain) }
     }
 }
 
-/// What a server does wrong.
+/// A fault of a server.
 #[derive(Debug, Clone)]
 pub enum Fault {
     /// The server sends this text, in which `TAG` stands for the tag of the command.
     Says(String),
     /// The server repeats this text without end.
     Repeats(String),
-    /// The server says nothing until the client goes away.
+    /// The server sends nothing until the client closes the connection.
     Silence,
     /// The server closes the connection.
     HangsUp,
 }
 
-/// Mail servers that end when this value is dropped.
+/// Mail servers that are stopped when this value is dropped.
 pub struct Demo {
     accounts: Vec<Arc<Account>>,
     heard: Vec<Arc<Heard>>,
     stop: CancelToken,
-    /// The threads of the servers. The pool's drop waits for them.
+    /// The threads of the servers; dropping the pool waits for them.
     pool: ThreadPoolExecutor,
-    /// Ports that are taken, but at which no server listens.
+    /// Ports that are bound, but on which no server listens.
     _refusing: Vec<Socket>,
 }
 
 impl Demo {
-    /// Eight accounts. Two servers have no mail. Six have mail, but five of these fail, each in its own way,
-    /// and one needs three seconds for the login. So a program that takes silence for "no new mail" is wrong.
+    /// Eight accounts. Two of the servers have no mail. Six servers have mail, but five of them fail, each
+    /// in its own way, and one needs three seconds for the login. So a program that interprets silence as
+    /// "no new mail" gives a wrong answer.
     ///
     /// # Errors
-    /// If the system gives no port or no thread.
+    /// Fails if the system cannot provide a port or a thread.
     pub fn eight() -> io::Result<Demo> {
         let good = |protocol| Script::new(protocol, Security::Plain);
         let refuses = Fault::Says("TAG NO [AUTHENTICATIONFAILED] the password is wrong\r\n".to_owned());
@@ -90,11 +91,11 @@ impl Demo {
         Demo::start(scripts, None)
     }
 
-    /// Starts a server for each script. Servers that speak TLS show `identity`. Each account has the name of
-    /// its script.
+    /// Starts a server for each script. Servers that speak TLS present `identity` as their certificate.
+    /// Each account has the same name as its script.
     ///
     /// # Errors
-    /// If the system gives no port or no thread.
+    /// Fails if the system cannot provide a port or a thread.
     pub fn start<'a>(
         scripts: impl IntoIterator<Item = (&'a str, Script)>,
         identity: Option<Identity>,
@@ -126,12 +127,12 @@ impl Demo {
         Ok(demo)
     }
 
-    /// The accounts of the servers, in the order of the scripts.
+    /// Returns the accounts of the servers, in the order of the scripts.
     pub fn accounts(&self) -> &[Arc<Account>] {
         &self.accounts
     }
 
-    /// What the server of an account has heard.
+    /// Returns the log of the server of an account.
     pub fn heard(&self, account: usize) -> &Heard {
         &self.heard[account]
     }
@@ -158,7 +159,7 @@ fn account(name: &str, script: &Script, port: u16) -> Account {
     }
 }
 
-/// What a server has heard: each line of its clients, after `plain: ` or `TLS: `, and also `connected` and
+/// The log of a server: each line of its clients, after `plain: ` or `TLS: `, and also `connected` and
 /// `closed`.
 #[derive(Debug, Default)]
 pub struct Heard {
@@ -167,12 +168,12 @@ pub struct Heard {
 }
 
 impl Heard {
-    /// All lines, in one text.
+    /// Returns all lines, joined into one text.
     pub fn all(&self) -> String {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
     }
 
-    /// Waits until a line contains `part`, for `longest` at most, and says whether one does.
+    /// Waits until a line contains `part`, for at most `longest`, and returns true if a line does.
     pub fn wait_for(&self, part: &str, longest: Duration) -> bool {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let lacks = |lines: &mut Vec<String>| !lines.iter().any(|line| line.contains(part));
@@ -186,7 +187,7 @@ impl Heard {
     }
 }
 
-/// A server, on a thread of its own. The server has one client at a time.
+/// A server, which has a thread of its own and serves one client at a time.
 struct Server {
     script: Script,
     identity: Option<Identity>,
@@ -196,7 +197,8 @@ struct Server {
 
 impl Server {
     fn run(&self, listener: &TcpListener, address: SocketAddr) {
-        // A token does not end `accept`, but a connection that we make ourselves does.
+        // A token cannot end `accept`, so on cancellation we open a connection to our own server, which
+        // ends `accept`.
         let _wakes = self.stop.on_cancel(move || drop(TcpStream::connect(address)));
         while let Ok((stream, _)) = listener.accept() {
             if self.stop.is_cancelled() {
@@ -206,7 +208,7 @@ impl Server {
             let _ = stream.set_nodelay(true); // TLS writes twice before it reads
             let link = CancellableStream::new(stream, &self.stop);
             let mut client = Client { server: self, wire: Wire::over(link) };
-            // Errors are ignored, because clients are expected to go away.
+            // Errors are ignored, because clients are expected to close their connections at any time.
             let _ = client.serve();
             drop(client);
             self.heard.note("closed");
@@ -214,7 +216,7 @@ impl Server {
     }
 }
 
-/// A connection of a server.
+/// The server's side of a connection.
 struct Client<'a> {
     server: &'a Server,
     wire: Wire,
@@ -255,7 +257,8 @@ impl Client<'_> {
         }
     }
 
-    /// What a server without faults says to a command, with `TAG` for its tag.
+    /// Returns the answer of a server without faults to a command, with `TAG` in place of the command's
+    /// tag.
     fn usual(&self, verb: &str, rest: &str) -> String {
         let Script { protocol, security, mail, .. } = self.server.script;
         let waits_for_tls = security == Security::StartTls && !self.wire.is_encrypted();
@@ -275,7 +278,7 @@ impl Client<'_> {
         }
     }
 
-    /// Commits the script's fault if the script has one at this moment, and returns whether it has.
+    /// Executes the script's fault if the script has a fault at this moment, and returns true if it does.
     fn goes_wrong(&mut self, moment: &str, tag: &str) -> io::Result<bool> {
         let server = self.server;
         let Some((_, fault)) = server.script.fault.as_ref().filter(|(at, _)| *at == moment) else {
@@ -293,12 +296,12 @@ impl Client<'_> {
         }
     }
 
-    /// The password, or the token of XOAUTH2, if the command is a login.
+    /// Returns the password, or the token of XOAUTH2, if the command is a login.
     fn password(&mut self, verb: &str, rest: &str) -> io::Result<Option<String>> {
         Ok(Some(match verb {
             "PASS" => rest.to_owned(),
             "LOGIN" => {
-                // User and password come as literals. Each literal is a line here.
+                // The client sends user and password as literals. Each literal is a line for this server.
                 self.wire.send("+ go on\r\n")?;
                 self.line()?;
                 self.wire.send("+ go on\r\n")?;

@@ -1,7 +1,8 @@
-//! Names of folders as IMAP writes them: in its own variant of UTF-7 (RFC 3501, 5.1.3).
+//! Names of folders in the encoding of IMAP: its own variant of UTF-7 (RFC 3501, 5.1.3).
 //!
-//! The characters from the space to `~` mean themselves, except `&`, which is written `&-`. All others stand
-//! between `&` and `-`, as base64 of UTF-16: `Entwürfe` is `Entw&APw-rfe`.
+//! The characters from the space to `~` stand for themselves, except `&`, which is written `&-`. All other
+//! characters stand between `&` and `-`, as UTF-16 in base64; for example, `Entwürfe` becomes
+//! `Entw&APw-rfe`.
 
 use base64::Engine;
 use base64::alphabet::IMAP_MUTF7;
@@ -9,7 +10,7 @@ use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 
 const BASE64: GeneralPurpose = GeneralPurpose::new(&IMAP_MUTF7, NO_PAD);
 
-/// The name of a folder as it is sent.
+/// Returns the name of a folder in the form that is sent to the server.
 pub(super) fn sent(name: &str) -> String {
     let is_itself = |c| matches!(c, ' '..='~');
     let (mut sent, mut rest) = (String::new(), name);

@@ -1,23 +1,23 @@
-//! How many messages of a folder are unseen, by IMAP (RFC 3501).
+//! Counts the unseen messages of a folder, by IMAP (RFC 3501).
 
 use super::wire::Wire;
 use super::{Secret, Session, failure, folder};
 use std::io;
 
-/// What the server says.
+/// A response of the server.
 enum Response {
     /// A message that the client did not ask for, or a part of an answer.
     Untagged(String),
-    /// The server wants the rest of the command.
+    /// The server waits for the rest of the command.
     GoOn,
-    /// The command's end: its tag, a status, and words.
+    /// The command's end: its tag, a status, and a text.
     Tagged(String),
 }
 
 /// A session with a server that speaks IMAP.
 pub(super) struct Imap {
     wire: Wire,
-    /// How many commands have been sent. Each command has its number as its tag.
+    /// The number of commands that have been sent. The tag of each command is its number.
     tags: u32,
 }
 
@@ -54,8 +54,8 @@ impl Session for Imap {
         self.wire.send_secret("", response, "\r\n")?;
         loop {
             match self.response()? {
-                // Before the server refuses the login, it sends the reason in a form for programs, and waits
-                // for an empty line.
+                // Before the server refuses the login, it sends the reason in machine-readable form and
+                // waits for an empty line.
                 Response::GoOn => self.wire.send("\r\n")?,
                 Response::Untagged(_) => (),
                 Response::Tagged(words) => return done(&tag, "the login", &words),
@@ -63,7 +63,7 @@ impl Session for Imap {
         }
     }
 
-    /// Sends user and password as literals, in which any byte means itself.
+    /// Sends user and password as literals, in which each byte stands for itself.
     fn log_in_by_password(&mut self, user: &str, password: &Secret) -> io::Result<()> {
         if self.can("LOGINDISABLED")? {
             return Err(failure("the server does not accept a password here (LOGINDISABLED)"));
@@ -96,8 +96,8 @@ impl Imap {
         Imap { wire, tags: 0 }
     }
 
-    /// Whether the server lists a capability. The server is asked each time, because what it said before TLS
-    /// may have come from an attacker.
+    /// Returns true if the server lists a capability. The server is asked each time, because its answer
+    /// before TLS may have come from an attacker.
     fn can(&mut self, capability: &str) -> io::Result<bool> {
         let tag = self.send("CAPABILITY")?;
         let mut is_listed = false;
@@ -117,7 +117,7 @@ impl Imap {
         Ok(tag)
     }
 
-    /// Waits until the server wants the rest of the command.
+    /// Waits until the server is ready for the rest of the command.
     fn go_on(&mut self, tag: &str) -> io::Result<()> {
         loop {
             match self.response()? {
@@ -131,7 +131,7 @@ impl Imap {
         }
     }
 
-    /// Waits until a command has ended, and passes each response before that to `part`.
+    /// Waits until a command has ended, and passes each earlier response to `part`.
     fn finish(&mut self, tag: &str, what: &str, mut part: impl FnMut(&str)) -> io::Result<()> {
         loop {
             match self.response()? {
@@ -144,11 +144,12 @@ impl Imap {
         }
     }
 
-    /// The next response. A good-bye of the server counts as a failure.
+    /// Reads the next response. A good-bye of the server counts as a failure.
     fn response(&mut self) -> io::Result<Response> {
         let mut line = self.wire.line()?;
         while let Some((before, length)) = literal(&line) {
-            // A quoted text means the same as a literal. Without quotes, the text could look like an answer.
+            // A quoted text has the same meaning as a literal. Without quotes, the text of the literal
+            // could look like an answer.
             line = before.to_owned() + &quoted(&self.wire.exactly(length)?) + &self.wire.line()?;
         }
         match line.split_once(' ') {
@@ -163,7 +164,7 @@ impl Imap {
     }
 }
 
-/// Whether the command of this tag has succeeded.
+/// Returns whether the command with this tag has succeeded.
 fn done(tag: &str, what: &str, line: &str) -> io::Result<()> {
     match line.strip_prefix(tag).and_then(|rest| rest.strip_prefix(' ')).map(first_word) {
         Some((status, _)) if status == "OK" => Ok(()),
@@ -172,13 +173,13 @@ fn done(tag: &str, what: &str, line: &str) -> io::Result<()> {
     }
 }
 
-/// The first word, in capitals, and the rest.
+/// Returns the first word, in capitals, and the rest.
 fn first_word(words: &str) -> (String, &str) {
     let (word, rest) = words.split_once(' ').unwrap_or((words, ""));
     (word.to_ascii_uppercase(), rest)
 }
 
-/// A line that ends in `{5}` goes on with five bytes, and then with another line.
+/// Parses a line that ends in `{5}`: after it come five bytes, and then the rest of the line.
 fn literal(line: &str) -> Option<(&str, usize)> {
     let (before, length) = line.strip_suffix('}')?.rsplit_once('{')?;
     Some((before, length.parse().ok()?))
@@ -188,8 +189,8 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Reads `STATUS "a folder" (UNSEEN 3)`, if it is about this folder. Some servers mix capitals and small
-/// letters.
+/// Parses `STATUS "a folder" (UNSEEN 3)`, and returns the number if the response belongs to this folder.
+/// Some servers mix upper and lower case.
 fn unseen_in(words: &str, folder: &str) -> Option<u64> {
     let (word, rest) = first_word(words);
     let (name, items) = name(rest)?;
@@ -207,7 +208,8 @@ fn unseen_in(words: &str, folder: &str) -> Option<u64> {
     None
 }
 
-/// A name, which may be quoted and then have any character in it, and the text after the name.
+/// Parses a name, which may be quoted and can then contain any character; returns the name and the text
+/// after it.
 fn name(words: &str) -> Option<(String, &str)> {
     let Some(quoted) = words.strip_prefix('"') else {
         return words.split_once(' ').map(|(name, rest)| (name.to_owned(), rest));

@@ -1,12 +1,12 @@
-//! The mail check as a well-known listing in Java does it, with the two faults of that listing.
+//! The mail check of a well-known listing in Java, with the two faults of that listing.
 //!
-//! The listing asks each host in a task, waits for a while, and says whether one of them has seen new mail.
-//! But:
+//! The listing asks each host in a task, waits for a while, and returns whether one of the tasks has found
+//! new mail. But:
 //!
-//! 1. The listing ignores the result of `await_termination`, and a task that fails sets nothing. So "no new
-//!    mail" may mean that hosts have failed, or that they have not answered yet.
-//! 2. When the time is up, nothing is cancelled. The tasks that wait for a silent host go on waiting, and
-//!    their threads and connections outlive the call.
+//! 1. The listing ignores the result of `await_termination`, and a task that fails sets no flag. So "no new
+//!    mail" can also mean that hosts have failed or have not answered yet. 2. When the time is over, the
+//!    listing cancels nothing. The tasks that wait for a silent host continue to wait, and their threads
+//!    and connections outlive the call.
 
 use super::{Account, Answer, Progress, Threads, ask, report};
 use executor::{CancelToken, DropPolicy, HandOffQueue, ThreadPoolExecutor, prelude::*};
@@ -15,15 +15,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Whether an account is known to have new mail after `timeout`; false also means that hosts have failed or
-/// have not answered. `threads` starts the threads.
+/// Returns true if an account is known to have new mail after `timeout`; false can also mean that hosts
+/// have failed or have not answered. `threads` starts the threads.
 ///
 /// # Panics
-/// If the system gives no thread.
+/// Fails if the system cannot start a thread.
 ///
 /// # Blocking
-/// Waits until all hosts have answered, for `timeout` at most. No token ends this wait, so the caller cannot
-/// cancel it.
+/// Waits until all hosts have answered, for at most `timeout`. No token ends this wait, so the caller
+/// cannot cancel it.
 // ANCHOR: listing
 pub fn check_mail(accounts: &[Arc<Account>], timeout: Duration, threads: &Arc<Threads>) -> bool {
     let pool = ThreadPoolExecutor::builder()
@@ -50,10 +50,11 @@ pub fn check_mail(accounts: &[Arc<Account>], timeout: Duration, threads: &Arc<Th
 }
 // ANCHOR_END: listing
 
-/// Checks, and prints what the check says and how many of its threads are left. Returns the exit status.
+/// Runs the check, and prints its answer and the number of its threads that are still alive. Returns the
+/// exit status.
 ///
 /// # Errors
-/// If the output cannot be written.
+/// Fails if the output cannot be written.
 pub fn run(accounts: &[Arc<Account>], timeout: Duration) -> anyhow::Result<ExitCode> {
     let threads = Arc::new(Threads::default());
     let has_new_mail = check_mail(accounts, timeout, &threads);

@@ -1,8 +1,8 @@
-//! How many new messages an account has: asking mail servers by IMAP and POP3.
+//! Asks mail servers, by IMAP and POP3, for the number of new messages of an account.
 //!
-//! [`ask`] asks for one account, on the calling thread, and can be cancelled at every step. The program
-//! `mailcheck` asks many accounts at once within one deadline. [`listing`] also asks many accounts, but with
-//! two faults.
+//! [`ask`] asks the server of one account, on the calling thread, and can be cancelled at every step. The
+//! program `mailcheck` asks the servers of many accounts at once, within one deadline. [`listing`] also
+//! asks the servers of many accounts, but with two faults.
 //!
 //! ```text
 //!   hosts file ─accounts::read─▶ Account ─ask─▶ Answer: how many new messages, or why it failed
@@ -14,12 +14,11 @@
 //!
 //! # What is never done
 //!
-//! 1. A password or a token is not sent over a connection that is not encrypted, unless the account allows
-//!    it.
-//! 2. An account with STARTTLS is never asked without it: if the server does not offer STARTTLS, the account
-//!    fails. What the server said before TLS is forgotten, and unexpected bytes before TLS end the session.
-//! 3. A password or a token is not printed, not even if the server sends it back. Every text that leaves this
-//!    module has been cleaned of passwords and tokens.
+//! 1. A password or a token is never sent over a connection that is not encrypted, unless the account
+//!    allows this. 2. If an account demands STARTTLS and the server does not offer it, the account fails.
+//!    Everything that the server sent before TLS is discarded, and unexpected bytes before TLS end the
+//! session. 3. A password or a token is never printed, not even if the server sends it back. Passwords and
+//! tokens are removed from every text that leaves this module.
 
 mod account;
 pub mod accounts;
@@ -50,18 +49,19 @@ use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, PoisonError};
 use wire::Wire;
 
-/// What is known of an account's mail.
+/// The result of a check of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// There are this many new messages.
     New(u64),
-    /// No new message.
+    /// There is no new message.
     None,
-    /// The server could not be asked. The text says why; it has no control characters and no password in it.
+    /// The server could not be asked. The text gives the reason; it contains no control characters and no
+    /// password.
     Failed(String),
 }
 
-/// What a check is doing, in words. Clones show the same check.
+/// The current step of a check, in words. All clones show the step of the same check.
 #[derive(Debug, Clone)]
 pub struct Progress(Arc<Mutex<&'static str>>);
 
@@ -72,35 +72,37 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// What the check is doing now, or was doing when it ended.
+    /// Returns the current step of the check, or its last step if the check has ended.
     pub fn step(&self) -> &'static str {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets what the check does from now on.
+    /// Sets the current step of the check.
     pub fn at(&self, step: &'static str) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = step;
     }
 }
 
-/// Asks the server of an account how many new messages there are. `progress` shows the current step.
+/// Asks the server of an account for the number of new messages. `progress` shows the current step.
 ///
 /// # Errors
-/// If `token` was cancelled. If the server cannot be asked, this is not an error but an [`Answer`].
+/// Fails if `token` was cancelled. If the server cannot be asked, the result is not an error but
+/// [`Answer::Failed`].
 ///
 /// # Blocking
-/// Blocks until the server has answered; only the token limits the time.
+/// Blocks until the server has answered; only the token limits the waiting time.
 ///
 /// # Cancellation
-/// Every step is a cancellation point of `token`: the socket is closed, and the call returns. A look-up of the
-/// host's name that was begun goes on, on a thread of its own. On Windows a read that is blocked when the
-/// cancel comes stays blocked until the server sends something: see [`CancellableStream`].
+/// Every step is a cancellation point of `token`: a cancellation closes the socket, and the call returns. A
+/// look-up of the host's name continues after a cancellation, on a thread of its own. On Windows, a read
+/// that is blocked at the cancellation stays blocked until the server sends something: see
+/// [`CancellableStream`].
 pub fn ask(account: &Account, progress: &Progress, token: &CancelToken) -> Result<Answer, Cancelled> {
     match count(account, progress, token).map_err(Cancelled::from_io) {
         Ok(0) => Ok(Answer::None),
         Ok(count) => Ok(Answer::New(count)),
         Err(Ok(cancelled)) => Err(cancelled),
-        // With TLS, this is the error if the connection ends without a farewell.
+        // With TLS, this error occurs if the server closes the connection without a TLS closing message.
         Err(Err(failure)) if failure.kind() == ErrorKind::UnexpectedEof => {
             Ok(Answer::Failed("the server closed the connection".to_owned()))
         }
@@ -108,21 +110,22 @@ pub fn ask(account: &Account, progress: &Progress, token: &CancelToken) -> Resul
     }
 }
 
-/// A failure for this reason. The reason may contain the server's words, so [`ask`] removes the password from
-/// it.
+/// Returns an error with this reason. The reason can contain text from the server, so [`ask`] removes the
+/// password from it.
 fn failure(why: impl Into<String>) -> io::Error {
     io::Error::other(why.into())
 }
 
-/// The steps of a session with a server, which IMAP and POP3 have in common.
+/// The steps of a session with a server, which are common to IMAP and POP3.
 trait Session {
-    /// The connection, on which TLS can begin.
+    /// Returns the connection, which TLS can encrypt.
     fn wire(&mut self) -> &mut Wire;
 
-    /// Waits for the server's first words. Returns whether they say that the client is logged in already.
+    /// Waits for the server's greeting. Returns true if the greeting says that the client is already logged
+    /// in.
     fn greeting(&mut self) -> io::Result<bool>;
 
-    /// Asks for TLS. Returns false if the server does not offer it.
+    /// Asks for TLS. Returns false if the server does not offer TLS.
     fn start_tls(&mut self) -> io::Result<bool>;
 
     fn log_in_by_password(&mut self, user: &str, password: &Secret) -> io::Result<()>;
@@ -130,7 +133,7 @@ trait Session {
     /// Logs in by XOAUTH2, with the text that [`oauth::response`] makes.
     fn log_in_by_token(&mut self, response: &Secret) -> io::Result<()>;
 
-    /// Counts the new messages. Only IMAP knows folders.
+    /// Counts the new messages. Only IMAP has folders.
     fn count(&mut self, folder: &str) -> io::Result<u64>;
 
     fn say_good_bye(&mut self) -> io::Result<()>;
@@ -161,7 +164,8 @@ fn count(account: &Account, progress: &Progress, token: &CancelToken) -> io::Res
     };
     let is_logged_in = session.greeting()?;
     if let (Security::StartTls, Some(tls)) = (account.security, &tls) {
-        // IMAP does not allow STARTTLS after a login, and without TLS the server may be an attacker's.
+        // IMAP does not allow STARTTLS after a login, and without TLS an attacker may have sent the
+        // greeting.
         if is_logged_in {
             return Err(failure("the server says PREAUTH, so TLS cannot begin"));
         }
@@ -183,8 +187,8 @@ fn count(account: &Account, progress: &Progress, token: &CancelToken) -> io::Res
     }
     progress.at("counting the messages");
     let count = session.count(&account.folder)?;
-    // The answer to the good-bye is not read: it changes nothing, and the count must not be lost if this
-    // answer is late.
+    // The answer to the good-bye is not read: it changes nothing, and a late answer must not lose the
+    // count.
     let _ = session.say_good_bye();
     Ok(count)
 }

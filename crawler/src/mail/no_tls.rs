@@ -1,10 +1,10 @@
-//! Replaces TLS in a program that was built without it: accounts that ask for TLS fail.
+//! Replaces TLS in a program that was built without TLS: accounts that demand TLS fail.
 
 use super::wire::{Link, Wire};
 use super::{Account, failure};
 use std::io;
 
-/// A client of TLS, which cannot be made here.
+/// A client of TLS, which cannot be created in this build.
 #[derive(Debug)]
 pub(super) enum Client {}
 
@@ -18,7 +18,7 @@ impl Client {
     }
 }
 
-/// The certificate and key of a server. Only a program with the feature `tls` can make such an identity.
+/// The certificate and key of a server. Only a build with the feature `tls` can create an identity.
 #[derive(Debug, Clone)]
 pub enum Identity {}
 

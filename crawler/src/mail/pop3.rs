@@ -1,4 +1,4 @@
-//! How many messages lie on a server, by POP3 (RFC 1939, 2449 and 2595).
+//! Counts the messages on a server, by POP3 (RFC 1939, 2449 and 2595).
 
 use super::wire::Wire;
 use super::{Secret, Session, failure};
@@ -51,15 +51,15 @@ impl Session for Pop3 {
             line = self.wire.line()?;
         }
         if status(&line).0 == Some("+") {
-            // Before the server refuses the login, it sends the reason in a form for programs, and waits for
-            // an empty line.
+            // Before the server refuses the login, it sends the reason in machine-readable form and waits
+            // for an empty line.
             self.wire.send("\r\n")?;
             line = self.wire.line()?;
         }
         accepted(&line, "the login").map(drop)
     }
 
-    /// Counts all messages that lie on the server: POP3 does not know which were read.
+    /// Counts all messages on the server: POP3 does not know which messages were read.
     fn count(&mut self, _: &str) -> io::Result<u64> {
         self.wire.send("STAT\r\n")?;
         count(&self.answer("STAT")?)
@@ -75,7 +75,7 @@ impl Pop3 {
         Pop3 { wire }
     }
 
-    /// What the server says to a command, if it does not refuse it.
+    /// Returns the text of the server's answer, or an error if the server refuses the command.
     fn answer(&mut self, what: &str) -> io::Result<String> {
         accepted(&self.wire.line()?, what)
     }
@@ -89,15 +89,16 @@ fn accepted(line: &str, what: &str) -> io::Result<String> {
     }
 }
 
-/// Reads the status, `+OK`, `-ERR` or `+` (which asks for more), and the words after it. Some servers write
-/// the status in small letters, or do not write exactly one space after it.
+/// Parses the status, `+OK`, `-ERR` or `+` (which asks for more), and returns it with the text after it.
+/// Some servers write the status in lower case, or write no space or several spaces after it.
 fn status(line: &str) -> (Option<&'static str>, &str) {
     let is = |status: &&str| line.get(..status.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(status));
     let status = ["+OK", "-ERR", "+"].into_iter().find(is);
     (status, line[status.map_or(0, str::len)..].trim_ascii())
 }
 
-/// Reads `2 320`: the number of messages, and of bytes in them.
+/// Parses `2 320`, which is the number of messages and their size in bytes, and returns the number of
+/// messages.
 fn count(words: &str) -> io::Result<u64> {
     let count = words.split_ascii_whitespace().next().and_then(|count| count.parse().ok());
     count.ok_or_else(|| failure(format!("the server's count of messages makes no sense: {words}")))

@@ -1,4 +1,4 @@
-//! What the mail check prints, and with which status it ends.
+//! The output of the mail check, and its exit status.
 
 use super::{Account, Answer, Progress};
 use command_line::{GAPS, INTERRUPTED};
@@ -12,14 +12,14 @@ use std::time::Duration;
 pub struct Checked {
     /// The account's name.
     pub name: String,
-    /// What is known of the account's mail.
+    /// The result of the account's check.
     pub answer: Answer,
     /// The time from the beginning of the check until the answer.
     pub took: Duration,
 }
 
 impl Checked {
-    /// The answer of an account that came after `took`.
+    /// Creates the answer of an account that arrived after `took`.
     pub fn new(account: &Account, answer: Answer, took: Duration) -> Checked {
         Checked { name: account.name.clone(), answer, took }
     }
@@ -30,17 +30,17 @@ impl Checked {
 pub struct Report {
     /// An answer for each account.
     pub accounts: Vec<Checked>,
-    /// How long the check took.
+    /// The duration of the check.
     pub took: Duration,
-    /// Threads of the check that are alive after it.
+    /// The number of threads of the check that are alive after the check.
     pub threads_left: usize,
-    /// Whether a signal has cut the check short.
+    /// True if a signal has ended the check early.
     pub interrupted: bool,
 }
 
 impl Report {
-    /// 0: there is new mail. 1: there is none. 3: none was seen, but some account has failed. 130: a signal
-    /// came.
+    /// Returns 0 if there is new mail, 1 if there is none, 3 if none was found but an account has failed,
+    /// and 130 if a signal came.
     pub fn exit_status(&self) -> u8 {
         match (self.interrupted, self.with_mail(), self.failed()) {
             (true, ..) => INTERRUPTED,
@@ -50,7 +50,7 @@ impl Report {
         }
     }
 
-    /// Accounts with new mail.
+    /// Returns the number of accounts with new mail.
     fn with_mail(&self) -> usize {
         self.accounts.iter().filter(|checked| matches!(checked.answer, Answer::New(_))).count()
     }
@@ -59,7 +59,7 @@ impl Report {
         self.accounts.iter().filter(|checked| matches!(checked.answer, Answer::Failed(_))).count()
     }
 
-    /// The whole report: one JSON object for machines, or a table for people.
+    /// Returns the whole report: one JSON object, or a table for people.
     pub fn text(&self, as_json: bool) -> String {
         if as_json { format!("{}\n", self.json()) } else { self.table() }
     }
@@ -75,7 +75,7 @@ impl Report {
         })
     }
 
-    /// A line for each account, and two lines for all accounts together.
+    /// Returns a line for each account, and two lines for all accounts together.
     fn table(&self) -> String {
         let width = self.accounts.iter().map(|checked| checked.name.chars().count()).max().unwrap_or(0);
         let mut table = String::new();
@@ -93,7 +93,7 @@ impl Report {
     }
 }
 
-/// How many threads a check has left behind, in words.
+/// Returns a sentence with the number of threads that a check has left running.
 pub fn left(threads: usize) -> String {
     format!("threads of the check that are still alive: {threads}\n")
 }
@@ -115,8 +115,8 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Why an account whose check was cancelled has no answer: the deadline of `call` has passed after `within`,
-/// the token was cancelled for another reason, or no thread could be started. The text names the step that
+/// Returns why an account whose check was cancelled has no answer: its deadline after `within` has passed,
+/// its token was cancelled, or no thread could be started. The text names the step that
 /// the check had reached.
 pub fn called_off(call: &CancelToken, within: Duration, progress: &Progress) -> String {
     let why = match call.reason().map(|reason| reason.kind()) {
@@ -127,7 +127,7 @@ pub fn called_off(call: &CancelToken, within: Duration, progress: &Progress) -> 
     format!("{why} ({})", progress.step())
 }
 
-/// A time as people write it: `200 ms`, `10 s`.
+/// Formats a time for people, for example as `200 ms`, `10 s`.
 fn words(time: Duration) -> String {
     match milliseconds(time) {
         ms if ms % 1000 == 0 => format!("{} s", ms / 1000),

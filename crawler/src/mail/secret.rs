@@ -1,4 +1,5 @@
-//! Passwords and access tokens: kept out of every output, and wiped when they are dropped.
+//! Passwords and access tokens, which are kept out of every output, and erased from memory when they are
+//! dropped.
 
 use std::fmt;
 use std::hint::black_box;
@@ -7,21 +8,22 @@ use std::io::{self, Read};
 /// The largest length of a password, in bytes. Some access tokens have thousands of bytes.
 const LONGEST: usize = 16 << 10;
 
-/// A password or an access token. Its `Debug` shows nothing of it, not even the length. The memory is wiped
-/// when the value is dropped, but copies that the system has made, in a swap file or in the environment,
-/// remain.
+/// A password or an access token. The `Debug` output of a secret shows nothing of it, not even the length.
+/// The memory is erased when the value is dropped, but copies that the system has made, in a swap file or
+/// in the environment, remain.
 pub struct Secret(Vec<u8>);
 
 impl Secret {
-    /// Takes over a password.
+    /// Creates a secret from a password.
     pub fn new(password: impl Into<Vec<u8>>) -> Secret {
         Secret(password.into())
     }
 
-    /// Reads the content of a file, or the output of a program. The line break at its end is not part of the
-    /// password.
+    /// Reads a secret from a file, or from the output of a program. The line break at the end is not part
+    /// of the password.
     pub(super) fn read(from: impl Read) -> io::Result<Secret> {
-        // The vector has room for all of it from the beginning: if it grew, it would leave a copy behind.
+        // The vector has enough capacity from the beginning: if it grew, it would leave a copy of the
+        // secret in memory.
         let mut bytes = Vec::with_capacity(LONGEST + 4);
         let read = from.take(LONGEST as u64 + 3).read_to_end(&mut bytes);
         bytes.pop_if(|last| *last == b'\n');
@@ -30,7 +32,8 @@ impl Secret {
         read.map(|_| secret)
     }
 
-    /// Returns why the secret cannot be sent, or `None` if it can: it must be one line.
+    /// Returns the reason why the secret cannot be sent, or `None` if it can be sent: a secret must be one
+    /// line.
     pub(super) fn fault(&self) -> Option<String> {
         if self.0.is_empty() || self.0.len() > LONGEST {
             Some(format!("must have from 1 to {LONGEST} bytes"))
@@ -45,15 +48,16 @@ impl Secret {
         &self.0
     }
 
-    /// The password between two other parts, in one piece, so that it is sent in one packet.
+    /// Returns the password between two other parts, as one buffer, so that all parts are sent in one
+    /// packet.
     pub(super) fn between(&self, before: &[u8], after: &[u8]) -> Secret {
-        // The vector never grows, because growing would leave a copy behind.
+        // The vector never grows, because growing would leave a copy of the secret in memory.
         let mut line = Vec::with_capacity(before.len() + self.0.len() + after.len());
         line.extend([before, &self.0, after].into_iter().flatten());
         Secret(line)
     }
 
-    /// A text without control characters and without this password.
+    /// Returns the text without control characters and without this password.
     pub(super) fn hide(&self, text: &str) -> String {
         let mut text = visible(text);
         let password = visible(&String::from_utf8_lossy(&self.0));
@@ -65,11 +69,11 @@ impl Secret {
     }
 }
 
-/// How many characters of a text from a server are shown.
+/// The number of characters of a server's text that are shown.
 const LONGEST_TEXT: usize = 200;
 
-/// A text with its passwords hidden, cut to a limited length. If the text were cut first, the first half of a
-/// password could be left.
+/// Returns a text whose passwords are already hidden, cut to a limited length. If the text were cut before
+/// hiding, the first half of a password could remain.
 pub(super) fn shown(hidden: &str) -> String {
     match hidden.char_indices().nth(LONGEST_TEXT) {
         Some((end, _)) => hidden[..end].to_owned() + "…",
@@ -77,8 +81,8 @@ pub(super) fn shown(hidden: &str) -> String {
     }
 }
 
-/// A text without the characters that a terminal would obey, or that change the order of other characters on
-/// a terminal.
+/// Returns the text without control characters, and without characters that change the order of other
+/// characters on a terminal.
 fn visible(text: &str) -> String {
     let steers =
         |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

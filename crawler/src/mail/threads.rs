@@ -1,4 +1,4 @@
-//! The threads of a pool, remembered so that a caller can see whether they are gone.
+//! The threads of a pool, recorded so that a caller can check whether they have ended.
 
 use executor::{ThreadFactory, Worker};
 use std::io;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// Starts the threads of a pool and remembers them.
+/// Starts the threads of a pool and records them.
 #[derive(Debug, Default)]
 pub struct Threads {
     started: AtomicUsize,
@@ -14,17 +14,18 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// How many threads have been started and have not ended.
+    /// Returns the number of threads that have been started and have not ended.
     pub fn alive(&self) -> usize {
         let handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
         handles.iter().filter(|thread| !thread.is_finished()).count()
     }
 
-    /// Waits until each thread has ended, and forgets it. A pool is terminated when its last worker has left
-    /// it; the thread of that worker then needs another moment.
+    /// Waits until each thread has ended, and removes it from the record. A pool is terminated when its
+    /// last worker has left it; the worker's thread ends a moment later.
     ///
     /// # Blocking
-    /// Blocks as long as the pool has threads, so terminate the pool first. No token ends this wait.
+    /// Blocks as long as the pool has threads, so the caller must terminate the pool first. No token ends
+    /// this wait.
     pub fn join(&self) {
         loop {
             let last = self.handles.lock().unwrap_or_else(PoisonError::into_inner).pop();

@@ -1,4 +1,4 @@
-//! TLS over a connection, with `rustls`.
+//! TLS over a connection, by the library `rustls`.
 
 use super::wire::{Link, Wire};
 use super::{Account, failure};
@@ -14,14 +14,14 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Begins TLS with the server of one account.
+/// Starts TLS with the server of one account.
 pub(super) struct Client {
     config: Arc<ClientConfig>,
     host: ServerName<'static>,
 }
 
 impl Client {
-    /// Trusts the certificates of the system and those of the account.
+    /// Creates a client that trusts the certificates of the system and those of the account.
     pub(super) fn new(account: &Account) -> io::Result<Client> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(trust::system().iter().cloned());
@@ -44,7 +44,8 @@ impl Client {
         Ok(Client { config: Arc::new(config), host })
     }
 
-    /// Makes the handshake, and checks that the certificate is trusted and belongs to the account's host.
+    /// Performs the handshake, and checks that the certificate is trusted and belongs to the account's
+    /// host.
     pub(super) fn begin(&self, wire: &mut Wire) -> io::Result<()> {
         wire.encrypt(|mut link| {
             let mut connection =
@@ -72,7 +73,8 @@ fn tls_failure(error: Error) -> io::Error {
     failure(format!("TLS: {why}{}", if is_unknown { "; `ca` can name one" } else { "" }))
 }
 
-/// The certificate and key of a server: a chain of certificates, and the key of the first.
+/// The certificate and key of a server: a chain of certificates, and the private key of the first
+/// certificate.
 #[derive(Debug, Clone)]
 pub struct Identity(Arc<ServerConfig>);
 
@@ -80,7 +82,7 @@ impl Identity {
     /// Reads an identity from two PEM files.
     ///
     /// # Errors
-    /// If one of the files cannot be read, or if the key does not belong to the first certificate.
+    /// Fails if one of the files cannot be read, or if the key does not belong to the first certificate.
     pub fn read(certificates: &Path, key: &Path) -> anyhow::Result<Identity> {
         let chain = CertificateDer::pem_file_iter(certificates).and_then(Iterator::collect);
         let chain: Vec<_> = chain.with_context(|| format!("{} is no PEM file", certificates.display()))?;

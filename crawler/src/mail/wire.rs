@@ -1,11 +1,11 @@
-//! Reads lines from a connection, up to a limit, so that a server cannot fill the memory. The token ends a
-//! session with a server that sends text without end.
+//! Reads lines from a connection, up to a limit, so that a server cannot exhaust the memory. If a server
+//! sends text without end, the token ends the session.
 
 use super::{Secret, failure};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::mem;
 
-/// How many bytes a server may send in a session, in any number of lines of any length.
+/// The number of bytes that a server may send in a session, in any number of lines of any length.
 const MOST_BYTES: usize = 1 << 20;
 
 /// A stream of bytes: a socket, or TLS over a socket.
@@ -17,20 +17,21 @@ impl<T: Read + Write + Send> Link for T {}
 pub(super) struct Wire {
     link: BufReader<Box<dyn Link>>,
     encrypted: bool,
-    /// How many more bytes may come.
+    /// The number of bytes that the server may still send.
     left: usize,
 }
 
 impl Wire {
-    /// A connection that is not encrypted.
+    /// Returns a connection that is not encrypted.
     pub(super) fn over(link: impl Link + 'static) -> Wire {
         Wire { link: BufReader::new(Box::new(link)), encrypted: false, left: MOST_BYTES }
     }
 
-    /// Replaces the connection by what `secure` makes of it.
+    /// Replaces the connection by the result of `secure`.
     ///
-    /// Bytes that were read but not used came before TLS, so an attacker may have sent them. These bytes must
-    /// not count as sent by the peer whose certificate is checked, so they end the session.
+    /// Bytes that were read but not used arrived before TLS, so an attacker may have sent them. The client
+    /// must not treat them as bytes of the peer whose certificate is checked, so unused bytes end the
+    /// session.
     pub(super) fn encrypt(
         &mut self,
         secure: impl FnOnce(Box<dyn Link>) -> io::Result<Box<dyn Link>>,
@@ -59,7 +60,7 @@ impl Wire {
         self.send(secret.between(before.as_bytes(), after.as_bytes()).bytes())
     }
 
-    /// The next line, without its end.
+    /// Reads the next line, and returns it without its end.
     pub(super) fn line(&mut self) -> io::Result<String> {
         let mut line = Vec::new();
         (&mut self.link).take(self.left as u64).read_until(b'\n', &mut line)?;
@@ -72,7 +73,7 @@ impl Wire {
         Ok(String::from_utf8_lossy(&line).into_owned())
     }
 
-    /// The next `count` bytes, whatever they are.
+    /// Reads the next `count` bytes, whatever their values.
     pub(super) fn exactly(&mut self, count: usize) -> io::Result<String> {
         let mut bytes = Vec::new();
         (&mut self.link).take(count.min(self.left) as u64).read_to_end(&mut bytes)?;
@@ -83,7 +84,7 @@ impl Wire {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Why nothing more comes after `read` bytes.
+    /// Returns the error for a connection that ends after `read` bytes.
     fn ended(&self, read: usize) -> io::Error {
         failure(if read < self.left {
             "the server closed the connection"

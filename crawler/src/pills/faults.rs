@@ -1,9 +1,9 @@
-//! Four wrong ways to use pills, each as it is found in programs and stopped here by a watchdog, and the
-//! right way.
+//! Four wrong ways to use pills, which occur in real programs, and the right way; here a watchdog ends the
+//! wrong ways.
 //!
-//! The wrong ways use a queue that many languages have: every thread that shares it may put and take, and
-//! nothing closes it. A thread that waits without end goes on waiting after the watchdog's report, until the
-//! process ends.
+//! The wrong ways use a simple queue that many languages have: every thread that shares it may put and
+//! take, and nobody closes it. A thread that waits forever continues to wait after the watchdog's report,
+//! until the process ends.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// If nothing happens for this long, the watchdog says that a thread does not end.
+/// If nothing happens for this time, the watchdog reports the threads that have not ended.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How many files a producer has.
+/// The number of files that a producer has.
 const FILES: usize = 3;
 
 /// An element of the queue.
@@ -24,14 +24,13 @@ enum Message {
     Pill,
 }
 
-/// A bounded queue.
+/// A bounded queue of messages.
 struct Queue {
     put: SyncSender<Message>,
     take: Mutex<Receiver<Message>>,
 }
 
-/// What has happened so far. Each number is written by the threads that do what it counts, and read by the
-/// watchdog.
+/// The numbers of events so far. The threads increase these numbers, and the watchdog reads them.
 #[derive(Default)]
 struct Counts {
     put: AtomicUsize,
@@ -42,13 +41,13 @@ struct Counts {
 /// The outcome of a variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// How many files all producers have put.
+    /// The number of files that all producers have put.
     pub put: usize,
-    /// How many files were indexed.
+    /// The number of files that were indexed.
     pub indexed: usize,
-    /// How many pills were put.
+    /// The number of pills that were put.
     pub pills: usize,
-    /// The threads that did not come to an end.
+    /// The names of the threads that did not end.
     pub stuck: Vec<&'static str>,
 }
 
@@ -102,7 +101,7 @@ impl Counts {
         }
     }
 
-    /// Waits for all threads, as long as something happens.
+    /// Waits for all threads, as long as one of the counts changes.
     fn watch<const N: usize>(&self, threads: [(&'static str, JoinHandle<()>); N]) -> Seen {
         let counted = || [&self.put, &self.indexed, &self.pills].map(|count| count.load(Relaxed));
         let alive = || threads.iter().filter(|(_, thread)| !thread.is_finished()).map(|(who, _)| *who);
@@ -114,8 +113,8 @@ impl Counts {
                 (before, since) = (now, Instant::now());
             }
         }
-        // The last counts of a thread are certain to be visible only after a join. So the threads that have
-        // ended are joined first.
+        // The last counts of a thread are guaranteed to be visible only after the thread has been joined.
+        // So the threads that have ended are joined before the counts are read.
         let (ended, stuck): (Vec<_>, Vec<_>) =
             threads.into_iter().partition(|(_, thread)| thread.is_finished());
         for (_, thread) in ended {
@@ -126,7 +125,7 @@ impl Counts {
     }
 }
 
-/// Starts a thread that has the queue and the counts.
+/// Starts a thread that gets the queue and the counts.
 fn start(
     (queue, counts): (&Arc<Queue>, &Arc<Counts>),
     work: impl FnOnce(&Queue, &Counts) + Send + 'static,
@@ -135,8 +134,8 @@ fn start(
     thread::spawn(move || work(&queue, &counts))
 }
 
-/// The producer's last loop has no way out: it puts pills until the queue is full of them, and then it waits
-/// without end.
+/// The producer's last loop never ends: it puts pills until the queue is full of pills, and then it waits
+/// forever.
 // ANCHOR: endless
 pub fn endless() -> Seen {
     let (queue, counts) = (Queue::new(10), Arc::default());
@@ -151,7 +150,8 @@ pub fn endless() -> Seen {
 }
 // ANCHOR_END: endless
 
-/// One pill for three consumers: the one that takes it ends, and the others wait without end.
+/// One pill for three consumers: the consumer that takes the pill ends, and the other consumers wait
+/// forever.
 // ANCHOR: single
 pub fn single() -> Seen {
     let (queue, counts) = (Queue::new(10), Arc::default());
@@ -166,8 +166,8 @@ pub fn single() -> Seen {
 }
 // ANCHOR_END: single
 
-/// Each producer puts a pill when it ends. The consumer ends at the first pill, and what the second producer
-/// puts after this pill is never indexed.
+/// Each producer puts a pill when it ends. The consumer ends at the first pill, and items that the second
+/// producer puts after this pill are never indexed.
 // ANCHOR: overtaking
 pub fn overtaking() -> Seen {
     let (queue, counts) = (Queue::new(10), Arc::default());
@@ -185,7 +185,8 @@ pub fn overtaking() -> Seen {
 }
 // ANCHOR_END: overtaking
 
-/// The only consumer dies at its first file. The queue fills up, and the producer waits for room without end.
+/// The only consumer dies at its first file. The queue fills up, and the producer waits forever for room in
+/// the queue.
 // ANCHOR: dead
 pub fn dead() -> Seen {
     let (queue, counts) = (Queue::new(1), Arc::default());
@@ -201,7 +202,7 @@ pub fn dead() -> Seen {
 // ANCHOR_END: dead
 
 /// The right way: with two producers and three consumers, one of which dies, the last producer puts a pill
-/// for each consumer into a queue that is closed when no consumer is left.
+/// for each consumer. The queue is closed when no consumer is left.
 // ANCHOR: right
 pub fn right() -> Seen {
     let counts = Arc::<Counts>::default();

@@ -1,9 +1,9 @@
-//! A queue whose consumers know when nothing more will come: the last producer leaves a poison pill for each
-//! of them.
+//! A queue whose consumers learn that no more items will come: the last producer puts a poison pill for
+//! each consumer.
 //!
-//! A consumer that finds a queue empty cannot tell "not yet" from "no more". A pill says "no more": it is an
-//! element of the queue itself, so it comes after everything that was put before. The consumer that takes it
-//! ends.
+//! A consumer that finds a queue empty cannot tell "not yet" from "no more". A pill means "no more": it is
+//! an element of the queue itself, so it comes after all items that were put before. The consumer that
+//! takes a pill ends.
 //!
 //! ```text
 //!   producers 3 ── one ends ──▶ 2 ── one ends ──▶ 1 ── the last one ends ──▶ 0: a pill for each consumer
@@ -13,25 +13,25 @@
 //!
 //! # Invariants
 //!
-//! 1. A pill is put only when no producer is left. Each producer has put its last item before it is counted
-//!    as ended, and the queue is first in, first out. So nothing comes after a pill.
-//! 2. There is a pill for each consumer that is there when the last producer ends, and each takes one at
-//!    most. So each of them gets one.
-//! 3. A consumer that dies takes no pill: either no pill was put for it, or its pill stays in the queue. When
-//!    all consumers are gone, the queue is closed, so a producer no longer waits for room or puts a pill.
+//! 1. A pill is put only when no producer is left. Each producer has put its last item before it counts as
+//!    ended, and the queue is first in, first out. So no item comes after a pill. 2. The last producer puts
+//! a pill for each consumer that is alive at that time, and each consumer takes at most one pill. So each
+//! of these consumers gets a pill. 3. A consumer that dies takes no pill: either no pill was put for it, or
+//! its pill stays in the queue. When all consumers are gone, the queue is closed, so a producer neither
+//! waits for room nor puts a pill.
 //!
-//! A producer ends when its last clone is dropped, in whatever way: at the end of its work, by an error, by a
-//! panic, by being told to stop. Putting the pills does not heed the request to stop (it is [`masked`]):
-//! without them the consumers would never end.
+//! A producer ends when its last clone is dropped: at the end of its work, after an error, by a panic, or
+//! because it was told to stop. Putting the pills ignores a request to stop (it is [`masked`]), because
+//! without pills the consumers would never end.
 //!
 //! # Why not just close it?
 //!
-//! A channel of Rust ends by itself when its last sender is dropped, and often that is enough. Here each end
-//! keeps the whole queue alive; the same is true of a queue that is shared by name, kept in a field or on
-//! another machine, or to which its consumers also put. Then the last sender is never dropped, and a pill
-//! must announce the end.
+//! A channel in Rust ends by itself when its last sender is dropped, and in many programs that is enough.
+//! In this queue each end keeps the whole queue alive. The same is true of a queue that is shared by name,
+//! kept in a field or on another machine, or filled by its own consumers. In such a queue the last sender
+//! is never dropped, so a pill must announce the end.
 //!
-//! The [`faults`] show what happens if one of the invariants is left out.
+//! The module [`faults`] shows what happens if one of the invariants is missing.
 
 pub mod faults;
 
@@ -54,27 +54,27 @@ pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// A consumer's end of the queue. Each consumer has one.
+/// A consumer's end of the queue; each consumer has its own.
 pub struct Consumer<T> {
-    /// `None` when the consumer has ended: then no producer waits for it.
+    /// The field is `None` when the consumer has ended; then no producer waits for the consumer.
     queue: Option<Receiver<Message<T>>>,
     shared: Arc<Shared<T>>,
 }
 
-/// What all ends share.
+/// The data that all ends of the queue share.
 struct Shared<T> {
     queue: Sender<Message<T>>,
     left: Mutex<Left>,
 }
 
-/// How many ends are still there.
+/// The numbers of producers and consumers that are left.
 struct Left {
     producers: usize,
     consumers: usize,
 }
 
-/// Makes a queue with room for `capacity` items, and returns a producer, which can be cloned, and `consumers`
-/// consumers.
+/// Creates a queue with room for `capacity` items, and returns a producer, which can be cloned, and
+/// `consumers` consumers.
 ///
 /// # Panics
 /// If `capacity` or `consumers` is zero.
@@ -94,7 +94,8 @@ impl<T> Shared<T> {
 }
 
 impl<T> Producer<T> {
-    /// Puts an item into the queue; if the queue is full, waits for room. A cancellation point.
+    /// Puts an item into the queue; if the queue is full, waits for room. This call is a cancellation
+    /// point.
     ///
     /// # Errors
     /// Returns the item if no consumer is left, or if the calling task was cancelled.
@@ -119,7 +120,7 @@ impl<T> Clone for Producer<T> {
 
 // ANCHOR: producer_ends
 impl<T> Drop for Producer<T> {
-    /// The last producer leaves a pill for each consumer, and waits for room for them.
+    /// The last producer puts a pill for each consumer, and waits for room in the queue if necessary.
     fn drop(&mut self) {
         let pills = {
             let mut left = self.shared.left();
@@ -139,11 +140,11 @@ impl<T> Drop for Producer<T> {
 
 impl<T> Consumer<T> {
     // ANCHOR: take
-    /// Takes the next item, and waits until there is one. Returns `None` when nothing more will come. A
-    /// cancellation point.
+    /// Takes the next item, and waits until there is an item. Returns `None` when no more items will come.
+    /// This call is a cancellation point.
     ///
     /// # Errors
-    /// If the calling task was cancelled. Nothing has been taken then.
+    /// If the calling task was cancelled. After an error, the call has taken no item.
     pub fn take(&mut self) -> Result<Option<T>, Cancelled> {
         let Some(queue) = &self.queue else { return Ok(None) };
         match queue.take() {

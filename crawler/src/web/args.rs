@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
 
-/// Threads that a pool may have.
+/// The largest number of threads in a pool.
 const MOST_THREADS: usize = 256;
 
 /// Crawls web sites, and goes on where it was stopped
@@ -160,8 +160,8 @@ pub struct StatusArgs {
 
 #[cfg(feature = "redis")]
 impl StatusArgs {
-    /// The flags after `crawl status`, if the command line begins like this. A host with the name `status` is
-    /// written `http://status/`.
+    /// Returns the flags after `crawl status`, if the command line begins with these words. The address of
+    /// a host with the name `status` is written `http://status/`.
     pub fn asked_for() -> Option<StatusArgs> {
         let mut line = std::env::args_os().skip(1);
         let is_status = line.next().is_some_and(|word| word == "status");
@@ -170,10 +170,11 @@ impl StatusArgs {
 }
 
 impl CrawlArgs {
-    /// The scope of the crawl that the command line asks for; all of the starts are in it.
+    /// Returns the scope of the crawl from the command line, which includes all start addresses.
     ///
     /// # Errors
-    /// A sentence for the user, if a host or a pattern is not valid, or a start is at a private address.
+    /// Returns a sentence for the user if a host or a pattern is not valid, or if a start is at a private
+    /// address.
     pub fn scope(&self) -> anyhow::Result<Scope> {
         let starts: Vec<_> = self.starts.iter().map(normalise).collect();
         let scope = Scope::new(&starts, &self.allow, self.allow_private || self.demo.is_some())?;
@@ -190,8 +191,8 @@ impl CrawlArgs {
         Ok(scope)
     }
 
-    /// The name by which sites address the crawler in `robots.txt`: `MyBot`, if the crawler says that it is
-    /// `MyBot/1.0` or `Mozilla/5.0 (compatible; MyBot/1.0)`.
+    /// Returns the name by which sites address the crawler in `robots.txt`; the name is `MyBot` if the user
+    /// agent is `MyBot/1.0` or `Mozilla/5.0 (compatible; MyBot/1.0)`.
     pub fn robots_name(&self) -> &str {
         let agent = self.user_agent.as_str();
         let product = agent.split_once("compatible;").map_or(agent, |(_, product)| product);
@@ -200,13 +201,13 @@ impl CrawlArgs {
     }
 }
 
-/// Reads an address as people write it: `example.org` and `localhost:8000` are `http://`.
+/// Parses an address as people write it; the scheme of `example.org` and `localhost:8000` is `http://`.
 fn address(written: &str) -> Result<Url, String> {
     let is_port = |behind: &str| {
         let port = behind.split(['/', '?', '#']).next().unwrap_or_default();
         !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
     };
-    // `[::1]:8000` and `example.org/?from=http://other.org` have a colon, and no scheme before it.
+    // `[::1]:8000` and `example.org/?from=http://other.org` have a colon, but no scheme before it.
     let is_scheme =
         |before: &str| before.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
     let has_scheme =

@@ -1,9 +1,9 @@
 //! The indexing half of desktop search: it puts the words of files into an index on disk.
 //!
 //! One thread walks through directories and puts files that have changed into a bounded queue. Several
-//! threads take files out, read them, and put their words into the index. When the walk ends, by itself or
-//! because it is stopped, a poison pill for each reading thread goes into the queue. Files in front of the
-//! pills are still indexed.
+//! threads take files out, read them, and put their words into the index. When the walk ends or is stopped,
+//! a poison pill for each reading thread goes into the queue. Files that are in front of the pills in the
+//! queue are still indexed.
 //!
 //! ```sh
 //! cargo run -p desktop-search --bin index -- --demo demo-files --into demo-index
@@ -24,10 +24,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How many files may wait to be read.
+/// The largest number of files that wait to be read.
 const QUEUE: usize = 1000;
 
-/// How often the thread that waits for the others looks at the clock.
+/// The interval at which the waiting thread checks the clock.
 const TICK: Duration = Duration::from_millis(100);
 
 fn main() -> ExitCode {
@@ -40,13 +40,13 @@ fn main() -> ExitCode {
 }
 
 // ANCHOR: index
-/// Indexes everything below the directories of the command line, unless `stop` is cancelled before the end.
-/// Returns whether the walk came to its end.
+/// Indexes everything below the directories of the command line, until the end or until `stop` is
+/// cancelled. Returns true if the walk reached its end.
 pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Result<bool> {
     let crawl = indexing.crawl()?;
     let readers = indexing.readers;
     let (producer, consumers) = pills::queue(QUEUE, readers);
-    // The tasks wait for each other, so each has a thread of its own.
+    // The tasks wait for each other, so each task needs a thread of its own.
     let pool = ThreadPoolExecutor::builder().threads(1 + readers).name("index").build()?;
     let stop = stop.clone();
     let crawler = pool.submit(move || stop.attach(|| put_files(crawl, producer)))?;
@@ -63,7 +63,7 @@ pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Res
     }
     let (crawl, is_whole) = crawler.join().map_err(|_| anyhow!("the thread that walks has panicked"))??;
     match failed {
-        // If the commit fails as well, its error says why the threads have ended.
+        // If the commit also fails, its error explains why the threads have ended.
         Some(error) => indexing.commit(false).and(Err(error)),
         None => indexing.commit_rest(&crawl, is_whole).map(|()| is_whole),
     }
@@ -71,11 +71,13 @@ pub(crate) fn index(indexing: &Arc<Indexing>, stop: &CancelToken) -> anyhow::Res
 // ANCHOR_END: index
 
 // ANCHOR: put_files
-/// The work of the one thread that walks. Returns whether it came to the end.
+/// Puts the files of the walk into the queue; one thread runs this function. Returns true if the walk
+/// reached its end.
 fn put_files(mut crawl: Crawl, producer: Producer<File>) -> anyhow::Result<(Crawl, bool)> {
     let stop = CancelToken::current();
     while let Some(file) = crawl.next().transpose()? {
-        // The walk ends here if no consumer is left, or if it is told to stop, even while it waits for room.
+        // The walk ends here if all consumers are gone, or if the walk is stopped, even while it waits for
+        // room in the queue.
         if stop.is_cancelled() || producer.put(file).is_err() {
             return Ok((crawl, false));
         }
@@ -86,7 +88,7 @@ fn put_files(mut crawl: Crawl, producer: Producer<File>) -> anyhow::Result<(Craw
 // ANCHOR_END: put_files
 
 // ANCHOR: index_files
-/// The work of a thread that reads.
+/// Takes files out of the queue and indexes them; each reading thread runs this function.
 fn index_files(mut files: Consumer<File>, indexing: &Indexing) -> anyhow::Result<()> {
     let mut batch = indexing.batch();
     while let Some(file) = files.take()? {
@@ -101,7 +103,8 @@ fn index_files(mut files: Consumer<File>, indexing: &Indexing) -> anyhow::Result
 }
 // ANCHOR_END: index_files
 
-/// Waits for a thread, and meanwhile shows the progress of the others and commits when it is time.
+/// Waits for a thread; meanwhile shows the progress of the other threads, and commits at the chosen
+/// interval.
 fn wait_for(
     mut thread: TaskHandle<anyhow::Result<()>>,
     indexing: &Indexing,

@@ -1,12 +1,13 @@
-//! The searching half of desktop search: it finds the files that have some words and prints the best matches
-//! first, each with a line that shows why it was found.
+//! The searching half of desktop search: it finds the files that have some words, and prints the best
+//! matches first. Each match has a line of text that shows why the file was found.
 //!
 //! ```sh
 //! cargo run -p desktop-search --bin search -- demo-index poison pill
 //! cargo run -p desktop-search --bin search -- demo-index "poison pill" -- -queue
 //! ```
 //!
-//! As with `grep`, the exit status is 0 if something was found, 1 if not, and 2 if the search failed.
+//! The exit status is that of `grep`: 0 if a file was found, 1 if none was found, and 2 if the search
+//! failed.
 
 use anyhow::anyhow;
 use clap::Parser;
@@ -19,7 +20,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// The largest file, in bytes, in which a line is looked for; `index` takes no larger files.
+/// The size, in bytes, of the largest file in which `search` looks for a line; `index` takes no larger
+/// files.
 const LARGEST: u64 = 1 << 30;
 
 fn main() -> ExitCode {
@@ -70,7 +72,7 @@ fn lines(hits: &Hits) -> String {
     }
 }
 
-/// The line of a hit, with the found words in bold.
+/// Returns the line of a hit, with the found words in bold.
 fn marked(hit: &Hit, is_coloured: bool) -> String {
     let Some(place) = &hit.place else { return String::new() };
     let (mut line, mut at) = (String::new(), 0);
@@ -82,7 +84,7 @@ fn marked(hit: &Hit, is_coloured: bool) -> String {
     line + &place.text[at..]
 }
 
-/// A path as a user would type it in the directory `here`.
+/// Returns a path as a user would type it in the directory `here`.
 fn near<'p>(path: &'p Path, here: &PathBuf) -> &'p Path {
     path.strip_prefix(here).unwrap_or(path)
 }

@@ -1,4 +1,5 @@
-//! A folder with files and an index, the programs that work on it, and the contents of an index.
+//! A folder with files and an index, functions that run the two programs on it, and functions that read the
+//! index.
 
 use desktop_search::tree;
 use serde_json::Value;
@@ -12,10 +13,10 @@ use tantivy::schema::{IndexRecordOption, Value as _};
 use tantivy::{DocSet, Index, SegmentReader, TERMINATED, TantivyDocument};
 use tempfile::TempDir;
 
-/// The endings of the file names in a tree, one for each kind of file.
+/// The endings of the file names in a demo tree, one for each kind of file.
 pub(crate) const KINDS: [&str; 6] = [".txt", ".md", ".rs", ".html", ".txt", ".txt"];
 
-/// A time long enough ago for it to identify the version of a file.
+/// A time that is so long ago that it identifies the version of a file.
 const LONG_AGO: Duration = Duration::from_secs(1_700_000_000);
 
 /// A folder whose `tree/` is indexed into `index/`.
@@ -42,12 +43,12 @@ impl Folder {
         self.directory().join(name)
     }
 
-    /// The contents of its index.
+    /// Returns the contents of the folder's index.
     pub(crate) fn contents(&self) -> BTreeMap<String, Indexed> {
         contents(&self.path("index"))
     }
 
-    /// Writes a file below `tree/`; its name may begin with `tree/`, but need not.
+    /// Writes a file below `tree/`; the prefix `tree/` in its name is optional.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
         let path = if name.starts_with("tree/") { self.path(name) } else { self.path("tree").join(name) };
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -55,15 +56,15 @@ impl Folder {
         self.settle(&path);
     }
 
-    /// Makes a file older. Files of different sizes keep different times, so that a version can be told from
-    /// the next one.
+    /// Sets the time of a file to an old time. Files of different sizes get different times, so that two
+    /// versions of a file differ.
     pub(crate) fn settle(&self, path: &Path) {
         let file = File::options().write(true).open(self.directory().join(path)).unwrap();
         let size = file.metadata().unwrap().len();
         file.set_modified(SystemTime::UNIX_EPOCH + LONG_AGO + Duration::from_secs(size)).unwrap();
     }
 
-    /// Sets the time of all files in the tree to a given day.
+    /// Sets the modification time of all files in the tree to a given day.
     pub(crate) fn touch(&self, day: &str) {
         let mut find = Command::new("find");
         find.arg(self.path("tree")).args(["-type", "f", "-exec", "touch", "-d", day, "{}", "+"]);
@@ -110,7 +111,7 @@ impl Folder {
         serde_json::from_slice(&run.stdout).unwrap()
     }
 
-    /// The names of the files that are found, in their order.
+    /// Returns the names of the files that are found, in the order of the output.
     pub(crate) fn names(&self, words: &[&str]) -> Vec<String> {
         let found = self.search(words);
         let name = |file: &Value| {
@@ -123,14 +124,14 @@ impl Folder {
     }
 }
 
-/// All that an index says of a file: its version, and the places of each word.
+/// The data that an index has of a file: its version, and the positions of each word.
 #[derive(Debug, PartialEq, Eq, Default)]
 pub(crate) struct Indexed {
     stamp: (Option<i64>, Option<u64>),
     words: BTreeMap<(String, String), Vec<u32>>,
 }
 
-/// What is in an index, by path. Each file must be there once.
+/// Returns the contents of an index, by path. Panics if the index has a file twice.
 pub(crate) fn contents(index: &Path) -> BTreeMap<String, Indexed> {
     let index = Index::open_in_dir(index).unwrap();
     let searcher = index.reader().unwrap().searcher();

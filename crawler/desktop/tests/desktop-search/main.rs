@@ -1,4 +1,4 @@
-//! Desktop search as its users see it.
+//! Tests desktop search through its two programs.
 
 mod folder; // a folder with files and an index
 mod search; // what is found, and what a second run does

@@ -1,4 +1,4 @@
-//! Desktop search as a shell sees it: what is found, what a second run does, exit statuses.
+//! Tests of desktop search from a shell: the found files, a second run, and exit statuses.
 
 use crate::folder::{Folder, KINDS};
 use serde_json::Value;
@@ -11,7 +11,7 @@ fn every_file_of_a_tree_is_found_by_its_own_word() {
     let report = folder.index(&[]);
     assert_eq!(report["complete"], true);
     assert_eq!(report["skipped"], serde_json::json!({ "binary": 1, "huge": 1, "special": 0 }));
-    // Two files have no number in their names: the file of one line and the Japanese file.
+    // Two files have no number in their names: the file of one line, and the Japanese file.
     assert_eq!(report["indexed"], 62);
     for number in 0..60 {
         let found = folder.search(&[&format!("number{number}")]);
@@ -20,7 +20,7 @@ fn every_file_of_a_tree_is_found_by_its_own_word() {
         let path = Path::new(file["path"].as_str().unwrap());
         let name = path.file_name().unwrap().to_str().unwrap();
         assert!(name.contains(&number.to_string()) && name.ends_with(KINDS[number % 6]), "{name}");
-        // A line of UTF-16 cannot be found in the bytes of its file.
+        // A line of a UTF-16 text cannot be found in the bytes of its file.
         if number % 6 != 5 {
             let line = usize::try_from(file["line"].as_u64().unwrap()).unwrap();
             let content = fs::read(path).unwrap();
@@ -143,7 +143,7 @@ fn a_second_run_does_what_has_changed() {
     assert_eq!(folder.contents().len(), 0);
 }
 
-/// Threads that replace files at the same time must not remove what the others have put.
+/// Checks that threads that replace files at the same time do not remove each other's files.
 #[cfg(unix)]
 #[test]
 fn many_threads_renew_an_index() {
@@ -160,8 +160,8 @@ fn many_threads_renew_an_index() {
     assert!(folder.contents() == renewed, "it is not what a new index has");
 }
 
-/// File systems keep times in steps. A file may be written twice within one step, with the same time and
-/// size.
+/// File systems store times in steps. So a file that is written twice within one step can keep its time and
+/// its size.
 #[test]
 fn a_file_that_was_just_written_is_read_again() {
     let folder = Folder::new();
@@ -190,7 +190,7 @@ fn roots_in_roots_are_indexed_once() {
     let report = run(&["tree", "tree/inner", "tree/.inner", "tree/../tree", "tree/a.txt"]);
     assert_eq!(report["indexed"], 3);
     assert_eq!(folder.names(&["word"]), ["a.txt", "b.txt", "c.txt"]);
-    // A run over a part of the tree says nothing about the rest.
+    // A run over a part of the tree removes no files of the rest.
     assert_eq!(run(&["tree/inner"])["removed"], 0);
     fs::remove_file(folder.path("tree/a.txt")).unwrap();
     assert_eq!(run(&["tree/inner"])["removed"], 0);

@@ -1,5 +1,5 @@
-//! A run of `index` that is told to stop, or killed: what it leaves, and that the next run goes on from
-//! there.
+//! Checks that a run of `index` that was stopped or killed leaves a valid index, and that the next run
+//! continues from there.
 
 use crate::folder::{Folder, Indexed};
 use serde_json::Value;
@@ -12,8 +12,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// So many files that the queue and the child's output pipe, which gets a message for each file, cannot hold
-/// all of them.
+/// The number of files; there are more than the queue and the child's output pipe, which gets a message for
+/// each file, can hold.
 const MANY: usize = 3000;
 
 fn signal(child: &Child, signal: &str) {
@@ -21,7 +21,7 @@ fn signal(child: &Child, signal: &str) {
     assert!(sent.success());
 }
 
-/// Starts a run that names each file that it indexes.
+/// Starts a run that prints the name of each file that it indexes.
 fn start(folder: &Folder, flags: &[&str]) -> (Child, BufReader<ChildStderr>) {
     let mut command = folder.program("index");
     let mut child =
@@ -30,9 +30,9 @@ fn start(folder: &Folder, flags: &[&str]) -> (Child, BufReader<ChildStderr>) {
     (child, messages)
 }
 
-/// Waits until a child halts because the test does not read its messages, which do not fit into the pipe. The
-/// child's queue is full then, and the thread that walks waits for room. A thread that could go on is not
-/// asleep, however busy the machine is.
+/// Waits until a child process blocks because the test does not read its messages, which do not fit into
+/// the pipe. Then the child's queue is full, and the thread that walks waits for room in the queue. A
+/// thread that can continue is not asleep, however busy the machine is.
 #[cfg(target_os = "linux")]
 fn until_it_halts(child: &Child) {
     let tasks = format!("/proc/{}/task", child.id());
@@ -46,7 +46,8 @@ fn until_it_halts(child: &Child) {
     while looks < 5 {
         assert!(begun.elapsed() < Duration::from_mins(1), "it does not come to a halt");
         thread::sleep(Duration::from_millis(20));
-        // The main thread, the threads that read, the thread that walks, and the threads of the library.
+        // The threads of the child: the main thread, the threads that read, the thread that walks, and the
+        // threads of the library.
         let threads = threads();
         looks = if threads.len() > 5 && threads.into_iter().all(is_asleep) { looks + 1 } else { 0 };
     }
@@ -58,12 +59,12 @@ fn told_to_stop_it_indexes_what_is_queued_and_the_next_run_goes_on() {
     let folder = Folder::with_a_tree(MANY);
     folder.index(&[]);
     let all = folder.contents();
-    // All files now have another time and the same words.
+    // All files now have another time, but the same words.
     folder.touch("2020-01-01");
     let (mut child, mut messages) = start(&folder, &[]);
     until_it_halts(&child);
     signal(&child, "-INT");
-    // The child must hear the signal before it can go on.
+    // The child must receive the signal before the test lets it continue.
     let rest = thread::spawn(move || {
         thread::sleep(Duration::from_millis(100)); // if this is too short, more is indexed
         let mut rest = String::new();
@@ -81,7 +82,7 @@ fn told_to_stop_it_indexes_what_is_queued_and_the_next_run_goes_on() {
     assert_eq!((&report["complete"], &report["removed"]), (&false.into(), &0.into()));
     assert!(indexed >= 1000 + 500, "what was queued, and what was named before: {indexed}");
     assert!(indexed < MANY, "it walked on");
-    // Every file that the child named is in the index.
+    // The index contains every file that the child named.
     assert_eq!(rest.lines().filter(|line| line.starts_with("indexed ")).count(), indexed);
     let now = folder.contents();
     assert_eq!(now.len(), all.len(), "what it has not seen may be there");
@@ -102,8 +103,8 @@ fn told_twice_it_ends_at_once() {
     let folder = Folder::with_a_tree(MANY);
     let (mut child, messages) = start(&folder, &[]);
     until_it_halts(&child);
-    // The child can neither print nor go on, because the test does not read. The child still reacts to the
-    // second signal.
+    // The child can neither print nor continue, because the test does not read its output. The child still
+    // reacts to the second signal, although its output is blocked.
     signal(&child, "-TERM");
     let begun = Instant::now();
     let status = loop {
@@ -119,13 +120,13 @@ fn told_twice_it_ends_at_once() {
     assert_eq!(folder.index(&[])["complete"], true);
 }
 
-/// How often a process is killed; `CRAWLER_KILLS=100` runs the whole proof.
+/// Returns the number of times that a process is killed; `CRAWLER_KILLS=100` runs the whole test.
 fn kills() -> usize {
     env::var("CRAWLER_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(8)
 }
 
-/// Kills runs at random moments and lets new runs go on with the work, until [`kills`] runs have been killed.
-/// Whenever a run comes to its end, the index must be that of an undisturbed run.
+/// Kills runs at random moments and lets new runs continue the work, until [`kills`] runs have been killed.
+/// Whenever a run reaches its end, the index must equal the index of an undisturbed run.
 #[cfg(unix)]
 #[test]
 fn killed_at_any_moment_it_goes_on_as_if_nothing_had_been() {
@@ -146,7 +147,7 @@ fn killed_at_any_moment_it_goes_on_as_if_nothing_had_been() {
             };
             messages.lines().map_while(Result::ok).inspect(tell).collect::<Vec<_>>()
         });
-        // The first file has been indexed, or the run has ended without one.
+        // The child has indexed its first file, or has ended without indexing a file.
         let begun = begun.recv().unwrap_or_else(|_| Instant::now());
         let moment = if killed < kills() { whole.mul_f64(random.f64()) } else { Duration::from_mins(1) };
         let is_over = loop {

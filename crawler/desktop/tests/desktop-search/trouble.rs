@@ -1,5 +1,5 @@
-//! Trouble with an index, a tree or a disk ends in a sentence and an exit status, never in a hang, and
-//! nothing that was committed is lost.
+//! Checks that a fault of an index, a tree or a disk ends in a message and an exit status, without a hang.
+//! No committed file is lost.
 
 use crate::folder::Folder;
 use clap::Parser;
@@ -15,8 +15,8 @@ fn said(run: &Output) -> String {
     String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
-/// Runs both programs on an index that is damaged somehow. Neither program may be ended by a signal, and a
-/// program that fails must say so in a sentence.
+/// Runs both programs on a damaged index. A signal must not end either program, and a program that fails
+/// must explain this in a sentence.
 fn both(folder: &Folder, what: &str) -> (Option<i32>, Option<i32>) {
     let search = folder.run("search", &[], &["number1"]);
     let index = folder.run("index", &[], &["tree"]);
@@ -33,7 +33,8 @@ fn both(folder: &Folder, what: &str) -> (Option<i32>, Option<i32>) {
     (search.status.code(), index.status.code())
 }
 
-/// Damages each file of an index: cuts it in half, empties it, removes it, and flips some of its bits.
+/// Damages each file of an index in several ways: cuts it in half, empties it, removes it, and flips some
+/// of its bits.
 #[test]
 fn a_damaged_index_is_refused() {
     let folder = Folder::with_a_tree(12);
@@ -55,7 +56,7 @@ fn a_damaged_index_is_refused() {
                 "half" => bytes.truncate(bytes.len() / 2),
                 "empty" => bytes.clear(),
                 "gone" => fs::remove_file(&file).unwrap(),
-                // A file has a checksum at its end.
+                // Each file of the index has a checksum at its end.
                 _ => (0..bytes.len() / 2).step_by(7).for_each(|at| bytes[at] ^= 0x24),
             }
             if way != "gone" {
@@ -159,7 +160,7 @@ fn a_full_disk_loses_nothing_that_was_committed() {
     assert_eq!((&again["indexed"], &again["unchanged"]), (&200.into(), &14.into()));
 }
 
-/// One link leads back to a directory above it, and one leads nowhere.
+/// One link leads back to a directory above it, and another link leads nowhere.
 #[cfg(unix)]
 #[test]
 fn links_are_no_trouble() {
@@ -183,7 +184,8 @@ fn links_are_no_trouble() {
     assert_eq!(folder.search(&["outside"])["count"], 2);
 }
 
-/// Each of seven directories has a link to each of the seven, which makes 13,699 paths to seven files.
+/// Each of seven directories has a link to each of the seven directories, which makes 13,699 paths to seven
+/// files.
 #[cfg(unix)]
 #[test]
 fn directories_that_link_to_each_other_are_walked_once() {
@@ -205,7 +207,7 @@ fn directories_that_link_to_each_other_are_walked_once() {
     }
 }
 
-/// Opening a pipe waits for its other end, which no process opens here.
+/// Opening a pipe blocks until a process opens the other end, which no process does here.
 #[cfg(unix)]
 #[test]
 fn a_pipe_is_not_waited_for() {
@@ -214,7 +216,7 @@ fn a_pipe_is_not_waited_for() {
     let made = std::process::Command::new("mkfifo").arg(folder.path("tree/pipe")).status().unwrap();
     assert!(made.success());
     assert_eq!(folder.index(&[])["skipped"]["special"], 1);
-    // A pipe may also take a file's place after the directory was read.
+    // A pipe can also replace a file after the directory was read.
     let (sender, content) = mpsc::channel();
     let pipe = folder.path("tree/pipe");
     thread::spawn(move || sender.send(desktop_search::read(&pipe, 100).unwrap()));
@@ -222,8 +224,8 @@ fn a_pipe_is_not_waited_for() {
     assert_eq!(content, desktop_search::Content::Skipped(desktop_search::Skipped::Special));
 }
 
-/// A reader that has closed its end has read enough. A full disk is an error. In neither case does the
-/// program panic.
+/// A reader that has closed its end of the pipe has read enough. A full disk is an error of the program.
+/// The program does not panic on a full disk or a closed pipe.
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_nobody_takes_is_no_panic() {

@@ -1,5 +1,5 @@
-//! Ways to end a queue, to stop a crawl, to write down what it has done, to share it among workers, and to
-//! leave a site alone: some fail, and some work.
+//! Wrong and right ways to end a queue, to stop a crawl, to record its progress, to share it among workers,
+//! and to pause between requests to a site.
 //!
 //! ```text
 //! cargo run --bin crawler -- pills single

@@ -1,9 +1,9 @@
-//! The store of a crawl that one process works on: the order of the pages is in memory, and what is known of
-//! each page is in a file.
+//! The store of a crawl that one process works on: the order of the pages is in memory, and the records of
+//! the pages are in a file.
 //!
-//! Memory and file change in one place: [`exchange`](Store::exchange). What is in memory can be made from the
-//! file at any time, and a run makes it when it begins. The file is a little behind memory, by the pages that
-//! are [in flight](super::keeper), and everything in it is true.
+//! Memory and file are changed in one place: [`exchange`](Store::exchange). The data in memory can be
+//! restored from the file at any time, and each run restores it at its start. The file lags behind memory
+//! by the pages that are [in flight](super::keeper), and everything in the file is true.
 
 use super::frontier::{Added, Failure, Frontier, Job, Kind, Limits, RULES_COUNT, Trouble};
 use super::keeper::Keeper;
@@ -27,30 +27,30 @@ use url::Url;
 pub struct Disk {
     /// The file.
     state: Arc<State>,
-    /// How many waiting pages this run's command line does not admit.
+    /// The number of waiting pages that this run's command line excludes.
     pub beyond: usize,
-    /// How many pages were asked for again and had not changed.
+    /// The number of pages that were requested again and had not changed.
     unchanged: usize,
-    /// Pages that were over at least this long ago are visited again.
+    /// Pages that were finished at least this long ago are visited again.
     again: Option<Duration>,
     frontier: Frontier,
     visitor: Arc<Visitor>,
     rules: HashMap<Arc<str>, Arc<Rules>>,
-    /// Failed tries, and deaths, of the runs before this one.
+    /// The failed tries, and the deaths, from earlier runs.
     tries: HashMap<String, (u32, u32)>,
-    /// Sites that have not been asked for everything yet.
+    /// Sites that still have to be asked for rules or lists.
     asking: HashMap<Arc<str>, Box<Asking>>,
     changes: Changes,
     keeper: Keeper,
-    /// The key of each lease that is out.
+    /// The key of each lease that is handed out.
     out: Vec<Arc<str>>,
     under_way: UnderWay,
 }
 
 impl Disk {
-    /// Opens a store with the given pages and those that earlier runs have left in a file. Pages that could
-    /// not be fetched are tried again if that is wanted, and pages that were over at least `again` ago are
-    /// visited again.
+    /// Opens a store with the given pages and the pages that earlier runs have left in a file. If the flags
+    /// say so, pages that could not be fetched are tried again. Pages that were finished at least `again`
+    /// ago are visited again.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -86,12 +86,13 @@ impl Disk {
         Ok(disk)
     }
 
-    /// Locks the store, on which many threads work.
+    /// Locks the store, which many threads share.
     fn of(store: &Mutex<Disk>) -> MutexGuard<'_, Disk> {
         store.lock().expect("nothing panics under it")
     }
 
-    /// Takes on what earlier runs have left to do: pages that wait, and links that were beyond their limits.
+    /// Adds the work that earlier runs have left: waiting pages, and links that were beyond the limits of
+    /// those runs.
     fn recall(&mut self, retries_failed: bool) -> anyhow::Result<()> {
         let (known, mut refusing, mut left) = (self.state.known()?, HashSet::new(), Vec::new());
         self.tries = known.tries;
@@ -146,8 +147,8 @@ impl Disk {
         self.recall_links()
     }
 
-    /// Takes on links that were beyond the limits of an earlier run. Many pages may have the same link, which
-    /// is taken on once.
+    /// Adds links that were beyond the limits of an earlier run. Many pages may have the same link, which
+    /// is added only once.
     fn recall_links(&mut self) -> anyhow::Result<()> {
         let mut found = Vec::new();
         self.state.each(|_, record| {
@@ -169,21 +170,21 @@ impl Disk {
     }
 
     fn add(&mut self, pages: Vec<Job>) -> usize {
-        // A page of an earlier run may be found again: the page that links to it was not durable when that
-        // process died.
+        // A page of an earlier run may be found again, because the page that links to it was not durable
+        // when the process died.
         let pages = pages.into_iter().map(|page| tried(page, &self.tries));
         let Added { new, left_out } = self.frontier.add(pages);
         self.changes.found.extend(new);
         left_out
     }
 
-    /// Notes the rules of a site. The site is not asked again while these rules are valid.
+    /// Records the rules of a site. The site is not asked again while these rules are valid.
     fn heed(&mut self, site: &Arc<str>, rules: Rules, until: Instant) {
         self.frontier.open_site(site, rules.crawl_delay(), until);
         self.rules.insert(Arc::clone(site), Arc::new(rules));
     }
 
-    /// Notes what became of a page. The pages to which it links are taken on before the page is over.
+    /// Records the outcome of a page. The linked pages are added before the page is finished.
     fn page(&mut self, job: Job, visit: Visit, now: Instant) -> anyhow::Result<()> {
         self.unchanged += usize::from(matches!(visit, Visit::Unchanged(_)));
         match Effect::of(visit) {
@@ -216,7 +217,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Notes what a site has answered.
+    /// Records the answer of a site.
     fn site(&mut self, step: Step, now: Instant) {
         match step {
             Step::Away(job, why, asked) => {
@@ -242,13 +243,14 @@ impl Disk {
         }
     }
 
-    /// Notes the trouble of a site. A pause that the site has asked for also counts in the next run. Our own
-    /// pauses do not count across runs: a user who starts a new run has a reason to.
+    /// Records a failure of a site. A pause that the site has asked for also counts in the next run. Pauses
+    /// that the crawler itself has chosen do not count in the next run, because a user may start a new run
+    /// for a reason.
     fn trouble(&mut self, site: &Arc<str>, trouble: Trouble, why: &str, asked: Option<Duration>) {
         self.rest(site, asked.unwrap_or_default());
         let Trouble::Left(pages) = trouble else { return };
         if pages.iter().any(|page| page.is_other) {
-            // This answers the check: the link leads to a site that does not answer.
+            // This is the result of the check: the link leads to a site that does not answer.
             self.frontier.give_up(pages.len());
             let failed = |page: Job| (page.url, of_a_site_that_is_away(page.depth, why));
             self.changes.over.extend(pages.into_iter().map(failed));
@@ -277,7 +279,7 @@ impl Disk {
         })
     }
 
-    /// Notes that a lease is no longer out.
+    /// Records that a lease is no longer handed out.
     fn has_come_back(&mut self, job: &Job) {
         let name = key(job);
         self.out.retain(|out| **out != *name);
@@ -367,13 +369,13 @@ impl Results for Mutex<Disk> {
     }
 }
 
-/// A page that was found, with the tries and the deaths of earlier runs.
+/// Returns the page with its tries and deaths from earlier runs.
 fn tried(page: Job, tries: &HashMap<String, (u32, u32)>) -> Job {
     let (attempts, deaths) = tries.get(&*page.url).copied().unwrap_or_default();
     Job { attempts, deaths, ..page }
 }
 
-/// Whether a page that could not be fetched may be there now.
+/// Returns true if a page that could not be fetched may be available now.
 fn is_worth_a_try(record: &Record) -> bool {
     match record.progress {
         Progress::Failed => true,

@@ -1,9 +1,9 @@
-//! The thread that writes the state, while the other threads go on.
+//! The thread that writes the state while the other threads fetch pages.
 //!
-//! A commit waits for the disk, which takes as long for one page as for many. So the keeper writes everything
-//! at once that has come in during the last commit. A page is *in flight* while it is being fetched, or was
-//! fetched and is not durable: it has a permit, which the commit gives back. There are as many permits as
-//! pages that may be fetched again after a crash.
+//! A commit waits for the disk, which takes the same time for one page as for many pages. So the keeper
+//! writes at once everything that arrived during the last commit. A page is *in flight* while it is being
+//! fetched, or was fetched and is not durable yet. Each page in flight has a permit, which the commit gives
+//! back. The number of permits is the number of pages that may be fetched again after a crash.
 
 use super::state::{Changes, State};
 use anyhow::anyhow;
@@ -13,20 +13,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How many pages may be in flight.
+/// The largest number of pages in flight.
 pub const IN_FLIGHT: usize = 64;
 
-/// How often a thread that waits for a permit checks whether the keeper can still write.
+/// The interval at which a thread that waits for a permit checks whether the keeper can still write.
 const TICK: Duration = Duration::from_millis(50);
 
-/// A keeper. The keeper has a thread only while there is something to write.
+/// A keeper. Writes changes to the state; it has a thread only while there are changes to write.
 pub struct Keeper {
     state: Arc<State>,
     permits: Arc<Semaphore>,
-    /// How many writes were asked for.
+    /// The number of writes that were requested.
     writes: u64,
-    /// How many writes are durable. The keeper's thread adds to it (`Release`) after the commit, and a thread
-    /// that reads it (`Acquire`) finds these writes in the file.
+    /// The number of writes that are durable. The keeper's thread increases this number (`Release`) after
+    /// the commit; a thread that reads the number (`Acquire`) finds the counted writes in the file.
     durable: Arc<AtomicU64>,
     at_work: Option<AtWork>,
 }
@@ -38,17 +38,17 @@ struct AtWork {
 }
 
 impl Keeper {
-    /// A keeper of this file.
+    /// Returns a keeper of the given file.
     pub fn of(state: Arc<State>) -> Keeper {
         let (permits, durable) = (Arc::new(Semaphore::new(IN_FLIGHT)), Arc::default());
         Keeper { state, permits, writes: 0, durable, at_work: None }
     }
 
-    /// Takes up to `most` permits for fetches. Waits for a permit if none is free and no page is `out`, that
-    /// is, being fetched.
+    /// Takes up to `most` permits for fetches. Waits for a permit if no permit is free and no page is
+    /// `out`, that is, being fetched.
     ///
     /// # Errors
-    /// If something could not be written: then there is no use in fetching more.
+    /// Fails if an earlier change could not be written, because then fetching more pages is useless.
     pub fn take(&mut self, most: usize, out: usize) -> anyhow::Result<usize> {
         loop {
             if self.at_work.as_ref().is_some_and(|work| work.kept.is_finished()) {
@@ -67,10 +67,11 @@ impl Keeper {
         self.permits.release(permits);
     }
 
-    /// Hands over changes to be written. When the changes are durable, `permits` permits are given back.
+    /// Passes changes to the keeper's thread, which writes them. When the changes are durable, `permits`
+    /// permits are given back.
     ///
     /// # Errors
-    /// If the thread cannot be started, or if an earlier change could not be written.
+    /// Fails if the thread cannot be started, or if an earlier change could not be written.
     pub fn write(&mut self, changes: Changes, permits: usize) -> anyhow::Result<()> {
         if changes.is_empty() {
             self.permits.release(permits);
@@ -85,20 +86,20 @@ impl Keeper {
         if sent { Ok(()) } else { self.flush() }
     }
 
-    /// How many writes were asked for.
+    /// Returns the number of writes that were requested.
     pub fn writes(&self) -> u64 {
         self.writes
     }
 
-    /// How many of the [`writes`](Self::writes) are durable; they are always the first ones.
+    /// Returns the number of durable [`writes`](Self::writes), which are always the first of all writes.
     pub fn durable(&self) -> u64 {
         self.durable.load(Ordering::Acquire)
     }
 
-    /// Waits until everything is durable.
+    /// Waits until all changes are durable.
     ///
     /// # Errors
-    /// If something could not be written.
+    /// Fails if a change could not be written.
     pub fn flush(&mut self) -> anyhow::Result<()> {
         let Some(AtWork { changes, kept, _thread: thread }) = self.at_work.take() else { return Ok(()) };
         drop(changes); // first: the thread ends when no sender is left
@@ -122,14 +123,14 @@ impl AtWork {
 }
 
 // ANCHOR: keep
-/// Writes changes in the order in which they come, until no sender is left.
+/// Writes changes in the order in which they arrive, until all senders are gone.
 ///
-/// The order matters: a page that was found is fetched after the outcome of the page that links to it has
-/// been sent. So the found page is committed together with the page that links to it, or later, and never
-/// without that page.
+/// The order matters, because a page that was found is fetched only after the outcome of the page that
+/// links to it has been sent. So the found page is committed together with the page that links to it, or
+/// later, but never without that page.
 ///
 /// # Errors
-/// If the state cannot be written. What was committed stays.
+/// If the state cannot be written. All committed changes stay.
 fn keep(
     changes: &Receiver<(Changes, usize)>,
     state: &State,

@@ -1,4 +1,4 @@
-//! The crawl: which page is next, what a thread does with it, and what is durable.
+//! The crawl: the selection of the next page, the work of a thread on it, and the durable state.
 //!
 //! | module | what it is about |
 //! |---|---|

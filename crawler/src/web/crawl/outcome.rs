@@ -1,4 +1,4 @@
-//! A worker's lease, its outcome, and what follows from that for a page, in any store.
+//! A worker's lease, its outcome, and the effect of the outcome on a page, in any store.
 
 use super::frontier::{Failure, Job};
 use super::record::Record;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 /// A page to fetch, or a site to ask.
 #[derive(Debug, Clone)]
 pub enum Lease {
-    /// A page, the rules of its site, and what an earlier run knows of the page if it is visited again.
+    /// A page, the rules of its site, and the record of an earlier run if the page is visited again.
     Page(Job, Arc<Rules>, Option<Box<Record>>),
     /// A site, and the next question to it.
     Site(Box<Asking>),
 }
 
 impl Lease {
-    /// The job to do.
+    /// Returns the job to do.
     pub fn job(&self) -> &Job {
         match self {
             Lease::Page(job, ..) => job,
@@ -40,30 +40,30 @@ pub enum Outcome {
     Site(Box<Step>),
 }
 
-/// What follows from a visit.
+/// The effect of a visit on its page.
 #[derive(Debug)]
 pub enum Effect {
-    /// The page is over.
+    /// The page is finished.
     Over {
-        /// What is known of the page now.
+        /// The new record of the page.
         record: Box<Record>,
-        /// The pages that it links to. These pages are taken on before this page is over.
+        /// The pages to which this page links. The linked pages are added before this page is finished.
         links: Vec<Job>,
-        /// The site has answered as it should.
+        /// True if the site has answered correctly.
         is_well: bool,
-        /// The server was asked, and must be left alone for a while.
+        /// True if the server was asked, so that the next request must wait.
         was_asked: bool,
     },
-    /// The page waits for another run, for this reason.
+    /// The page waits for another run, for the given reason.
     Left(String),
-    /// The page could not be fetched, and is not over.
+    /// The page could not be fetched, and is not finished.
     Failed(Failure),
-    /// The file of the page cannot be written: the crawl cannot go on.
+    /// The file of the page cannot be written, so the crawl must end.
     Unwritten(anyhow::Error),
 }
 
 impl Effect {
-    /// The effect of a visit.
+    /// Returns the effect of a visit.
     pub fn of(visit: Visit) -> Effect {
         match visit {
             Visit::Over(record, links) => {
@@ -81,7 +81,8 @@ impl Effect {
     }
 }
 
-/// The record of a page whose site does not answer, if only links to it are checked: then this is the answer.
+/// Returns the record of a page whose site does not answer, for a page that is only checked: the missing
+/// answer is then the result.
 pub fn of_a_site_that_is_away(depth: u32, why: &str) -> Record {
     Record::failed(depth, format!("its site is away ({why})")).over_now()
 }

@@ -1,33 +1,33 @@
-//! What a store reports when the crawl has ended.
+//! The results that a store reports after the crawl has ended.
 
 use super::state::State;
 use super::store::Store;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A store, when the crawl has ended.
+/// A store that can report its results after the crawl has ended.
 pub trait Results: Store {
-    /// The pages that this process knows.
+    /// Returns the pages that this process knows.
     fn state(&self) -> Arc<State>;
 
-    /// How many pages were asked for again and had not changed.
+    /// Returns the number of pages that were requested again and had not changed.
     fn unchanged(&self) -> usize;
 
-    /// How many waiting pages this run's command line does not admit.
+    /// Returns the number of waiting pages that this run's command line excludes.
     fn beyond(&self) -> usize {
         0
     }
 
-    /// How many waiting pages the state does not know.
+    /// Returns the number of waiting pages that are not in the state of this process.
     fn elsewhere(&self) -> usize {
         0
     }
 
-    /// Whether a page has been seen, in this run or before.
+    /// Returns true if a page was seen in this run or before.
     fn has_seen(&self, url: &str) -> bool;
 
-    /// Returns those of the given pages that have not been seen. A store that must send a message to get an
-    /// answer asks about all of them at once.
+    /// Returns those of the given pages that have not been seen yet. A store that must send a message to
+    /// get an answer asks for all given pages in one message.
     fn unseen(&self, urls: HashSet<String>) -> Vec<String> {
         urls.into_iter().filter(|url| !self.has_seen(url)).collect()
     }

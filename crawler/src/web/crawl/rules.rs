@@ -1,4 +1,4 @@
-//! Asks a site for its rules and its lists before any of its pages, with one request at a time.
+//! Asks a site for its rules and its lists before any of its pages is fetched, with one request at a time.
 //!
 //! ```text
 //!             ┌── moved ──┐        ┌─ one list more ─┐
@@ -8,8 +8,8 @@
 //!             └── later ──┘        └───── later ─────┘
 //! ```
 //!
-//! Each step asks for one thing and says when the next may follow. So a site is left alone between two
-//! requests, and no thread waits meanwhile.
+//! Each step requests one file and returns the time until the next request. So there is a pause between two
+//! requests to a site, and no thread waits during it.
 
 use super::frontier::{Job, pause_after};
 use super::visitor::Visitor;
@@ -24,29 +24,29 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use url::Url;
 
-/// How many lists of pages a site may have.
+/// The largest number of lists of pages of a site.
 const MOST_LISTS: usize = 20;
 
-/// How often a site may say that its rules are elsewhere (RFC 9309, section 2.3.1.2).
+/// The number of redirects of `robots.txt` that are followed (RFC 9309, section 2.3.1.2).
 const MOST_MOVES: usize = 5;
 
-/// The reason that is given if there was a panic instead of an answer.
+/// The reason in the record if a panic occurred instead of an answer.
 const PANICKED: &str = "reading it panicked, which is a bug of this program";
 
-/// What a site asks of the crawler.
+/// The rules of a site for the crawler.
 #[derive(Debug, Clone)]
 pub struct Rules {
     robots: Robots,
 }
 
 impl Rules {
-    /// The rules of a file.
+    /// Returns the rules of a parsed file.
     pub(super) fn of(robots: Robots) -> Rules {
         Rules { robots }
     }
 
-    /// The rules of a text that another process has read. Nothing is allowed if that process could not read
-    /// it.
+    /// Returns the rules of a text that another process has read. The rules allow nothing if that process
+    /// could not read the text.
     #[cfg(feature = "redis")]
     pub(super) fn of_text(text: Option<&[u8]>, visitor: &Visitor) -> Rules {
         Rules::of(match text {
@@ -56,40 +56,41 @@ impl Rules {
         })
     }
 
-    /// Rules that forbid nothing.
+    /// Returns rules that forbid nothing.
     pub fn none() -> Rules {
         Rules { robots: Robots::all() }
     }
 
-    /// Whether this page may be fetched.
+    /// Returns true if the page may be fetched.
     pub fn allow(&self, url: &Url) -> bool {
         self.robots.allows(url)
     }
 
-    /// The pause that the site asks for.
+    /// Returns the pause that the site asks for.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.robots.crawl_delay()
     }
 }
 
-/// A site that is being asked.
+/// A site that is being asked for its rules and lists.
 #[derive(Debug, Clone)]
 pub struct Asking {
-    /// The job that stands for the site.
+    /// The job that represents the site.
     pub site: Job,
     rules: Option<Rules>,
-    /// The text of the rules, if it was read. The text is empty if the site has no such file.
+    /// The text of the rules, if it was read. The text is empty if the site has no `robots.txt`.
     text: Option<Vec<u8>>,
-    /// The files to ask for: `robots.txt`, and then the lists. The first one is next.
+    /// The files that are still to be requested: `robots.txt` comes first, and then the lists. The first
+    /// file in the queue is the next to be requested.
     next: VecDeque<Url>,
-    /// Every address that was ever in `next`, because a list may name itself.
+    /// Every address that was ever in `next`; it is needed because a list may name itself.
     seen: HashSet<Url>,
-    /// How often the next file was tried before.
+    /// The number of earlier tries of the next file.
     attempts: u32,
     pages: Vec<Job>,
 }
 
-/// A site that is being asked, in the form in which another process gets it.
+/// A site that is being asked, in the form that is sent to other processes.
 #[cfg(feature = "redis")]
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Asked {
@@ -101,29 +102,29 @@ struct Asked {
     pages: Vec<String>,
 }
 
-/// The result of a request.
+/// The result of a request to a site.
 #[derive(Debug)]
 pub enum Step {
-    /// There is more to ask, after this time.
+    /// There are more files to request, after this time.
     Next(Asking, Duration),
-    /// Everything that the site says is known.
+    /// The site's rules and lists are known.
     Known {
-        /// The job that stands for the site.
+        /// The job that represents the site.
         site: Job,
-        /// What the site asks for.
+        /// The rules of the site.
         rules: Rules,
-        /// The `robots.txt` with these rules, if it was read.
+        /// The text of the `robots.txt` with the rules, if the file was read.
         text: Option<Vec<u8>>,
         /// The pages that the site lists.
         listed: Vec<Job>,
     },
-    /// The site does not answer, for this reason; it may have asked for a pause. The site must be asked
-    /// again, because its rules could say anything (RFC 9309, section 2.3.1.4).
+    /// The site does not answer, for the given reason; it may have asked for a pause. The site must be
+    /// asked again, because its rules could say anything (RFC 9309, section 2.3.1.4).
     Away(Job, String, Option<Duration>),
 }
 
 impl Asking {
-    /// A site that has not been asked yet.
+    /// Returns the state of a site that has not been asked yet.
     pub fn begin(site: Job) -> Asking {
         let robots = Url::parse(&site.url).and_then(|url| url.join("/robots.txt"));
         let mut asking = Asking {
@@ -141,7 +142,7 @@ impl Asking {
         asking
     }
 
-    /// Everything that another process needs to go on from here.
+    /// Returns everything that another process needs to continue from this state.
     #[cfg(feature = "redis")]
     pub(super) fn to_text(&self) -> String {
         let urls = |urls: &mut dyn Iterator<Item = &Url>| urls.map(Url::to_string).collect();
@@ -157,8 +158,8 @@ impl Asking {
         serde_json::to_string(&asked).expect("numbers and texts")
     }
 
-    /// A site that another process has asked so far. The site is asked from the beginning if the text cannot
-    /// be read.
+    /// Returns the state of a site that another process has partly asked. If the text cannot be parsed, the
+    /// site is asked from the beginning.
     #[cfg(feature = "redis")]
     pub(super) fn from_text(site: Job, text: &str, visitor: &Visitor) -> Asking {
         let Ok(asked) = serde_json::from_str::<Asked>(text) else { return Asking::begin(site) };
@@ -175,7 +176,7 @@ impl Asking {
         }
     }
 
-    /// Whether this only asks if the site is back.
+    /// Returns true if this request only checks whether the site answers again.
     fn is_again(&self) -> bool {
         self.site.attempts > 0
     }
@@ -187,14 +188,14 @@ impl Asking {
     }
 
     // ANCHOR: step
-    /// Asks for the next file. A panic at an answer counts as no answer.
+    /// Requests the next file. A panic while an answer is read counts as no answer.
     ///
     /// # Errors
     /// If `token` was cancelled.
     pub fn step(mut self, visitor: &Visitor, token: &CancelToken) -> Result<Step, Cancelled> {
         let is_wanted = visitor.heeds_robots || self.is_again();
         let Some(url) = self.next.front().filter(|_| is_wanted) else { return Ok(self.known()) };
-        // One byte more than the limit shows that the rest was cut off.
+        // One byte beyond the limit shows that the rest of the file was cut off.
         let most = if self.rules.is_none() { robots::LOOKED_AT } else { sitemap::LARGEST } as u64 + 1;
         let answer = match catch_unwind(AssertUnwindSafe(|| visitor.fetcher.fetch_up_to(url, most, token))) {
             Ok(Err(FetchError::Cancelled(cancelled))) => return Err(cancelled),
@@ -261,8 +262,8 @@ impl Asking {
                 self.text = Some(Vec::new());
                 Robots::all() // it leads back to itself
             }
-            // There is no such file, or it is where the crawler does not go. The site's pages may be there as
-            // well, and each of them will say so.
+            // The file does not exist, or it is at an address that the crawler does not visit. The site's
+            // pages may be at such an address as well, and then each page will report this.
             Answer::Nowhere(_) | Answer::Elsewhere(_) => {
                 self.text = Some(Vec::new());
                 Robots::all()
@@ -315,13 +316,13 @@ impl Asking {
     }
 }
 
-/// An answer, as far as it matters here.
+/// The part of an answer that matters for rules and lists.
 enum Answer {
     Here(Vec<u8>),
     Elsewhere(Url),
-    /// The file does not exist, or not for this crawler, for this reason.
+    /// The file does not exist, or this crawler must not fetch it, for the given reason.
     Nowhere(String),
-    /// The file may exist later: why it does not now, and how long the server wants to be left alone.
+    /// The file may exist later: the variant has the reason, and the pause that the server asks for.
     Later(String, Option<Duration>),
 }
 

@@ -1,4 +1,5 @@
-//! The beginning of a run of `crawl`: reads the command line, and finds out where the last run was stopped.
+//! The start of a run of `crawl`: reads the command line, and finds the point at which the last run was
+//! stopped.
 
 use super::disk::Disk;
 use super::frontier::Limits;
@@ -21,32 +22,32 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "redis")]
 use url::Url;
 
-/// How many pages of a site are fetched at once, if the site is one's own.
+/// The number of pages that are fetched at once from the user's own site.
 const DEMO_STRIPES: usize = 16;
 
-/// The note in a state that says to which built-in site it belongs.
+/// The note in a state that identifies the built-in site to which the state belongs.
 const DEMO: &str = "built-in site";
 
-/// What a run begins with.
+/// The values that a run starts with.
 pub struct Run<S> {
-    /// The store of the pages, which knows those of earlier runs.
+    /// The store of the pages, which knows the pages of earlier runs.
     pub store: Arc<S>,
-    /// Visits each page.
+    /// The visitor, which fetches each page.
     pub visitor: Arc<Visitor>,
-    /// How many pages may be leased at once.
+    /// The largest number of pages that are leased at once.
     pub most: usize,
-    /// How many threads fetch pages.
+    /// The number of threads that fetch pages.
     pub threads: usize,
-    /// When the run began.
+    /// The time at which the run began.
     pub begun: Instant,
     _demo: Option<Demo>,
 }
 
 impl Run<Mutex<Disk>> {
-    /// Opens the state of a command line, and finds out what is left to do.
+    /// Opens the state that the command line names, and finds the remaining work.
     ///
     /// # Errors
-    /// If the state cannot be used, or there is no page to begin with.
+    /// Fails if the state cannot be used, or if there is no page to begin with.
     pub fn prepare(args: &CrawlArgs) -> anyhow::Result<Run<Mutex<Disk>>> {
         let (mut starts, is_own) =
             (args.starts.iter().map(normalise).collect::<Vec<_>>(), args.demo.is_some());
@@ -78,10 +79,10 @@ impl Run<Mutex<Disk>> {
 
 #[cfg(feature = "redis")]
 impl Run<Shared> {
-    /// Joins the crawl of a command line, or begins it.
+    /// Joins the crawl that the command line names, or begins it.
     ///
     /// # Errors
-    /// If the engine or the state cannot be used, or the crawl has other flags.
+    /// Fails if the engine or the state cannot be used, or if the crawl has other flags.
     pub fn join(args: &CrawlArgs, stop: &CancelToken) -> anyhow::Result<Run<Shared>> {
         let (engine, crawl) = args
             .frontier
@@ -105,11 +106,12 @@ impl Run<Shared> {
     }
 }
 
-/// How much longer a lease is than the time for a page: there is work before and after the fetch.
+/// The time by which a lease is longer than the time limit of a page, because there is work before and
+/// after the fetch.
 #[cfg(feature = "redis")]
 const MARGIN: Duration = Duration::from_secs(30);
 
-/// The flags that all processes of a crawl have in common.
+/// Returns the flags that all processes of a crawl must have in common.
 #[cfg(feature = "redis")]
 fn settings(args: &CrawlArgs, starts: &[Url], lease: Duration) -> serde_json::Value {
     serde_json::json!({
@@ -136,7 +138,7 @@ fn settings(args: &CrawlArgs, starts: &[Url], lease: Duration) -> serde_json::Va
     })
 }
 
-/// The visitor of the pages, and the limits of the crawl.
+/// Returns the visitor of the pages, and the limits of the crawl.
 fn visitor(args: &CrawlArgs, scope: Scope, is_own: bool) -> anyhow::Result<(Arc<Visitor>, Limits)> {
     let visitor = Visitor {
         fetcher: fetcher(args, is_own)?,
@@ -161,7 +163,8 @@ fn visitor(args: &CrawlArgs, scope: Scope, is_own: bool) -> anyhow::Result<(Arc<
     Ok((Arc::new(visitor), limits))
 }
 
-/// The built-in site. If the state belongs to a built-in site, this is the same site, at the same address.
+/// Starts the built-in site. If the state belongs to a built-in site, starts the same site at the same
+/// address.
 fn demo(pages: usize, state: &State, path: &Path) -> anyhow::Result<Demo> {
     let name = path.display();
     let mut options = DemoOptions { pages, traps: true, ..DemoOptions::default() };

@@ -11,36 +11,36 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use url::Url;
 
-/// How many bytes a name may have on most file systems, less some room for what is added to it.
+/// The length of a file name, in bytes, that most file systems allow, minus some room for suffixes.
 const LONGEST_NAME: usize = 200;
 
-/// How many bytes the names of a page may have together. Systems allow 4096 bytes, of which the directory
-/// uses a part.
+/// The largest total length, in bytes, of the names of a page. Systems allow 4096 bytes, of which the
+/// directory uses a part.
 const LONGEST_PATH: usize = 2000;
 
-/// A directory into which pages are written. All threads share it.
+/// A directory into which all threads of a run write pages.
 pub struct Saver {
     directory: PathBuf,
-    /// Hashes of the directories whose own names, and the names of the directories above them, are on the
-    /// disk.
+    /// Hashes of the directories that are known to be durable, together with all directories above them.
     durable: Mutex<HashSet<u64>>,
     sum: RandomState,
 }
 
 impl Saver {
-    /// Pages go below this directory. The directory is created for the first page.
+    /// Creates a saver that writes pages below the given directory. The directory is created for the first
+    /// page.
     pub fn new(directory: &Path) -> Saver {
         Saver { directory: directory.to_owned(), durable: Mutex::default(), sum: RandomState::new() }
     }
 
-    /// Whether a page has a file.
+    /// Returns true if the page has a file.
     pub fn has(&self, url: &Url) -> bool {
         path(&self.directory, url).is_file()
     }
 
-    /// Writes a page into its file before the state says that the page was fetched, and waits until the file
-    /// and its name are on the disk. So the file of a page that was fetched is whole, and a file that a crash
-    /// or a power cut has cut off is written again.
+    /// Writes a page into its file before the state records the page as fetched, and waits until the file
+    /// and its name are on the disk. So every page that is recorded as fetched has a complete file, and a
+    /// file that a crash or a power failure has cut off is written again.
     pub(super) fn write(&self, url: &Url, body: &[u8]) -> anyhow::Result<()> {
         self.try_to_write(url, body).with_context(|| self.directory.display().to_string())
     }
@@ -61,8 +61,8 @@ impl Saver {
         self.sync_names_of(above)
     }
 
-    /// Waits until the names of a directory, and of those above it, are on the disk. Another thread may have
-    /// created one of them just now.
+    /// Waits until the names of a directory, and of the directories above it, are on the disk. Another
+    /// thread may have created one of the directories just now.
     fn sync_names_of(&self, directory: &Path) -> io::Result<()> {
         let durable = || self.durable.lock().unwrap_or_else(PoisonError::into_inner);
         let made = directory.ancestors().take_while(|above| above.starts_with(&self.directory));
@@ -90,10 +90,10 @@ fn sync(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The file of a page: scheme, host and port, and then the path, with the query in the last name. Whatever a
-/// site calls its pages, no two pages have the same file, no file is where another page needs a directory,
-/// and no file is outside of `directory`. (Two names that differ only in case are one on a file system that
-/// ignores case.)
+/// Returns the path of a page's file: scheme, host and port, and then the path, with the query in the last
+/// name. For any addresses on a site, no two pages have the same file, no file is in the place of a
+/// directory, and no file is outside of `directory`. (On a file system that ignores case, two names that
+/// differ only in case are the same.)
 pub fn path(directory: &Path, url: &Url) -> PathBuf {
     let port = url.port().map(|port| format!("+{port}")).unwrap_or_default();
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).replace(':', "+");
@@ -111,8 +111,8 @@ pub fn path(directory: &Path, url: &Url) -> PathBuf {
     site.join(names.iter().collect::<PathBuf>())
 }
 
-/// Turns a piece of an address into a name in which each `%` is followed by two digits, or by a `p` and two
-/// digits. So a suffix that begins with `%` and another character cannot be part of such a name.
+/// Turns a piece of an address into a file name in which each `%` is followed by two digits, or by a `p`
+/// and two digits. So a suffix that begins with `%` and another character cannot occur in such a name.
 fn name(piece: &str) -> String {
     let mut name = String::with_capacity(piece.len());
     for octet in octets(piece.as_bytes()) {
@@ -127,7 +127,7 @@ fn name(piece: &str) -> String {
     name
 }
 
-/// Shortens a name that is too long: to its beginning and a hash of the whole name.
+/// Shortens a name that is too long to its beginning and a hash of the whole name.
 fn shortened(name: &str) -> String {
     if name.len() <= LONGEST_NAME {
         return name.to_owned();
@@ -137,7 +137,7 @@ fn shortened(name: &str) -> String {
     format!("{kept}%s{:016x}{end}", sum(name))
 }
 
-/// The hash of a text, by FNV-1a.
+/// Returns the FNV-1a hash of a text.
 fn sum(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

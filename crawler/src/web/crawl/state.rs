@@ -1,8 +1,8 @@
-//! What has been crawled and what has not, in a file that survives whatever happens to the process.
+//! The record of all pages, crawled or not, in a file that survives a crash of the process.
 //!
-//! The file is a `redb` database. Each page has a record. A commit writes what became of some pages, together
-//! with the new pages that they link to: so a page whose links are not known yet is not done, and no link is
-//! lost.
+//! The file is a `redb` database. Each page has a record. A commit writes the outcomes of some pages,
+//! together with the new pages to which they link. So a page is finished only when its links are recorded,
+//! and no link is lost.
 //!
 //! ```text
 //!   waiting ── a commit has its links ──▶ fetched
@@ -10,10 +10,10 @@
 //!      └── given up, or not allowed ──▶ failed, refused
 //! ```
 //!
-//! A page that was fetched but not committed when the process died still waits, and is fetched again. So a
-//! page is fetched *at least once*. A file beside the state says that the page was [under
-//! way](super::under_way). A page at which the process died three times is given up: it may be what ends the
-//! process.
+//! A page that was fetched but not committed before the process died still waits, and is fetched again. So
+//! a page is fetched *at least once*. Another file beside the state records that the page was [under
+//! way](super::under_way). A page is given up if the process died three times while it fetched the page,
+//! because the page may be the cause.
 
 pub use super::record::{Progress, Record};
 
@@ -31,54 +31,54 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The format that this version writes. A file with a higher number is refused.
+/// The format that this version of the program writes. A file with a higher number is refused.
 const FORMAT: &str = "1";
 
 const PAGES: TableDefinition<&str, &[u8]> = TableDefinition::new("pages");
 const ABOUT: TableDefinition<&str, &str> = TableDefinition::new("about");
 
-/// Jobs that were tried and are not over: their failed tries, and deaths of the process meanwhile. The key is
-/// the address of a page, or the name of a site that is asked for its rules.
+/// Jobs that were tried but are not finished, with the numbers of failed tries and of deaths of the
+/// process. The key is the address of a page, or the name of a site that is being asked for its rules.
 const TRIES: TableDefinition<&str, (u32, u32)> = TableDefinition::new("tries");
 
-/// The `robots.txt` of a site, and when it was read: seconds since 1970.
+/// The `robots.txt` of a site, and the time at which it was read, in seconds since 1970.
 const RULES: TableDefinition<&str, (u64, &[u8])> = TableDefinition::new("rules");
 
-/// Until when a site must be left alone: milliseconds since 1970.
+/// The time until which no request may be sent to a site, in milliseconds since 1970.
 const RESTS: TableDefinition<&str, u64> = TableDefinition::new("rests");
 
-/// How many bytes of the file are kept in memory.
+/// The number of bytes of the file that are kept in memory.
 const CACHE: usize = 16 << 20;
 
-/// A pause that is longer than this was written with a wrong clock.
+/// The longest pause that can be right: a longer pause was written with a wrong clock.
 const LONGEST_REST: Duration = Duration::from_hours(24);
 
-/// The rules for a site if the process died while it read the site's own rules: nothing is allowed.
+/// The rules for a site at which the process died while it read the site's own rules; they allow nothing.
 const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
 
 /// The changes that are written together.
 #[derive(Debug, Default)]
 pub struct Changes {
-    /// What became of pages.
+    /// The records of finished pages.
     pub over: Vec<(Arc<str>, Record)>,
-    /// Pages that were found. A page that has a record keeps it.
+    /// Pages that were found. If a page already has a record, the record does not change.
     pub found: Vec<Job>,
-    /// Jobs that were tried and are not over.
+    /// Jobs that were tried but are not finished.
     pub tried: Vec<Job>,
-    /// The `robots.txt` of sites; none if it could not be read.
+    /// The `robots.txt` of sites, or `None` if the file could not be read.
     pub rules: Vec<(Arc<str>, Option<Vec<u8>>)>,
-    /// Sites that must be left alone, from now on for this long.
+    /// Sites to which no request may be sent, each with a time that starts now.
     pub rests: Vec<(Arc<str>, Duration)>,
 }
 
 impl Changes {
-    /// Whether nothing has changed.
+    /// Returns true if there are no changes.
     pub fn is_empty(&self) -> bool {
         let Changes { over, found, tried, rules, rests } = self;
         over.is_empty() && found.is_empty() && tried.is_empty() && rules.is_empty() && rests.is_empty()
     }
 
-    /// Adds later changes to these.
+    /// Appends later changes.
     pub fn extend(&mut self, next: Changes) {
         let Changes { over, found, tried, rules, rests } = next;
         self.over.extend(over);
@@ -89,14 +89,14 @@ impl Changes {
     }
 }
 
-/// What earlier runs have learned, apart from the pages.
+/// The knowledge from earlier runs, apart from the pages.
 #[derive(Debug, Default)]
 pub struct Known {
-    /// Failed tries, and deaths of the process, of pages and sites that are not over.
+    /// The numbers of failed tries and of deaths of the process, for pages and sites that are not finished.
     pub tries: HashMap<String, (u32, u32)>,
-    /// The `robots.txt` of sites, and how old it is.
+    /// The `robots.txt` of sites, each with its age.
     pub rules: Vec<(String, Vec<u8>, Duration)>,
-    /// Sites that must be left alone, and for how long.
+    /// Sites to which no request may be sent, each with the remaining time.
     pub rests: Vec<(String, Duration)>,
 }
 
@@ -107,12 +107,12 @@ pub struct State {
 }
 
 impl State {
-    /// Opens the file, or creates it. Reads the whole file: otherwise damaged data would be trusted, and
-    /// written again.
+    /// Opens the file, or creates it. Reads the whole file, because otherwise damaged data would be
+    /// trusted, and written again.
     ///
     /// # Errors
-    /// If another process has the file, if the file is damaged or of a later version, or if the system
-    /// refuses.
+    /// Fails if another process has the file, if the file is damaged or of a later version, or if the
+    /// system refuses.
     pub fn open(path: &Path) -> anyhow::Result<State> {
         let database =
             Database::builder().set_cache_size(CACHE).set_check_integrity_on_open(true).create(path);
@@ -147,12 +147,12 @@ impl State {
         }
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Counts a death for everything that was under way when the process died.
+    /// Adds a death to everything that was being fetched when the process died.
     fn count_deaths(&self) -> anyhow::Result<()> {
         let died = under_way::at_death(&self.path);
         let write = self.database.begin_write()?;
@@ -189,7 +189,7 @@ impl State {
         Ok(write.commit()?)
     }
 
-    /// What earlier runs have learned, apart from the pages.
+    /// Returns the knowledge from earlier runs, apart from the pages.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -216,10 +216,10 @@ impl State {
     }
 
     // ANCHOR: commit
-    /// Makes all of these changes durable at once, and waits until they are on the disk.
+    /// Makes all given changes durable at once, and waits until they are on the disk.
     ///
     /// # Errors
-    /// If the changes cannot be written; then the file is as it was.
+    /// Fails if the changes cannot be written; then the file does not change.
     pub fn commit(&self, changes: &Changes) -> anyhow::Result<()> {
         if changes.is_empty() {
             return Ok(());
@@ -269,7 +269,7 @@ impl State {
         write.commit().with_context(cannot)
     }
 
-    /// Whether no page has a record.
+    /// Returns true if no page has a record.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -277,7 +277,7 @@ impl State {
         Ok(self.database.begin_read()?.open_table(PAGES)?.first()?.is_none())
     }
 
-    /// Whether a page has a record.
+    /// Returns true if the page has a record.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -285,7 +285,7 @@ impl State {
         Ok(self.database.begin_read()?.open_table(PAGES)?.get(url)?.is_some())
     }
 
-    /// What is known of a page.
+    /// Returns the record of a page.
     ///
     /// # Errors
     /// If the file is damaged.
@@ -297,7 +297,7 @@ impl State {
     /// Calls `each` with every page, in the order of the addresses.
     ///
     /// # Errors
-    /// If the file is damaged, or `each` fails.
+    /// Fails if the file is damaged, or if `each` fails.
     pub fn each(&self, mut each: impl FnMut(&str, Record) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let damaged = || format!("{} is damaged", self.path.display());
         let read = self.database.begin_read().with_context(damaged)?;
@@ -310,7 +310,7 @@ impl State {
     }
 }
 
-/// Writes what sites have asked for.
+/// Writes the rules and the pauses of sites.
 fn write_sites(
     write: &WriteTransaction,
     changes: &Changes,
@@ -332,12 +332,12 @@ fn write_sites(
     Ok(())
 }
 
-/// Whether a key is the name of a site, and not the address of a page, which has a path.
+/// Returns true if the key is the name of a site; the address of a page has a path.
 pub(super) fn is_site(name: &str) -> bool {
     name.matches('/').count() == 2
 }
 
-/// The key by which the tries of a job are kept.
+/// Returns the key under which the tries of a job are stored.
 pub(super) fn key(job: &Job) -> &str {
     match job.kind {
         Kind::Page => &job.url,
@@ -349,7 +349,7 @@ fn bytes(record: &Record) -> Vec<u8> {
     serde_json::to_vec(record).expect("numbers and texts")
 }
 
-/// A sentence for why a file cannot be opened.
+/// Returns a sentence that explains why a file cannot be opened.
 fn explained(path: &Path, error: DatabaseError) -> anyhow::Error {
     let name = path.display();
     match error {

@@ -1,13 +1,13 @@
-//! The store of the pages of a crawl, as its workers see it, and how a worker works.
+//! The store of a crawl's pages, from the view of its workers, and the work loop of a worker.
 //!
 //! ```text
 //!              leases                              outcomes
 //!   store ───────────────▶ tasks of an executor ───────────────▶ store
 //! ```
 //!
-//! A worker *pulls*: it takes as many leases as it has places, does what they say, and brings the outcomes
-//! back. The worker takes new leases with the same call. So only the store knows what may be done now, what
-//! is paused, and what is left; and a worker that is gone had nothing that the store does not have.
+//! A worker *pulls*: it takes as many leases as it has places, executes them, and reports the outcomes to
+//! the store. With the same call, the worker takes new leases. So only the store knows the available,
+//! paused and remaining work, and it has all data of a worker that died.
 
 use crate::door::channel::{ReceiverExt, Sender, bounded};
 use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,96 +18,97 @@ use std::mem;
 use std::time::Duration;
 
 /// The longest pause of a worker that has no lease. Another process may find pages at any moment, and no
-/// message says so.
+/// message reports this.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 // ANCHOR: store
-/// What workers take their work from. Threads may call it at the same time.
+/// The source of the workers' leases. Several threads may call the methods at the same time.
 pub trait Store: Send + Sync + 'static {
-    /// The right to do one thing, and what is needed for it.
+    /// The right to do one job, and the data that the job needs.
     type Lease: Clone + Send + Sync + 'static;
     /// The outcome of a lease.
     type Outcome: Send + 'static;
-    /// Why the store cannot go on.
+    /// The reason why the store cannot continue.
     type Error: Send + 'static;
 
-    /// Brings the outcomes of leases, and takes up to `most` new leases. When this returns, some outcomes may
-    /// not be on the disk yet; the store limits how many.
+    /// Reports the outcomes of leases, and takes up to `most` new leases. When this method returns, some
+    /// outcomes may not be on the disk yet; the store limits their number.
     ///
     /// # Errors
-    /// If something cannot be written.
+    /// Fails if an outcome cannot be written.
     fn exchange(
         &self,
         finished: Vec<(Self::Lease, Self::Outcome)>,
         most: usize,
     ) -> Result<Taken<Self::Lease>, Self::Error>;
 
-    /// Waits until everything that was brought so far is durable.
+    /// Waits until all reported outcomes are durable.
     ///
     /// # Errors
     /// As [`exchange`](Self::exchange).
     fn finish(&self) -> Result<(), Self::Error>;
 
-    /// Gives leases back whose work was not begun, or not done. This does not count as a try.
+    /// Gives leases back whose work was not begun or not finished. A lease that is given back does not
+    /// count as a try.
     ///
     /// # Errors
     /// As [`exchange`](Self::exchange).
     fn give_back(&self, leases: Vec<Self::Lease>) -> Result<(), Self::Error>;
 
-    /// How far the crawl is.
+    /// Returns the progress of the crawl.
     fn status(&self) -> Status;
 }
 // ANCHOR_END: store
 
-/// What a store has handed out.
+/// The leases that a store has handed out.
 #[derive(Debug)]
 pub struct Taken<L> {
     /// The new leases.
     pub leases: Vec<L>,
-    /// The time until there is more work, even if no lease is finished meanwhile. `None` if there may be no
-    /// more work before a lease is finished.
+    /// The time until there is more work, even if no lease is finished meanwhile. The time is `None` if
+    /// there may be no more work until a lease is finished.
     pub pause: Option<Duration>,
-    /// Whether every page is over, or left to another run.
+    /// True if every page is finished or left to another run.
     pub is_over: bool,
 }
 
-/// How far a crawl is.
+/// The progress of a crawl.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Status {
-    /// The sites; the site with the most pages to do is first.
+    /// The sites, beginning with the site that has the most remaining pages.
     pub sites: Vec<SiteNow>,
-    /// How many pages are not over.
+    /// The number of pages that are not finished.
     pub open: usize,
-    /// How many pages are left to another run.
+    /// The number of pages that are left to another run.
     pub left: usize,
-    /// How many pages have been seen, in this run and before.
+    /// The number of pages that have been seen, in this run and before.
     pub seen: usize,
 }
 
-/// How far a site is.
+/// The progress of a site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteNow {
-    /// Scheme, host and port.
+    /// The scheme, host and port of the site.
     pub name: Arc<str>,
-    /// How many pages wait.
+    /// The number of waiting pages.
     pub waiting: usize,
-    /// How many stripes have a page, or rest.
+    /// The number of stripes that have a page or rest.
     pub taken: usize,
-    /// How many pages are over, in this run.
+    /// The number of pages that were finished in this run.
     pub over: usize,
-    /// How long the site has not answered, if it does not answer now.
+    /// The time for which the site has not answered, if it does not answer now.
     pub away: Option<Duration>,
 }
 
 // ANCHOR: work
-/// Works until the crawl is over or `stop` is cancelled, with up to `most` leases at a time; each lease is a
-/// task of `tasks`, which has no other tasks. At the end `tasks` is shut down, and the leases that were cut
-/// off have been given back. Returns how many leases were cut off.
+/// Works until the crawl has ended or `stop` is cancelled, with up to `most` leases at a time. Each lease
+/// is a task of the executor `tasks`, which must have no other tasks. In the end, `tasks` is shut down, and
+/// the interrupted leases are given back. Returns the number of interrupted leases.
 ///
-/// A `task` must not panic: the store would not learn what became of its lease.
+/// A `task` must not panic, because then the store would not learn the outcome of its lease.
 ///
 /// # Errors
-/// The errors of the store.
+/// Returns the errors of the store.
 pub fn work<S: Store, E: ExecutorService + 'static>(
     store: &Arc<S>,
     tasks: &Arc<TrackingExecutor<E, S::Lease>>,
@@ -133,22 +134,22 @@ pub fn work<S: Store, E: ExecutorService + 'static>(
     worker.end()
 }
 
-/// What the tasks of one `work` share.
+/// The data that the tasks of one `work` call share.
 struct Worker<S: Store, E, F> {
     store: Arc<S>,
     tasks: Arc<TrackingExecutor<E, S::Lease>>,
     task: F,
-    /// Outcomes that no turn has brought yet.
+    /// Outcomes that no turn has reported yet.
     finished: Mutex<Vec<(S::Lease, S::Outcome)>>,
     /// The thread that has a turn holds this lock.
     places: Mutex<Places<S::Lease, S::Error>>,
-    /// Tells the thread that waits for the end to take a turn.
+    /// Tells the thread that waits for the end of the crawl to take a turn.
     wake: Sender<()>,
 }
 
-/// The places for leases: each lease that is out has one.
+/// The places for leases: each lease that is handed out has a place.
 struct Places<L, E> {
-    /// How many leases may be out: zero once the end has come.
+    /// The largest number of leases that may be handed out, which is zero after the end.
     most: usize,
     taken: usize,
     /// Leases whose task could not be submitted.
@@ -156,12 +157,13 @@ struct Places<L, E> {
     error: Option<E>,
 }
 
-/// When to take another turn, even if no task ends.
+/// The time of the next turn if no task ends earlier.
 #[derive(Default)]
 struct Next {
-    /// The time until there is more work. `None` if there may be no more work before a task ends.
+    /// The time until there is more work. The time is `None` if there may be no more work until a task
+    /// ends.
     pause: Option<Duration>,
-    /// Whether no lease is out.
+    /// True if no lease is handed out.
     is_idle: bool,
     is_over: bool,
 }
@@ -172,12 +174,12 @@ where
     E: ExecutorService + 'static,
     F: Fn(&S::Lease, &CancelToken) -> Result<S::Outcome, Cancelled> + Send + Sync + 'static,
 {
-    /// Exchanges all finished leases for new ones, and makes a task of each new lease. There is one turn at a
-    /// time: if two turns counted the free places at once, the second one would find none, although the store
-    /// may have a lease for it.
+    /// Exchanges all finished leases for new leases, and creates a task for each new lease. Only one thread
+    /// takes a turn at a time: if two turns counted the free places at once, the second turn would find
+    /// none, although the store may have a lease for it.
     ///
-    /// What is finished during a turn is brought by the next turn, all at once. The thread that is first to
-    /// finish a lease during a turn waits for the next turn, and the others go on.
+    /// The outcomes that arrive during a turn are reported together by the next turn. The first thread that
+    /// finishes a lease during a turn waits for the next turn; other threads continue.
     fn turn(self: &Arc<Self>, finished: Option<(S::Lease, S::Outcome)>) -> Next {
         let is_task = finished.is_some();
         let is_first = self.add(finished);
@@ -206,13 +208,13 @@ where
         Next { pause: taken.pause, is_idle, is_over: taken.is_over && is_idle }
     }
 
-    /// The thread that has done a task takes the next turn itself. So it has a new lease without another
-    /// thread being woken.
+    /// The thread that has finished a task takes the next turn itself. So this thread gets a new lease, and
+    /// no other thread must be woken.
     fn begin(self: &Arc<Self>, lease: S::Lease) {
         let (worker, tag) = (Arc::clone(self), lease.clone());
         let begun = self.tasks.tagged(tag.clone()).submit_cancellable(move |token| {
-            // If the task is cut off before its outcome is brought, nothing has happened; after that, nothing
-            // is lost.
+            // If the task is interrupted before its outcome is reported, the lease has no effect; after the
+            // report, nothing is lost.
             let outcome = (worker.task)(&lease, token)?;
             let next = masked(|| worker.turn(Some((lease, outcome))));
             if next.is_over || next.pause.is_some_and(|pause| pause < TICK) {
@@ -227,7 +229,7 @@ where
     }
     // ANCHOR_END: work
 
-    /// Adds an outcome to those that the next turn brings. Returns true if there was none before.
+    /// Adds an outcome to those that the next turn reports. Returns true if there was no outcome before.
     fn add(&self, finished: Option<(S::Lease, S::Outcome)>) -> bool {
         let mut all = lock(&self.finished);
         let is_first = all.is_empty();
@@ -235,14 +237,14 @@ where
         is_first
     }
 
-    /// Ensures that no new lease is handed out from now on.
+    /// Ensures that no new lease is handed out after this call.
     fn close(&self) {
         self.places().most = 0;
         let _ = self.wake.try_send(());
     }
 
     // ANCHOR: end
-    /// Ends all tasks, and gives back the leases that they have not finished.
+    /// Ends all tasks, and gives back the leases that the tasks have not finished.
     fn end(&self) -> Result<usize, S::Error> {
         self.close();
         let mut given_back: Vec<_> = self.tasks.stop().into_iter().filter_map(|(_, lease)| lease).collect();
@@ -251,7 +253,7 @@ where
             return Err(error);
         }
         given_back.append(&mut self.places().refused);
-        // A task that has returned although it was told to stop has brought its outcome.
+        // A task that has returned although it was told to stop has already reported its outcome.
         let cut_off = self.tasks.cut_off().unwrap_or_default().into_iter().filter(CutOff::is_certain);
         let cut_off: Vec<_> = cut_off.filter_map(|task| task.tag).collect();
         let count = cut_off.len();

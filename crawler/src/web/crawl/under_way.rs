@@ -1,15 +1,15 @@
-//! A file beside the state that says what is being fetched, for as long as the process lives.
+//! A file beside the state that lists the jobs in progress, for as long as the process lives.
 //!
-//! If the process dies, the file is still there, and the next run knows what the process was fetching when it
-//! died. What a process has written to a file survives its death, even if it has not waited for the disk. So
-//! a write here costs some microseconds, and no page waits for it. If the machine loses its power, the file
-//! may be lost: then the next run does not know, and no page is blamed.
+//! If the process dies, the file remains, and the next run reads from it which jobs were in progress. Data
+//! that a process has written to a file survives its death, even if the process did not wait for the disk.
+//! So a write to this file takes only some microseconds, and no page waits for it. After a power failure,
+//! the file may be lost: then the next run cannot know the jobs, and no page is blamed.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// The file, which is removed when this value is dropped, because the process has not died then.
+/// The file, which is removed when this value is dropped, because then the process has ended normally.
 pub struct UnderWay {
     path: PathBuf,
     file: Option<File>,
@@ -17,12 +17,12 @@ pub struct UnderWay {
 }
 
 impl UnderWay {
-    /// The file beside a state. The file is created when something is under way.
+    /// Returns the file beside a state. The file is created when the first job begins.
     pub fn beside(state: &Path) -> UnderWay {
         UnderWay { path: path(state), file: None, names: Vec::new() }
     }
 
-    /// Notes that exactly the given jobs are under way from now on.
+    /// Records that exactly the given jobs are in progress from now on.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -50,15 +50,15 @@ impl Drop for UnderWay {
     }
 }
 
-/// Returns what was under way when the process that had this state died. Returns nothing if the process ended
-/// by itself.
+/// Returns the jobs that were in progress when the previous process with this state died. Returns no jobs
+/// if that process ended normally.
 pub fn at_death(state: &Path) -> Vec<String> {
     let noted = fs::read(path(state)).unwrap_or_default();
     let noted = String::from_utf8_lossy(&noted);
     noted.lines().take_while(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// Removes the file, when it is known what was under way.
+/// Removes the file after its jobs have been recorded.
 pub fn forget(state: &Path) {
     let _ = fs::remove_file(path(state));
 }

@@ -1,4 +1,4 @@
-//! Visits one page: asks for it, reads it, and notes what it says of itself and of other pages.
+//! Visits one page: requests it, reads it, and records its content and its links.
 
 use super::frontier::{Failure, Job};
 use super::record::{Progress, Record};
@@ -11,34 +11,35 @@ use hypertext_http::{FetchError, Fetched};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use url::Url;
 
-/// How many links of one page are taken.
+/// The largest number of links that are taken from one page.
 const MOST_LINKS: usize = 10_000;
 
-/// What became of a visit.
+/// The outcome of a visit.
 #[derive(Debug)]
 pub enum Visit {
-    /// The page is over. The page leads to these pages.
+    /// The page is finished. The page links to the given pages.
     Over(Box<Record>, Vec<Job>),
-    /// The page was visited before, and has not changed since. This is its record.
+    /// The page was visited before and has not changed since. The value is the record of the page.
     Unchanged(Box<Record>),
     /// The page must be visited again.
     Again(Failure),
-    /// `robots.txt` forbids the page, or it is not a page of this crawl: the page is over, and the server was
-    /// not asked.
+    /// The page is finished without a request to its server, because `robots.txt` forbids it or it does not
+    /// belong to this crawl.
     Forbidden(Box<Record>),
-    /// The page cannot be fetched in this run, for this reason, and waits for another run.
+    /// The page cannot be fetched in this run, for the given reason, and waits for another run.
     Waits(String),
-    /// The page was fetched, and its file cannot be written. The page is not over, and the crawl cannot go
-    /// on.
+    /// The page was fetched, but its file cannot be written. The page is not finished, and the crawl must
+    /// end.
     Unwritten(anyhow::Error),
 }
 
 impl Visitor {
-    /// Visits a page that its site's `rules` may forbid, and waits for its server. A page at which the
-    /// program panics counts as failed. If a page is visited again, `before` is what is known of it.
+    /// Visits a page unless the `rules` of its site forbid it, and waits for the page's server. A page
+    /// counts as failed if the program panics while it reads the page. If a page is visited again, `before`
+    /// is its record.
     ///
     /// # Errors
-    /// If `token` was cancelled: nothing is known of the page then.
+    /// Fails if `token` was cancelled; then the visit has no result.
     pub fn visit(
         &self,
         job: &Job,
@@ -96,7 +97,7 @@ impl Visitor {
         })
     }
 
-    /// An answer that can be read, or the result of the visit if there is none.
+    /// Returns a readable answer, or the result of the visit if there is none.
     fn readable(
         &self,
         job: &Job,
@@ -108,7 +109,7 @@ impl Visitor {
             Err(error) if error.is_transient() && job.attempts < self.retries => {
                 Err(Visit::Again(Failure::NoAnswer))
             }
-            // If the site then answers, the page is tried once more.
+            // If the site answers afterwards, the page is tried once more.
             Err(error) if error.is_silence() && job.attempts == self.retries && !job.is_other => {
                 Err(Visit::Again(Failure::Unanswered))
             }
@@ -126,7 +127,7 @@ impl Visitor {
         }
     }
 
-    /// Notes where a page leads, and says which of these pages belong to the crawl.
+    /// Records the links of a page, and returns the linked pages that belong to the crawl.
     fn read(
         &self,
         job: &Job,
@@ -148,7 +149,7 @@ impl Visitor {
         if !matches!(fetched.status, 200..=203) {
             return Ok(Vec::new());
         }
-        // If a page asks crawlers not to follow its links, it has no links here.
+        // If a page asks crawlers not to follow its links, it counts as a page without links.
         let content_type = fetched.content_type.as_deref();
         let read = if is_html {
             links(&fetched.body, content_type, url, MOST_LINKS, token)?
@@ -181,14 +182,14 @@ impl Visitor {
         Ok(original.chain(followed.filter_map(|link| self.job(link, job.depth + 1))).collect())
     }
 
-    /// The job for the other address of a page that has moved. The move counts as a link, because otherwise a
-    /// chain of moves might have no end; but at the last depth one move is followed.
+    /// Returns the job for the new address of a page that has moved. The redirect counts as a link, because
+    /// otherwise a chain of redirects might have no end. At the last depth, one redirect is still followed.
     fn moved(&self, url: &Url, job: &Job) -> Option<Job> {
         (job.depth <= self.depth).then(|| self.job(url, job.depth + 1)).flatten()
     }
 
-    /// Whether the record of a page has everything that this run wants, so that the page need not be read if
-    /// it has not changed.
+    /// Returns true if the record of a page has all data that this run needs, so that an unchanged page
+    /// need not be read.
     fn has_all_of(&self, url: &Url, before: &Record) -> bool {
         let is_whole = before.progress == Progress::Fetched && !before.is_truncated;
         let has_parts = !self.looks_for_parts || before.parts.is_some();
@@ -196,8 +197,8 @@ impl Visitor {
         is_whole && has_parts && file.is_none_or(|saver| saver.has(url))
     }
 
-    /// Writes the file of a page before the state says that the page was fetched: a file that is written
-    /// twice is better than one that is missing.
+    /// Writes the file of a page before the state records the page as fetched: a file that is written twice
+    /// is better than a file that is missing.
     fn save(&self, url: &Url, fetched: &Fetched, record: &Record) -> anyhow::Result<()> {
         match &self.save {
             Some(saver)
@@ -210,8 +211,8 @@ impl Visitor {
     }
 }
 
-/// The field that tells a server which version of a page is known. A server ignores a date if there is an
-/// `ETag` (RFC 9110, section 13.1.3).
+/// Returns the header field that tells a server which version of a page is known. A server ignores a date
+/// if there is an `ETag` (RFC 9110, section 13.1.3).
 fn condition(before: &Record) -> Option<(&str, &str)> {
     let etag = before.etag.as_deref().map(|etag| ("if-none-match", etag));
     etag.or(before.modified.as_deref().map(|modified| ("if-modified-since", modified)))

@@ -1,5 +1,5 @@
-//! What all threads of a run have in common: how pages are fetched, which of them belong to the crawl, and
-//! what the command line says of sites.
+//! The data that all threads of a run share: how pages are fetched, which pages belong to the crawl, and
+//! the flags of the command line about sites.
 
 use super::frontier::Job;
 use super::save::Saver;
@@ -9,39 +9,40 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use url::Url;
 
-/// How many notes are kept for the report.
+/// The largest number of notes that are kept for the report.
 const MOST_NOTES: usize = 100;
 
-/// Asks [sites](super::rules) and visits [pages](super::visit). All threads share it.
+/// Asks [sites](super::rules) and visits [pages](super::visit); all threads of a run share one visitor.
 pub struct Visitor {
     /// Fetches them.
     pub fetcher: Fetcher,
-    /// Which pages belong to the crawl.
+    /// The rules that decide which pages belong to the crawl.
     pub scope: Scope,
     /// The name by which sites address the crawler.
     pub name: String,
-    /// How often a page is tried again.
+    /// The number of times that a page is tried again.
     pub retries: u32,
-    /// How many links from the start are followed.
+    /// The number of links from the start that are followed.
     pub depth: u32,
-    /// The pause between two pages of a site; a site may ask for more.
+    /// The pause between two pages of a site; a site may ask for a longer pause.
     pub delay: Duration,
-    /// Whether links to other hosts are checked.
+    /// True if links to other hosts are checked.
     pub checks: bool,
-    /// Whether the parts of pages are looked for.
+    /// True if the crawl collects the parts of pages.
     pub looks_for_parts: bool,
     /// Statuses that count as a good answer.
     pub accepted: Vec<u16>,
-    /// Whether `robots.txt` is obeyed.
+    /// True if the crawl obeys `robots.txt`.
     pub heeds_robots: bool,
-    /// Where pages are written.
+    /// The saver that writes pages to files.
     pub save: Option<Saver>,
     /// Notes on addresses that could not be fetched and are not pages.
     pub notes: Mutex<Vec<String>>,
 }
 
 impl Visitor {
-    /// Returns the job for an address: a page of the crawl, or a page of another host if those are checked.
+    /// Returns the job for an address: a page of the crawl, or a page of another host if pages of other
+    /// hosts are checked.
     pub fn job(&self, url: &Url, depth: u32) -> Option<Job> {
         let is_other = match self.scope.admits(url) {
             Ok(()) => false,
@@ -51,12 +52,12 @@ impl Visitor {
         Some(Job { is_other, ..Job::page(url.as_str(), host_key(url), depth) })
     }
 
-    /// Notes on addresses that could not be fetched and are not pages.
+    /// Returns the notes on addresses that could not be fetched and are not pages.
     pub fn notes(&self) -> Vec<String> {
         lock(&self.notes).clone()
     }
 
-    /// Keeps a sentence for the report.
+    /// Records a sentence for the report.
     pub fn note(&self, sentence: String) {
         let mut notes = lock(&self.notes);
         if notes.len() < MOST_NOTES {

@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-/// A correct answer.
+/// A correct answer with a length.
 pub(super) enum Answer {
-    /// A correct answer, in chunks.
+    /// A correct answer in chunks.
     Whole(Reply),
-    /// A right answer, in chunks.
+    /// A correct answer in chunks.
     Chunked(Reply),
-    /// Only these bytes: then the connection is closed, or reset.
+    /// Only the given bytes; after them, the connection is closed or reset.
     Broken { bytes: Vec<u8>, resets: bool },
-    /// The first bytes once, and then the others again and again.
+    /// The `first` bytes once, and then the bytes of `again` repeatedly without end.
     Endless { first: Vec<u8>, again: Vec<u8> },
 }
 
@@ -44,7 +44,7 @@ impl Reply {
         self
     }
 
-    /// The head, which promises `length` bytes, or chunks.
+    /// Returns the head of the answer, which promises `length` bytes, or chunks.
     pub(super) fn head(&self, length: Option<usize>, stays: bool) -> Vec<u8> {
         let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status));
         for (name, value) in &self.fields {
@@ -58,7 +58,7 @@ impl Reply {
         head.into_bytes()
     }
 
-    /// Head and body in one piece, so that a small answer is sent in one packet.
+    /// Returns head and body in one buffer, so that a small answer is sent in one packet.
     pub(super) fn bytes(&self, stays: bool, wants_body: bool) -> Vec<u8> {
         let mut bytes = self.head(Some(self.body.len()), stays);
         if wants_body {
@@ -67,14 +67,15 @@ impl Reply {
         bytes
     }
 
-    /// The beginning of an answer that promises a length other than its own.
+    /// Returns the beginning of an answer that promises a wrong length.
     pub(super) fn promising(&self, length: usize) -> Answer {
         let mut bytes = self.head(Some(length), true);
         bytes.extend_from_slice(&self.body);
         Answer::Broken { bytes, resets: false }
     }
 
-    /// The answer in chunks. A `broken` answer has a bad chunk in place of the last one.
+    /// Returns the answer in chunks. If `broken` is true, the answer has a bad chunk in place of the last
+    /// chunk.
     pub(super) fn chunked(&self, stays: bool, broken: bool) -> Vec<u8> {
         let mut bytes = self.head(None, stays);
         for chunk in self.body.chunks(100) {

@@ -1,4 +1,4 @@
-//! The log of all requests to the site.
+//! The log of all requests to the demo site.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 pub struct DemoRequest {
     /// The path with the query, as the client sent it.
     pub path: String,
-    /// When the head of the request was complete, counted from the start of the site.
+    /// The time from the start of the site until the head of the request was complete.
     pub began: Duration,
 }
 
-/// The log of a site.
+/// The log of a demo site.
 pub(super) struct Log {
     started: Instant,
     state: Mutex<State>,
@@ -57,7 +57,8 @@ impl Log {
         self.state().connections
     }
 
-    /// Waits until the requests and the number of open connections are as wanted, or until this time is over.
+    /// Waits until the requests and the number of open connections satisfy a condition, or until the given
+    /// time has passed.
     pub(super) fn wait(
         &self,
         longest: Duration,

@@ -1,5 +1,5 @@
-//! A site in this process that is the same each time, so that a crawl can be tried without a network and its
-//! result compared.
+//! A deterministic site in this process, so that a crawl can be tried without a network and its result can
+//! be compared.
 //!
 //! ```text
 //!   /                         the start; a tree of pages with links across it
@@ -8,12 +8,12 @@
 //!   /traps.html               links to what a crawler can go wrong at (only with `traps`)
 //! ```
 //!
-//! With [`DemoOptions::traps`] there are redirects (also in a loop, to a private address, to a file), broken
-//! links, a page that is unavailable twice, slow pages, wrong lengths, resets, bad chunks, compressed pages
-//! and a bomb, a body and a head without an end, a calendar without an end, sessions in addresses, several
-//! charsets, links that must not be followed.
+//! With [`DemoOptions::traps`], the site has redirects (also in a loop, to a private address, and to a
+//! file), broken links, a page that is unavailable twice, and slow pages. It has wrong lengths, resets, bad
+//! chunks, compressed pages, a decompression bomb, and a body and a head without an end. It also has an
+//! endless calendar, sessions in addresses, several charsets, and links that a crawler must not follow.
 //!
-//! Every request is noted.
+//! Every request is recorded.
 
 mod answer; // what is sent, whole or broken
 mod log; // every request
@@ -37,33 +37,33 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use url::Url;
 
-/// How long the drop of the site waits for its threads, after all of them were told to stop.
+/// The time for which dropping the site waits for its threads, after all of them were told to stop.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// The pause before the next accept, if the system has no resources for a connection.
+/// The pause before the next accept if the system has no resources for a connection.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The options of a site.
+/// The options of a demo site.
 #[derive(Debug, Clone)]
 pub struct DemoOptions {
-    /// How many ordinary pages there are; at least one.
+    /// The number of ordinary pages, which is at least one.
     pub pages: usize,
-    /// Whether there is anything but ordinary pages of about 1.5 kB.
+    /// True if the site has other pages than ordinary pages of about 1.5 kB.
     pub traps: bool,
-    /// How long each answer waits before its first byte.
+    /// The time that each answer waits before its first byte.
     pub delay: Duration,
-    /// The port at which the site listens; 0 for any free port.
+    /// The port on which the site listens, or 0 for any free port.
     pub port: u16,
 }
 
 impl Default for DemoOptions {
-    /// 200 pages, without traps and without delay.
+    /// Returns the options of a site with 200 pages, without traps and without delay.
     fn default() -> DemoOptions {
         DemoOptions { pages: 200, traps: false, delay: Duration::ZERO, port: 0 }
     }
 }
 
-/// The site, while it runs. The site stops when this value is dropped.
+/// A running demo site, which stops when this value is dropped.
 pub struct Demo {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -72,18 +72,18 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Starts the site on this machine, at a private address, to which a fetcher must be allowed to go.
+    /// Starts the site on this machine at a private address, which the fetcher must be allowed to visit.
     ///
     /// # Errors
-    /// If the system gives no port or no thread.
+    /// Fails if the system cannot provide a port or a thread.
     pub fn start(options: DemoOptions) -> io::Result<Demo> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
         let address = listener.local_addr()?;
         let site = Site::new(&options, format!("http://{address}"));
         let (log, stop) = (Log::new(), CancelToken::new());
         let shared = Arc::new(Shared { site, log, stop, limits: Limits::default() });
-        // Each answer waits for its time on a thread of its own, because otherwise slow answers would hold up
-        // others.
+        // Each answer waits for its delay on a thread of its own, because otherwise slow answers would
+        // delay other answers.
         let pool = ThreadPoolExecutor::builder()
             .core_threads(0)
             .maximum_threads(usize::MAX)
@@ -99,60 +99,61 @@ impl Demo {
         Ok(Demo { address, shared, pool, acceptor: Some(acceptor) })
     }
 
-    /// The page to begin with.
+    /// Returns the address of the start page.
     pub fn start_url(&self) -> Url {
         self.url("/")
     }
 
-    /// The address of something on the site: `path` begins with a slash and may have a query.
+    /// Returns the address for a path on the site: `path` begins with a slash and may have a query.
     ///
     /// # Panics
-    /// If the result is not an address.
+    /// Panics if the result is not a valid address.
     pub fn url(&self, path: &str) -> Url {
         Url::parse(&format!("{}{path}", self.shared.site.origin())).expect("an origin and a path")
     }
 
-    /// The addresses of exactly those pages that a complete crawl of this site keeps, apart from addresses
-    /// for which [`is_loose`](Demo::is_loose) returns true. One of these pages is named only in the sitemap.
+    /// Returns the addresses that a complete crawl of this site must keep, apart from addresses for which
+    /// [`is_loose`](Demo::is_loose) returns true. One of the pages is named only in the sitemap.
     ///
-    /// A page is an address that is answered with 200 and HTML, possibly after tries or a redirect, and that
-    /// does not name another address as the canonical one. Addresses have no fragment and no dots.
+    /// A page of this set is an address that is answered with 200 and HTML, possibly after several tries or
+    /// a redirect. Its HTML does not name another address as the canonical one. The addresses contain no
+    /// fragment and no dot segments.
     pub fn pages(&self) -> BTreeSet<String> {
         self.shared.site.kept()
     }
 
-    /// Whether a crawl may keep this address, but need not: this is true of everything that has no end (a
-    /// calendar, sessions, a bomb, a body), of everything that is not HTML, of a copy that names its
-    /// original, and of an answer that is longer than its length.
+    /// Returns true if a crawl may keep this address but need not keep it. This applies to everything
+    /// without an end (a calendar, sessions, a bomb, a body) and to everything that is not HTML. It also
+    /// applies to a copy that names its original, and to an answer that is longer than its declared length.
     pub fn is_loose(&self, url: &str) -> bool {
         self.is_among(url, &traps::LOOSE)
     }
 
-    /// Whether a crawler must never ask for this address: robots.txt or a *nofollow* forbids it. The site
-    /// answers it all the same.
+    /// Returns true if a crawler must never request this address, because robots.txt or a *nofollow*
+    /// forbids it. The site still answers a request for such an address.
     pub fn is_forbidden(&self, url: &str) -> bool {
         self.is_among(url, &traps::FORBIDDEN)
     }
 
-    /// Whether an address, or its path alone, is among `paths`.
+    /// Returns true if an address, or its path alone, is among `paths`.
     fn is_among(&self, url: &str, paths: &[&str]) -> bool {
         let path = url.strip_prefix(self.shared.site.origin()).unwrap_or(url);
         paths.iter().any(|known| path == *known || (known.ends_with('/') && path.starts_with(known)))
     }
 
-    /// All requests so far, in the order in which their heads were complete.
+    /// Returns all requests so far, in the order in which their heads were complete.
     pub fn requests(&self) -> Vec<DemoRequest> {
         self.shared.log.requests()
     }
 
-    /// How many connections have been made so far.
+    /// Returns the number of connections that have been made so far.
     pub fn connections(&self) -> usize {
         self.shared.log.connections()
     }
 
     /// Blocks until `wanted` returns true for the requests and the number of open connections, or until
-    /// `longest` has passed. Returns whether it did. `wanted` is called, under a lock, whenever a request or
-    /// a connection begins or ends.
+    /// `longest` has passed. Returns true if `wanted` returned true. `wanted` is called, under a lock,
+    /// whenever a request or a connection begins or ends.
     pub fn wait_until(&self, longest: Duration, wanted: impl FnMut(&[DemoRequest], usize) -> bool) -> bool {
         self.shared.log.wait(longest, wanted)
     }
@@ -161,8 +162,8 @@ impl Demo {
 impl Drop for Demo {
     fn drop(&mut self) {
         self.shared.stop.cancel();
-        // A connection wakes the thread that accepts. If this connection fails, that of the next client wakes
-        // it.
+        // A connection wakes the thread that accepts connections. If this connection fails, the connection
+        // of the next client wakes the thread.
         if let (Ok(_), Some(acceptor)) = (TcpStream::connect(self.address), self.acceptor.take()) {
             let _ = acceptor.join();
         }

@@ -1,17 +1,18 @@
-//! The ordinary pages: a tree, with links across it, made of random numbers that are the same each time.
+//! The ordinary pages: a tree with additional links across it, made of pseudo-random numbers that are the
+//! same in each run.
 
 use fastrand::Rng;
 use std::fmt::Write;
 
-/// How many pages have the same parent.
+/// The number of pages that have the same parent.
 const CHILDREN: usize = 8;
 
-/// How many links a page has to pages anywhere.
+/// The number of links from a page to arbitrary other pages.
 const ACROSS: usize = 3;
 
 const SECTIONS: usize = 12;
 
-/// How many words a page has.
+/// The number of words on a page.
 const LENGTH: usize = 160;
 
 const WORDS: [&str; 48] = [
@@ -25,12 +26,12 @@ const WORDS: [&str; 48] = [
 /// The ordinary pages of a site.
 pub(super) struct Pages {
     pub(super) count: usize,
-    /// Links are written in several ways that mean the same.
+    /// True if links are written in several equivalent ways.
     pub(super) has_spellings: bool,
 }
 
 impl Pages {
-    /// The path of a page; the first one is the start.
+    /// Returns the path of a page; page 0 is the start.
     pub(super) fn path(page: usize) -> String {
         match page {
             0 => "/".to_owned(),
@@ -38,7 +39,7 @@ impl Pages {
         }
     }
 
-    /// The page at a path.
+    /// Returns the number of the page at a path.
     pub(super) fn at(&self, path: &str) -> Option<usize> {
         if path == "/" {
             return Some(0);
@@ -48,7 +49,7 @@ impl Pages {
         (Pages::path(page) == path).then_some(page)
     }
 
-    /// The page with its links; `more` is added at its end.
+    /// Returns the HTML of a page with its links; `more` is added at its end.
     pub(super) fn html(&self, page: usize, more: &str) -> String {
         let mut chance = chance(page);
         let mut html = format!(
@@ -75,7 +76,7 @@ impl Pages {
         html
     }
 
-    /// The address of a page, written in one of several ways.
+    /// Returns the address of a page, written in one of several ways.
     fn spelt(&self, page: usize, way: usize) -> String {
         let path = Pages::path(page);
         match way {
@@ -86,7 +87,7 @@ impl Pages {
     }
 }
 
-/// Random numbers for a page, the same each time.
+/// Returns a random number generator for a page, which gives the same numbers in each run.
 fn chance(page: usize) -> Rng {
     Rng::with_seed(1 ^ (page as u64).wrapping_mul(0x2545_f491_4f6c_dd1d))
 }

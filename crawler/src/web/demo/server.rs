@@ -1,5 +1,5 @@
-//! One connection of the site: reads requests with the `servers` library, and sends answers that break the
-//! rules of this library where the site says so.
+//! One connection of the site: reads requests with the `servers` library, and sends answers, some of which
+//! break the HTTP rules on purpose.
 
 use super::answer::{Answer, Reply};
 use super::log::Log;
@@ -12,10 +12,10 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How many bytes are read at once.
+/// The number of bytes that are read at once.
 const READ: usize = 8 << 10;
 
-/// What all connections share.
+/// The data that all connections share.
 pub(super) struct Shared {
     pub(super) site: Site,
     pub(super) log: Log,
@@ -23,7 +23,7 @@ pub(super) struct Shared {
     pub(super) limits: Limits,
 }
 
-/// Serves a client until one side closes.
+/// Serves a client until one side closes the connection.
 pub(super) fn serve(stream: TcpStream, shared: &Shared) {
     let _ = stream.set_nodelay(true);
     shared.log.open();
@@ -39,7 +39,7 @@ struct Connection<'s> {
 }
 
 impl Connection<'_> {
-    /// Answers requests. An error means that the connection broke, or was broken on purpose.
+    /// Answers requests. An error means that the connection broke, or that the site broke it on purpose.
     fn converse(&mut self) -> io::Result<()> {
         let mut conversation = Conversation::new(&self.shared.limits, Instant::now());
         let mut buffer = [0; READ];
@@ -67,7 +67,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Answers a request, and returns whether another one may follow.
+    /// Answers a request, and returns true if another request may follow.
     fn exchange(&mut self, conversation: &Conversation) -> io::Result<bool> {
         let Shared { site, log, stop, .. } = self.shared;
         let request = conversation.request();
@@ -84,7 +84,7 @@ impl Connection<'_> {
         self.send(answer, conversation.may_go_on(), request.method != "HEAD")
     }
 
-    /// Sends an answer, and returns whether another one may follow. An answer that is not whole ends with an
+    /// Sends an answer, and returns true if another request may follow. An incomplete answer ends with an
     /// error.
     fn send(&mut self, answer: Answer, stays: bool, wants_body: bool) -> io::Result<bool> {
         match answer {
@@ -110,7 +110,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Ends our side, and reads until the client ends its own.
+    /// Shuts down our side of the connection, and reads until the client closes its side.
     fn wait_for_the_end(&mut self) -> io::Result<()> {
         self.stream.get_ref().shutdown(std::net::Shutdown::Write)?;
         io::copy(&mut self.stream, &mut io::sink()).map(drop)

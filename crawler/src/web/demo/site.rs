@@ -14,7 +14,7 @@ pub(super) struct Site {
     pages: Pages,
     has_traps: bool,
     delay: Duration,
-    /// How often the page that is unavailable at first was asked for.
+    /// The number of requests so far for the page that is unavailable at first.
     times: AtomicUsize,
 }
 
@@ -28,14 +28,14 @@ impl Site {
         &self.origin
     }
 
-    /// The addresses of all pages that a complete crawl keeps.
+    /// Returns the addresses of all pages that a complete crawl keeps.
     pub(super) fn kept(&self) -> BTreeSet<String> {
         let ordinary = (0..self.pages.count).map(Pages::path);
         let special = traps::KEPT.iter().filter(|_| self.has_traps).map(|&path| path.to_owned());
         ordinary.chain(special).map(|path| format!("{}{path}", self.origin)).collect()
     }
 
-    /// How long the answer takes before its first byte.
+    /// Returns the time that the answer takes before its first byte.
     pub(super) fn delay(&self, target: &str) -> Duration {
         if self.has_traps && target == "/slow.html" { self.delay.max(traps::SLOW) } else { self.delay }
     }

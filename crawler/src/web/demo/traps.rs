@@ -1,4 +1,4 @@
-//! The parts of the site at which a crawler can go wrong.
+//! The parts of the site that can mislead a crawler.
 
 use super::answer::{Answer, Reply};
 use encoding_rs::{Encoding, SHIFT_JIS, WINDOWS_1251, WINDOWS_1252};
@@ -28,16 +28,16 @@ pub(super) const KEPT: [&str; 15] = [
     "/charset/utf-16.html",
 ];
 
-/// Addresses that a crawler must not ask for, whatever leads to them. An entry that ends in `/` stands for
-/// everything below it.
+/// Addresses that a crawler must not request, whatever page links to them. An entry that ends in `/` stands
+/// for everything below it.
 pub(super) const FORBIDDEN: [&str; 3] = ["/private/", "/nofollow-only.html", "/behind-meta.html"];
 
-/// Addresses that a crawler may keep, but need not: there are endlessly many, or one of them is endless, or
-/// it is a matter of taste.
+/// Addresses that a crawler may keep but need not keep, because there are endlessly many, a body is
+/// endless, or either choice is reasonable.
 pub(super) const LOOSE: [&str; 7] =
     ["/calendar/", "/session/", "/files/", "/bomb.html", "/endless.html", "/copy.html", "/too-long.html"];
 
-/// Paths that lead nowhere: broken links, redirects and answers that break.
+/// Paths without a usable page: broken links, redirects and answers that break.
 const NOWHERE: [&str; 9] = [
     "/gone.html",
     "/moved.html",
@@ -50,18 +50,18 @@ const NOWHERE: [&str; 9] = [
     "/endless-head.html",
 ];
 
-/// The page that is unavailable at first, and how often it fails.
+/// The page that is unavailable at first, and the number of its failures.
 pub(super) const HEALS: &str = "/healing.html";
 pub(super) const HEALS_AFTER: usize = 2;
 
-/// How long the slow page takes.
+/// The time that the slow page takes.
 pub(super) const SLOW: Duration = Duration::from_millis(300);
 
-/// MiB of the bomb after decompression.
+/// The size of the bomb after decompression, in MiB.
 const BOMB: usize = 256;
 
-/// Returns the answer at a path with traps, or `None` if there is no such page. The page that is unavailable
-/// at first was asked for `times` times before.
+/// Returns the answer at a path with traps, or `None` if there is no such page. `times` is the number of
+/// earlier requests for the page that is unavailable at first.
 pub(super) fn answer(target: &str, times: usize, origin: &str, takes_gzip: bool) -> Option<Answer> {
     let (path, _) = target.split_once('?').unwrap_or((target, ""));
     if let Some(reply) = nowhere(path, times).or_else(|| encoded(path)) {
@@ -89,7 +89,7 @@ pub(super) fn answer(target: &str, times: usize, origin: &str, takes_gzip: bool)
     })
 }
 
-/// Redirects, errors, and answers that are not pages.
+/// Returns redirects, errors, and answers that are not pages.
 fn nowhere(path: &str, times: usize) -> Option<Reply> {
     Some(match path {
         "/moved.html" => Reply::redirect(301, "moved-here.html"),
@@ -105,7 +105,7 @@ fn nowhere(path: &str, times: usize) -> Option<Reply> {
     })
 }
 
-/// Pages whose bytes are not UTF-8.
+/// Returns pages whose bytes are not UTF-8.
 fn encoded(path: &str) -> Option<Reply> {
     let page = |words: &str, meta: &str| format!("<!doctype html>{meta}<title>{words}</title><p>{words}\n");
     let bytes = |encoding: &'static Encoding, text: &str| encoding.encode(text).0.into_owned();
@@ -130,7 +130,7 @@ fn encoded(path: &str) -> Option<Reply> {
     })
 }
 
-/// Pages with text and links.
+/// Returns pages with text and links.
 fn page(path: &str, target: &str, origin: &str) -> Option<String> {
     let (title, rest) = match path {
         "/traps.html" => ("Traps", list()),
@@ -149,7 +149,7 @@ fn page(path: &str, target: &str, origin: &str) -> Option<String> {
             let meta = "<meta name=\"robots\" content=\"nofollow\"><a href=\"/behind-meta.html\">no</a>";
             ("Do not follow", meta.to_owned())
         }
-        // Forbidden pages exist, because otherwise a test would not notice that they were asked for.
+        // Forbidden pages exist, because otherwise a test would not notice that a crawler requested them.
         "/nofollow-only.html" | "/behind-meta.html" => ("Forbidden", String::new()),
         _ if path.starts_with("/private/") => {
             ("Private", "<a href=\"/private/more.html\">more</a>".to_owned())
@@ -160,7 +160,7 @@ fn page(path: &str, target: &str, origin: &str) -> Option<String> {
     Some(format!("<!doctype html>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n<p>{title}\n{rest}\n"))
 }
 
-/// Links to all of these pages.
+/// Returns links to all pages with traps.
 fn list() -> String {
     let mut list = String::from("<ul>\n");
     let more = [
@@ -185,7 +185,7 @@ fn list() -> String {
     list
 }
 
-/// The page of a month, which links to the next month.
+/// Returns the page of a month, which links to the next month.
 fn calendar(path: &str) -> Option<String> {
     let (year, month) = path.strip_prefix("/calendar/")?.strip_suffix('/')?.split_once('/')?;
     let (year, month) = (year.parse::<u32>().ok()?, month.parse::<u32>().ok()?);
@@ -193,7 +193,7 @@ fn calendar(path: &str) -> Option<String> {
     Some(format!("<p>{year}-{month:02}<a href=\"/calendar/{next_year}/{next_month:02}/\">next month</a>"))
 }
 
-/// A page that gives each visitor another session, and links to itself with that session.
+/// Returns a page that gives each visitor a new session, and links to itself with that session.
 fn session(target: &str) -> String {
     let number = target.bytes().fold(0_u32, |number, byte| number.wrapping_mul(31).wrapping_add(byte.into()));
     format!(
@@ -211,7 +211,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes everything")
 }
 
-/// The compressed bomb: the same MiB again and again.
+/// Returns the compressed bomb, which contains one MiB many times.
 fn bomb() -> &'static [u8] {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
     BYTES.get_or_init(|| gzip(&vec![b' '; 1 << 20]).repeat(BOMB))

@@ -1,48 +1,51 @@
-//! The cost of a worker that dies, or that is stopped and comes back, for each way in which workers share a
+//! The cost of a worker that dies, or that pauses and continues, for each way in which workers share a
 //! queue of pages.
 //!
-//! Two workers take pages from one engine. Each of them does one step in a *tick*. The engine sees only what
-//! they send. So it cannot tell a worker that is dead from one that is late. The engine has only a clock, and
-//! *leases*: each lease is the right to a page until some tick.
+//! Two workers take pages from one engine. Each worker does one step in a *tick*. The engine sees only the
+//! messages of the workers. So the engine cannot distinguish a dead worker from a slow worker. The engine
+//! has only a clock and *leases*: each lease is the right to a page until a certain tick.
 //!
-//! Here the clock is a number. The first worker is killed at every moment of a run, and it is stopped at
-//! every moment for every length of time. Nothing here needs a thread or chance.
+//! In this simulation, the clock is a number. The first worker is killed at every moment of a run, and it
+//! is also paused at every moment, for every duration. The simulation is deterministic: it uses no threads
+//! and no random numbers.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::ops::Range;
 
-/// How many pages there are to ask for. Each page is on a site of its own.
+/// The number of pages to request. Each page is on a site of its own.
 pub const PAGES: usize = 7;
 
-/// How many ticks a site needs for its answer.
+/// The number of ticks that a site needs for its answer.
 const ANSWER: usize = 4;
 
-/// The ticks of a lease that is long enough: twice as many as it takes to take a page, ask for it, wait for
-/// the answer, and finish.
+/// The ticks of a lease that is long enough: twice the ticks that a worker needs to take a page, request
+/// it, wait for the answer, and finish.
 const LONG: usize = 12;
 
-/// The ticks of a lease that ends before the answer comes.
+/// The ticks of a lease that ends before the answer arrives.
 const SHORT: usize = 3;
 
-/// A page whose lease has run out this many times is no longer handed out.
+/// A page whose lease has expired this many times is no longer handed out.
 pub const TRIES: usize = 3;
 
 /// A run that does not end is stopped after this many ticks.
 const END: usize = 500;
 
-/// How workers share the pages.
+/// The ways in which workers share the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// A worker takes a page out of the queue, asks for it, and brings the answer.
+    /// A worker takes a page out of the queue, requests it, and reports the answer.
     Pop,
-    /// A worker has a lease, and acknowledges it before it asks for the page.
+    /// A worker has a lease, and acknowledges it before it requests the page.
     AcknowledgeFirst,
-    /// A worker has a lease. With the answer the worker names the page.
+    /// A worker has a lease for each page that it requests. With the answer, the worker reports the name of
+    /// the page.
     NoToken,
-    /// A worker has a lease. With the answer the worker names the token of the lease.
+    /// A worker has a lease for each page that it requests. With the answer, the worker reports the token
+    /// of the lease.
     Token,
-    /// A worker names the token, and the lease is over before the answer comes.
+    /// A worker reports the token of the lease, but the lease ends before the answer arrives.
     TooShort,
 }
 
@@ -50,18 +53,18 @@ impl Way {
     /// All ways that are compared.
     pub const ALL: [Way; 5] = [Way::Pop, Way::AcknowledgeFirst, Way::NoToken, Way::Token, Way::TooShort];
 
-    /// The cost if one worker is killed, at the worst of all moments.
+    /// Returns the cost if one worker is killed, at the worst of all moments.
     pub fn killed(self) -> Cost {
         self.worst(self.moments().map(|from| from..usize::MAX))
     }
 
-    /// The cost if one worker is stopped and continued, at the worst of all moments and for the worst of all
-    /// lengths.
+    /// Returns the cost if one worker is paused and continued, at the worst moment and for the worst
+    /// duration.
     pub fn stopped(self) -> Cost {
         self.worst(self.moments().flat_map(|from| (1..=2 * LONG).map(move |ticks| from..from + ticks)))
     }
 
-    /// How many ticks a run takes in which both workers live.
+    /// Returns the ticks of a run in which both workers live.
     fn moments(self) -> Range<usize> {
         0..run(self, &(0..0)).1
     }
@@ -88,14 +91,14 @@ impl fmt::Display for Way {
     }
 }
 
-/// What a run costs, or the worst of many runs.
+/// The cost of a run, or the worst cost of many runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// How many pages had no answer that was counted.
+    /// The number of pages without a counted answer.
     pub lost: usize,
-    /// How many requests were for pages that had been asked for before.
+    /// The number of requests for pages that had been requested before.
     pub asked_again: usize,
-    /// How many answers were counted for pages that already had a counted answer.
+    /// The number of answers that were counted for pages that already had a counted answer.
     pub counted_again: usize,
     /// How many requests a site had while it was answering another one: more than politeness allows.
     pub at_once: usize,

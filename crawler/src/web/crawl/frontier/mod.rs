@@ -1,4 +1,5 @@
-//! Which pages there are, which of them may be fetched now, and when the crawl is over.
+//! The set of all pages of a crawl; it decides which pages may be fetched now, and when the crawl has
+//! ended.
 //!
 //! ```text
 //!          add                        take                      done
@@ -7,36 +8,35 @@
 //!                   └───────── failed, give_back ────────┘
 //! ```
 //!
-//! A site has some stripes. A page takes a stripe, and the stripe is free again some time *after* the page is
-//! over: this time is the politeness. No thread sleeps for it: the end of each rest is in a list of times,
-//! and [`take`](Frontier::take) looks which of these times have come.
+//! Each site has some number of stripes. A page takes a stripe, and the stripe is free again some time
+//! *after* the page is finished: this time is the pause that politeness demands. No thread sleeps during a
+//! pause: the end of each pause is in a list of times, and [`take`](Frontier::take) checks which of these
+//! times have passed.
 //!
-//! A stripe of [`StripedExecutor`](executor::StripedExecutor) begins its next task as soon as one has ended,
-//! and runs its tasks in the order of their submission. Here the next task comes a delay later, and the page
-//! that is nearest to the start comes first.
+//! A stripe of [`StripedExecutor`](executor::StripedExecutor) starts its next task as soon as its current
+//! task has ended, and runs its tasks in the order of their submission. In the frontier, the next page of a
+//! stripe comes after a delay, and the page that is nearest to the start comes first.
 //!
 //! # A site that is away
 //!
-//! Trouble belongs to the site, and not to its pages. After some failures in a row, or if the site asks for
-//! it, the site is closed and paused; then it is asked for its rules again. If the site answers, the failures
-//! count against the pages. If the site does not answer, it is paused twice as long, and its pages keep their
-//! places and their tries. A site that is away for longer than the crawl has patience is left: its pages
-//! still wait in the state, and the next run goes on with them.
+//! A failure is counted for the site, and not for its pages. After some failures in a row, or if the site
+//! demands it, the site is closed and paused; then the crawler asks it for its rules again. If the site
+//! answers, the failures count against the pages. If the site does not answer, its pause is doubled, and
+//! its pages keep their places and their tries. If a site does not answer for longer than the crawl's
+//! patience, it is left: its pages still wait in the state, and the next run fetches them.
 //!
 //! # Invariants
 //!
-//! 1. A page is seen once. So a page waits, or is under way, or is over, and is never in two of these states
-//!    at once.
-//! 2. `open` counts pages that wait or are under way. A page is counted before the page that links to it is
-//!    over. So when the last page is over, no other page can come.
-//! 3. A site has at most as many pages under way as it has stripes; a stripe that rests has none.
-//! 4. A site that is closed has no stripes: it is being asked for its rules, or will be, and none of its
-//!    pages is taken.
-//! 5. A page of a site that is left is not open.
-//! 6. Of the pages under way, one at most has been under way at two deaths of the process. So a third death
-//!    has only one suspect.
+//! 1. A page is added only once. So a page is either waiting, or being fetched, or finished. 2. `open`
+//!    counts the pages that are waiting or being fetched. A page is counted before the page that links to
+//!    it is finished. So after the last page is finished, no other page can come. 3. The number of pages of
+//! a site that are being fetched is at most the number of its stripes; a resting stripe has no page. 4. A
+//! closed site has no stripes: it is being asked for its rules, or will be asked, and none of its pages is
+//! taken. 5. A page of a site that was left is not open. 6. Among the pages that are being fetched, at most
+//! one was being fetched at two deaths of the process. So after a third death, only this page can be the
+//! cause.
 //!
-//! The frontier has no lock and no clock: its owner says what time it is.
+//! The frontier has no lock and no clock: its owner passes the current time to it.
 
 mod job;
 mod site;
@@ -52,46 +52,46 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// After this many failures in a row, the site is at fault.
+/// After this number of failures in a row, the failures count against the site.
 const IN_A_ROW: u32 = 3;
 
-/// How long a site may fail to answer if only links to it are checked.
+/// The time for which a site may fail to answer if only links to the site are checked.
 const BRIEFLY: Duration = Duration::from_secs(10);
 
 /// The pages of a crawl.
 pub struct Frontier {
     limits: Limits,
     sites: HashMap<Arc<str>, Site>,
-    /// Hashes of the addresses: 64 bits, with a key that no site knows. If two addresses have the same hash
-    /// by chance, one of them is not fetched.
+    /// Hashes of the addresses: they have 64 bits, and a key that no site knows. If two addresses have the
+    /// same hash by chance, one of them is not fetched.
     seen: HashSet<u64>,
     sum: RandomState,
-    /// Sites that have a job to hand out, in the order of their turns.
+    /// Sites that have a job to hand out, in the order in which they are served.
     ready: VecDeque<Arc<str>>,
-    /// Jobs that wait until the suspect, which is under way, is over.
+    /// Jobs that wait until the suspect, which is being fetched, is finished.
     held_up: Vec<Job>,
     suspect: Option<(Kind, Arc<str>)>,
-    /// Events that come later, by their time, and in the order in which they were asked for.
+    /// Future events, ordered by their time, and then by the order in which they were added.
     later: BTreeMap<(Instant, u64), Later>,
     count: u64,
-    /// How many pages are not over.
+    /// The number of pages that are not finished.
     open: usize,
-    /// How many pages of sites that have been left still wait.
+    /// The number of waiting pages of sites that were left.
     left: usize,
 }
 
-/// An event that comes later.
+/// An event in the future.
 enum Later {
     /// A stripe of the site becomes free after its rest.
     Free(Arc<str>),
     /// The site must be asked.
     Ask(Arc<str>),
-    /// The page is tried again. The number says how many outages the site had when the page failed.
+    /// The page is tried again. The number is the site's count of outages when the page failed.
     Again(Job, u32),
 }
 
 impl Frontier {
-    /// A frontier without pages.
+    /// Returns a frontier without pages.
     pub fn new(limits: Limits) -> Frontier {
         Frontier {
             limits,
@@ -108,18 +108,18 @@ impl Frontier {
         }
     }
 
-    /// Notes a page that was over before this run, so that it does not count as new.
+    /// Records a page that was finished before this run, so that it does not count as new.
     pub fn remember(&mut self, url: &str) {
         self.seen.insert(self.sum.hash_one(url));
     }
 
-    /// Whether a page has been seen, in this run or before.
+    /// Returns true if a page was seen in this run or before.
     pub fn has_seen(&self, url: &str) -> bool {
         self.seen.contains(&self.sum.hash_one(url))
     }
 
     // ANCHOR: add
-    /// Takes on the pages that have not been seen. Pages must be added before the page that links to them is
+    /// Adds the pages that have not been seen yet. Add pages before the page that links to them is
     /// [`done`](Self::done).
     pub fn add(&mut self, pages: impl IntoIterator<Item = Job>) -> Added {
         let mut added = Added::default();
@@ -139,7 +139,7 @@ impl Frontier {
         added
     }
 
-    /// Lets a page wait at its site. A new site is asked for its rules first.
+    /// Adds a page to the waiting pages of its site. If the site is new, it is asked for its rules first.
     fn enter(&mut self, page: Job) {
         let name = Arc::clone(&page.site);
         let new = || Site { must_be_asked: true, ..Site::default() };
@@ -157,8 +157,8 @@ impl Frontier {
     // ANCHOR_END: add
 
     // ANCHOR: take
-    /// Takes up to `most` jobs that may be done now: from one site after the other, the page that is nearest
-    /// to the start. These jobs are then under way.
+    /// Takes up to `most` jobs that may be done now: from each site in turn, the page that is nearest to
+    /// the start. The returned jobs count as being in progress.
     pub fn take(&mut self, most: usize, now: Instant) -> Vec<Job> {
         while let Some(first) = self.later.first_entry().filter(|first| first.key().0 <= now) {
             match first.remove() {
@@ -190,12 +190,12 @@ impl Frontier {
     }
     // ANCHOR_END: take
 
-    /// The time until more can be taken, even if nothing is finished meanwhile.
+    /// Returns the time until more jobs can be taken, even if no job is finished meanwhile.
     pub fn pause(&self, now: Instant) -> Option<Duration> {
         self.later.first_key_value().map(|((at, _), _)| at.saturating_duration_since(now))
     }
 
-    /// Notes that the rules of a site are known. The site may have asked for pauses.
+    /// Records that the rules of a site are known. The site may have asked for pauses.
     pub fn open_site(&mut self, name: &Arc<str>, pauses: Option<Duration>, rules_end: Instant) {
         let Limits { delay, per_site, .. } = self.limits;
         let site = self.sites.entry(Arc::clone(name)).or_default();
@@ -214,33 +214,33 @@ impl Frontier {
         self.look_at(name);
     }
 
-    /// Notes that a site was asked just now: one of its stripes rests.
+    /// Records that a site was asked just now: one of its stripes rests.
     pub fn has_been_asked(&mut self, job: &Job, now: Instant) {
         self.is_no_suspect(job);
         self.site_of(job).taken += 1;
         self.rest(&job.site, now);
     }
 
-    /// Notes that a site must be asked for more after a pause.
+    /// Records that a site must be asked for more files after a pause.
     pub fn ask_later(&mut self, job: &Job, pause: Duration, now: Instant) {
         self.is_no_suspect(job);
         self.at(now + pause, Later::Ask(Arc::clone(&job.site)));
     }
 
-    /// How long a stripe of a site rests.
+    /// Returns the time that a stripe of a site rests.
     pub fn delay(&self, site: &str) -> Duration {
         self.sites.get(site).map_or(self.limits.delay, |site| site.delay)
     }
 
-    /// Notes how often processes have died at a site.
+    /// Records how often processes have died while they asked a site.
     pub fn has_seen_deaths(&mut self, name: &Arc<str>, deaths: u32) {
         let new = || Site { must_be_asked: true, ..Site::default() };
         self.sites.entry(Arc::clone(name)).or_insert_with(new).deaths = deaths;
         self.look_at(name);
     }
 
-    /// Notes until when a site asked an earlier run to leave it alone. Returns true if that is beyond the
-    /// patience of this run: then the site is left.
+    /// Records the time until which a site asked an earlier run to send no requests. Returns true if this
+    /// time is beyond the patience of this run: then the site is left.
     pub fn leave_alone(&mut self, name: &Arc<str>, until: Instant, now: Instant) -> bool {
         let new = || Site::default();
         let site = self.sites.entry(Arc::clone(name)).or_insert_with(new);
@@ -259,7 +259,7 @@ impl Frontier {
     }
 
     // ANCHOR: failed
-    /// Notes that a page could not be fetched, and is not over.
+    /// Records that a page could not be fetched and is not finished.
     pub fn failed(&mut self, page: Job, failure: Failure, now: Instant) -> Trouble {
         self.is_no_suspect(&page);
         self.rest(&page.site, now);
@@ -288,7 +288,7 @@ impl Frontier {
     }
     // ANCHOR_END: failed
 
-    /// Notes that a site was asked and does not answer. The site may have asked for a pause.
+    /// Records that a site was asked and did not answer. The site may have asked for a pause.
     pub fn away(&mut self, job: &Job, asked: Option<Duration>, now: Instant) -> Trouble {
         self.is_no_suspect(job);
         let site = self.site_of(job);
@@ -298,8 +298,8 @@ impl Frontier {
     }
 
     // ANCHOR: done
-    /// Notes that a page is over: fetched, or given up. The site `is_well` if it has answered as it should.
-    /// If its server was not asked, its stripe is free at once.
+    /// Records that a page is finished: fetched, or given up. `is_well` is true if the site has answered
+    /// correctly. If the page's server was not asked, the page's stripe is free at once.
     pub fn done(&mut self, page: &Job, is_well: bool, was_asked: bool, now: Instant) {
         self.is_no_suspect(page);
         let site = self.site_of(page);
@@ -311,7 +311,8 @@ impl Frontier {
         if was_asked { self.rest(&page.site, now) } else { self.free(&page.site) }
     }
 
-    /// Leaves a page that cannot be fetched in this run: it is no longer open, and waits for another run.
+    /// Leaves a page that cannot be fetched in this run: the page is no longer open, and waits for another
+    /// run.
     pub fn leave(&mut self, page: &Job) {
         self.is_no_suspect(page);
         self.site_of(page).over += 1;
@@ -320,7 +321,7 @@ impl Frontier {
     }
     // ANCHOR_END: done
 
-    /// Takes back a job that was not done, or not begun; the job waits again.
+    /// Takes back a job that was not finished or not begun; the job waits again.
     pub fn give_back(&mut self, job: Job) {
         self.is_no_suspect(&job);
         if job.kind == Kind::Page {
@@ -329,20 +330,20 @@ impl Frontier {
         self.put_back(job);
     }
 
-    /// Takes pages that were left from the count of pages that wait for the next run, because no run will
-    /// fetch them.
+    /// Subtracts pages of left sites from the count of pages that wait for the next run, because no run
+    /// will fetch them.
     pub fn give_up(&mut self, pages: usize) {
         self.left -= pages;
     }
 
-    /// Returns how far the crawl is.
+    /// Returns the progress of the crawl.
     pub fn status(&self, now: Instant) -> Status {
         let mut sites: Vec<_> = self.sites.iter().map(|(name, site)| site.now(name, now)).collect();
         sites.sort_by_key(|site| (Reverse(site.waiting + site.taken), Arc::clone(&site.name)));
         Status { sites, open: self.open, left: self.left, seen: self.seen.len() }
     }
 
-    /// Every page is over, or left.
+    /// Returns true if every page is finished or left.
     pub fn is_over(&self) -> bool {
         self.open == 0
     }
@@ -357,13 +358,13 @@ impl Frontier {
     }
 
     // ANCHOR: rest
-    /// Makes a stripe rest.
+    /// Makes a stripe of a site rest.
     fn rest(&mut self, name: &Arc<str>, now: Instant) {
         let delay = self.sites.get(name).map_or(Duration::ZERO, |site| site.delay);
         if delay.is_zero() { self.free(name) } else { self.at(now + delay, Later::Free(Arc::clone(name))) }
     }
 
-    /// Frees a stripe after its rest: the next page of its site may be taken.
+    /// Frees a stripe after its rest, so that the next page of its site may be taken.
     fn free(&mut self, name: &Arc<str>) {
         if let Some(site) = self.sites.get_mut(name) {
             site.taken -= 1;
@@ -379,7 +380,7 @@ impl Frontier {
         }
     }
 
-    /// Lets a job wait again, as if it had not been tried.
+    /// Puts a job back among the waiting jobs, as if it had not been tried.
     fn put_back(&mut self, job: Job) {
         match job.kind {
             Kind::Robots => self.ask(&job.site),
@@ -397,7 +398,7 @@ impl Frontier {
         }
     }
 
-    /// Gives a site its turn if it has a job to hand out and no turn yet.
+    /// Puts a site into the list of ready sites if it has a job to hand out and is not in the list yet.
     fn look_at(&mut self, name: &Arc<str>) {
         let site = self.sites.get_mut(name).expect("it is one of them");
         if !site.is_ready && site.can_hand_out() {
@@ -415,7 +416,7 @@ impl Frontier {
         }
     }
 
-    /// Closes a site. The site is paused, or is left if the pause would be too long.
+    /// Closes a site. The site is paused; if the pause would be too long, the site is left.
     fn close(&mut self, name: &Arc<str>, asked: Option<Duration>, now: Instant) -> Trouble {
         let site = self.sites.get_mut(name).expect("it is in trouble");
         let pause = asked.unwrap_or_default().max(pause_after(site.rests));

@@ -1,4 +1,4 @@
-//! A site: its stripes, the pages that wait at it, and whether it is well.
+//! A site: its stripes, its waiting pages, and its recent failures.
 
 use super::{Job, Kind, SiteNow};
 use std::collections::{BTreeMap, VecDeque};
@@ -8,46 +8,47 @@ use std::time::{Duration, Instant};
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each says another thing of a site")]
 pub(super) struct Site {
-    /// How many stripes the site has: zero while it is closed.
+    /// The number of the site's stripes, which is zero while the site is closed.
     pub(super) stripes: usize,
-    /// How many stripes have a page, or rest.
+    /// The number of stripes that have a page or rest.
     pub(super) taken: usize,
-    /// How many pages are over, in this run.
+    /// The number of pages that were finished in this run.
     pub(super) over: usize,
-    /// How long a stripe rests.
+    /// The time that a stripe rests.
     pub(super) delay: Duration,
-    /// Pages that wait, by depth: those near the start come first.
+    /// The waiting pages, by depth: pages near the start come first.
     pub(super) waiting: BTreeMap<u32, VecDeque<Waiting>>,
-    /// The site must be asked now.
+    /// True if the site must be asked now.
     pub(super) must_be_asked: bool,
-    /// The site's rules were known before it was closed.
+    /// True if the site's rules were known before the site was closed.
     pub(super) is_known: bool,
-    /// When the site's rules are no longer valid.
+    /// The time at which the site's rules become invalid.
     pub(super) rules_end: Option<Instant>,
-    /// How often the process died while the site was being asked.
+    /// The number of times that the process died while it asked the site.
     pub(super) deaths: u32,
     pub(super) is_ready: bool,
-    /// How many failures there were in a row.
+    /// The number of failures in a row.
     pub(super) failures: u32,
-    /// How often the site was paused, in a row.
+    /// The number of pauses of the site in a row.
     pub(super) rests: u32,
-    /// How often the site did not answer when it was asked.
+    /// The number of times that the site was asked and did not answer.
     pub(super) outages: u32,
-    /// One of the failures in a row was that the server is busy. Then only a fetched page shows that the site
-    /// is well.
+    /// True if one of the failures in a row was an answer that the server is busy. After such an answer,
+    /// only a fetched page shows that the site works.
     pub(super) is_busy: bool,
-    /// When the first of the failures in a row happened.
+    /// The time of the first of the failures in a row.
     pub(super) since: Option<Instant>,
     /// The value of `outages` when the site was closed.
     pub(super) outages_before: u32,
-    /// Pages that failed while the site was being closed, and after that.
+    /// Pages that failed while the site was being closed or was closed.
     pub(super) aside: Vec<Job>,
     pub(super) is_left: bool,
-    /// Only links to the site are checked.
+    /// True if only links to the site are checked.
     pub(super) is_other: bool,
 }
 
-/// A page that waits. Its site and its depth are known from where it is kept.
+/// A page that waits to be fetched. The page's site and depth are known from the collection that contains
+/// it.
 pub(super) struct Waiting {
     pub(super) url: Arc<str>,
     pub(super) attempts: u32,
@@ -67,15 +68,15 @@ impl Site {
         self.must_be_asked || self.taken < self.stripes && !self.waiting.is_empty()
     }
 
-    /// Puts a page before all others of its depth. The try counts if no question to the site was unanswered
-    /// since then.
+    /// Puts a page in front of all other pages of its depth. The page's try counts if every question to the
+    /// site since that try was answered.
     pub(super) fn put_back(&mut self, page: Job, outages: u32) {
         let attempts = page.attempts + u32::from(self.outages == outages);
         let waiting = Waiting { url: page.url, attempts, deaths: page.deaths };
         self.waiting.entry(page.depth).or_default().push_front(waiting);
     }
 
-    /// Takes all pages that wait.
+    /// Removes and returns all waiting pages.
     pub(super) fn leave(&mut self, name: &Arc<str>) -> Vec<Job> {
         self.is_left = true;
         let waiting = std::mem::take(&mut self.waiting).into_iter();
@@ -90,8 +91,7 @@ impl Site {
         std::mem::take(&mut self.aside).into_iter().chain(waiting.map(job)).collect()
     }
 
-    /// Returns the question for the rules, or else the page nearest to the start, if a stripe is free for
-    /// it.
+    /// If a stripe is free, returns the question for the rules, or else the page nearest to the start.
     pub(super) fn next(&mut self, name: &Arc<str>, now: Instant) -> Option<Job> {
         if self.stripes > 0 && self.rules_end.is_some_and(|end| end <= now) {
             (self.stripes, self.is_known, self.must_be_asked) = (0, false, true);

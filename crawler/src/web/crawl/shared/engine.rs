@@ -1,4 +1,5 @@
-//! The engine: one connection, made again when it breaks, and a sentence for each way in which it can fail.
+//! The engine: one connection, which is reopened when it breaks, and an error message for each way in which
+//! it can fail.
 
 use anyhow::{anyhow, bail};
 use redis::{Client, Cmd, Connection, ErrorKind, FromRedisValue, RedisError, cmd, pipe};
@@ -8,30 +9,31 @@ use std::{error::Error, io, sync::Arc};
 
 const SCRIPT: &str = include_str!("script.lua");
 
-/// Time limits for a connection, and for an answer.
+/// The time limits for opening a connection, and for an answer.
 const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// An engine that holds a crawl.
+/// An engine that stores a crawl.
 pub(super) struct Engine {
     client: Client,
     connection: Option<Connection>,
     /// The checksum by which the engine knows the script.
     sum: Option<String>,
-    /// Host and port, for people.
+    /// Host and port, for messages to people.
     name: String,
-    /// What the keys of the crawl begin with. The braces keep all keys on one machine of a cluster.
+    /// The prefix of the keys of the crawl. The braces in the prefix keep all keys on one machine of a
+    /// cluster.
     pub(super) prefix: String,
 }
 
-/// Why there is no answer.
+/// The reason why the engine gives no answer.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// The trouble may be over later.
+    /// The problem may disappear by itself.
     Passing(String),
-    /// The engine refuses this process, until its operator does something.
+    /// The engine refuses this process until its operator changes something.
     Closed(String),
-    /// The trouble ends the run.
+    /// The problem ends the run.
     Lasting(String),
 }
 
@@ -43,8 +45,8 @@ impl Trouble {
 }
 
 impl Engine {
-    /// The engine at an address such as `redis://USER:PASSWORD@HOST:6379/0`, and a crawl in it. Nothing is
-    /// sent yet.
+    /// Returns the engine at an address such as `redis://USER:PASSWORD@HOST:6379/0`, for the given crawl.
+    /// This function sends nothing yet.
     ///
     /// # Errors
     /// If the address is not valid.
@@ -61,7 +63,8 @@ impl Engine {
         Ok(Engine { client, connection: None, sum: None, name, prefix: format!("{{{crawl}}}:") })
     }
 
-    /// Runs the script. This takes one round trip, unless the engine does not know the script.
+    /// Runs the script in the engine. The call takes one round trip, unless the engine does not know the
+    /// script.
     pub(super) fn step(&mut self, request: &str) -> Result<String, Trouble> {
         let first = match self.sum.clone() {
             Some(sum) => self.eval(&sum, request),
@@ -98,8 +101,8 @@ impl Engine {
         self.query(cmd(name).arg(key).arg(args)).map_err(|error| self.trouble(&error))
     }
 
-    /// Finds out which values are in the sets of the crawl: each member is the name of a set, and a value
-    /// that may be in it. This takes one round trip.
+    /// Returns which values are in the sets of the crawl: each member is the name of a set, and a value to
+    /// look for. The call takes one round trip.
     pub(super) fn are_members(&mut self, members: &[(String, String)]) -> Result<Vec<bool>, Trouble> {
         let mut questions = pipe();
         for (set, member) in members {
@@ -108,7 +111,7 @@ impl Engine {
         self.connected(|connection| questions.query(connection)).map_err(|error| self.trouble(&error))
     }
 
-    /// The time of the engine: milliseconds since 1970.
+    /// Returns the time of the engine, in milliseconds since 1970.
     pub(super) fn now(&mut self) -> Result<u64, Trouble> {
         let (seconds, micros): (u64, u64) = self.query(&cmd("TIME")).map_err(|error| self.trouble(&error))?;
         Ok(seconds * 1000 + micros / 1000)
@@ -118,8 +121,8 @@ impl Engine {
         self.connected(|connection| command.query(connection))
     }
 
-    /// Uses the connection. After most errors the connection is closed, because a late answer would be taken
-    /// for the answer to the next request.
+    /// Calls a function with the connection. After most errors the connection is closed, because otherwise
+    /// a late answer could be taken for the answer to the next request.
     fn connected<T>(
         &mut self,
         ask: impl FnOnce(&mut Connection) -> Result<T, RedisError>,
@@ -177,7 +180,7 @@ impl Engine {
     }
 }
 
-/// What is wrong with the certificate of the engine, if the error is about that.
+/// Returns what is wrong with the engine's certificate, if the error is a certificate error.
 #[cfg(feature = "tls")]
 fn distrust(error: &RedisError) -> Option<String> {
     let cause = error.source()?.downcast_ref::<Arc<dyn Error + Send + Sync>>()?;

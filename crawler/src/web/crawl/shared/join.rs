@@ -1,4 +1,4 @@
-//! How a process joins a crawl: all processes have the same flags, and each process has its own file.
+//! Joins a process to a crawl: all processes have the same flags, and each process has its own file.
 
 use super::engine::{Engine, Trouble};
 use super::{Joining, wire};
@@ -7,11 +7,11 @@ use anyhow::{anyhow, bail};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// The note in a state that says to which crawl its pages belong.
+/// The key of the note in a state that names the crawl to which its pages belong.
 const CRAWL: &str = "shared crawl";
 
 /// The first process sets the flags of the crawl. Another process is refused if its flags differ, because
-/// otherwise the pages of the crawl would depend on the process that finds them. Returns the secret key of
+/// otherwise the set of pages would depend on the process that finds them. Returns the secret key of
 /// the crawl's hashes.
 pub(super) fn agree(engine: &mut Engine, how: &Joining) -> Result<anyhow::Result<u64>, Trouble> {
     engine.ask::<bool>("HSETNX", "about", &["settings", &how.settings.to_string()])?;
@@ -30,7 +30,7 @@ pub(super) fn agree(engine: &mut Engine, how: &Joining) -> Result<anyhow::Result
     })
 }
 
-/// The settings that differ, in words.
+/// Returns the settings that differ, in words.
 fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
     let (Some(theirs), Some(ours)) = (theirs.as_object(), ours.as_object()) else {
         return vec!["which this version does not know".to_owned()];
@@ -46,7 +46,8 @@ fn differences(theirs: &Value, ours: &Value) -> Vec<String> {
     differ
 }
 
-/// A file has the pages of only one crawl: two crawls would be mixed in its graph.
+/// Refuses a file of another crawl: a file has the pages of only one crawl, because two crawls would be
+/// mixed in its graph.
 pub(super) fn refuse_others(state: &State, crawl: &str) -> anyhow::Result<()> {
     let path = state.path().display();
     match state.note(CRAWL)? {
@@ -62,8 +63,8 @@ fn of_another(state: &State) -> anyhow::Error {
     anyhow!("{} has pages of another crawl: name another file with --state", state.path().display())
 }
 
-/// The name of the file in the engine, and whether it is new. A file is refused if it belongs to an earlier
-/// crawl of the same name that is gone.
+/// Returns the name of the file in the engine, and whether the file is new. A file is refused if it belongs
+/// to an earlier, deleted crawl of the same name.
 pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Result<(String, bool)> {
     let of_this = format!("{crawl} {secret:x} ");
     if let Some(note) = state.note(CRAWL)? {
@@ -75,12 +76,11 @@ pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Re
     Ok((name, true))
 }
 
-/// An entry of the stream of records: its mark, and names and values in turn.
+/// An entry of the stream of records: its mark, and then names and values alternately.
 type Entry = (String, Vec<String>);
 
-/// Writes the records that the engine accepted from an earlier run with this file, but that this run did not
-/// write, because it ended before it had the answer or before it had written everything. After that the
-/// engine may forget these records.
+/// Writes the records that the engine accepted from an earlier run with this file but that the earlier run
+/// did not write before it ended. After this call, the engine may delete these records.
 pub(super) fn recall(engine: &mut Engine, state: &State, file: &str) -> Result<anyhow::Result<()>, Trouble> {
     let (stream, mut from) = (format!("done:{file}"), "-".to_owned());
     loop {

@@ -1,28 +1,27 @@
-//! Which records the engine may forget, because the file of this process has them.
+//! The records that the engine may delete, because the file of this process has them.
 //!
-//! Until then the engine keeps each record in a stream, because a process may die after it has heard that a
-//! record was accepted and before the record is on the disk. The next run of the process reads what is left
-//! in the stream. A
-//! *mark* is the number of an entry in that stream.
+//! The engine keeps each record in a stream until it is durable, because a process may die after the engine
+//! has accepted a record and before the record is on the disk. The next run of the process reads the
+//! records that are left in the stream. A *mark* is the number of an entry in the stream of records.
 
 use std::collections::VecDeque;
 
-/// How many marks are worth a command to the engine.
+/// The number of marks that justify a command to the engine.
 const MANY: usize = 64;
 
-/// The marks of answers whose records the engine still keeps, in their order, each with the write to the file
-/// that must be durable first.
+/// The marks of records that the engine still keeps, in order; each mark has the number of the write to the
+/// file that must be durable first.
 #[derive(Debug, Default)]
 pub(super) struct Marks(VecDeque<(u64, String)>);
 
 impl Marks {
-    /// Notes that the records up to this mark are durable when this many writes are durable.
+    /// Records that all records up to this mark are durable once this number of writes is durable.
     pub(super) fn add(&mut self, writes: u64, mark: String) {
         self.0.push_back((writes, mark));
     }
 
-    /// The mark up to which the engine may forget records, when this many writes are durable. `None` if there
-    /// are too few records for a command, unless it is the `last` command.
+    /// Returns the mark up to which the engine may delete records when this number of writes is durable.
+    /// Returns `None` if there are too few records for a command, unless it is the `last` command.
     pub(super) fn take(&mut self, durable: u64, last: bool) -> Option<String> {
         let count = self.0.partition_point(|(writes, _)| *writes <= durable);
         if count < MANY && !last {

@@ -1,4 +1,4 @@
-//! One process's part in a crawl: the outcomes that it has not brought yet, and what it knows of the engine.
+//! One process's part in a crawl: the outcomes that it has not sent yet, and its knowledge of the engine.
 
 use super::Fenced;
 use super::engine::{Engine, Trouble};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fs, mem, process};
 
-/// The rules for a site if processes died while they read its own rules: nothing is allowed.
+/// The rules for a site at which processes died while they read its own rules; they allow nothing.
 const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
 
 pub(super) struct Member {
@@ -34,15 +34,15 @@ pub(super) struct Member {
     pub(super) lease: Duration,
     /// The number of the last request.
     pub(super) number: u64,
-    /// A request that has no answer, and is sent again unchanged.
+    /// A request that was sent but has no answer; it is sent again unchanged.
     pub(super) unsent: Option<Sent>,
-    /// Outcomes that are brought with the next request.
+    /// Outcomes that the next request sends.
     pub(super) waiting: Vec<Brought>,
     pub(super) rules: HashMap<Arc<str>, Arc<Rules>>,
     pub(super) unchanged: usize,
-    /// How many outcomes came too late.
+    /// The number of outcomes that came too late.
     pub(super) late: usize,
-    /// The engine's counts, by its last answer.
+    /// The engine's counts, from its last answer.
     pub(super) last: Answer,
     pub(super) outage: Outage,
 }
@@ -53,14 +53,14 @@ pub(super) struct Sent {
     pub(super) at: Instant,
 }
 
-/// The outcome of a lease, and the record of the page if it is over.
+/// The outcome of a lease, and the record of the page if the page is finished.
 pub(super) struct Brought {
     pub(super) came: Came,
     pub(super) record: Option<(Arc<str>, Record)>,
 }
 
 impl Brought {
-    /// Gives a lease back without a result.
+    /// Creates the outcome that gives a lease back without a result.
     pub(super) fn back(lease: Fenced) -> Brought {
         Brought { came: Came { token: lease.token, what: What::Back }, record: None }
     }
@@ -144,8 +144,8 @@ impl Member {
         unwritten
     }
 
-    /// Brings the outcomes that wait, and takes up to `most` leases. A request that was sent before and has
-    /// no answer is sent first, unchanged.
+    /// Sends the waiting outcomes, and takes up to `most` leases. If an earlier request has no answer, it
+    /// is sent again first, unchanged.
     pub(super) fn bring(&mut self, most: usize) -> Result<Vec<Fenced>, Trouble> {
         let mut leases = Vec::new();
         loop {
@@ -166,7 +166,7 @@ impl Member {
             let is_old = sent.at.elapsed() > self.lease / 2;
             for lease in self.hear(&answer, sent.brought)? {
                 if is_old || leases.len() >= most {
-                    // If the answer took long, the lease may run out before the work is done.
+                    // If the answer took long, the lease may expire before the work is done.
                     self.waiting.push(Brought::back(lease));
                 } else {
                     leases.push(lease);
@@ -178,7 +178,7 @@ impl Member {
         }
     }
 
-    /// Reads the engine's answer, and records what the engine has accepted.
+    /// Parses the engine's answer, and records the outcomes that the engine has accepted.
     pub(super) fn hear(&mut self, answer: &str, brought: Vec<Brought>) -> Result<Vec<Fenced>, Trouble> {
         let mut answer: Answer = serde_json::from_str(answer)
             .map_err(|error| Trouble::Lasting(format!("the engine has answered what is none: {error}")))?;
@@ -222,7 +222,7 @@ impl Member {
     }
 }
 
-/// A name that no other process has.
+/// Returns a name that no other process has.
 fn worker() -> String {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = host.split_whitespace().next().unwrap_or("host").to_owned();

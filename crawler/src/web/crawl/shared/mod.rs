@@ -1,4 +1,5 @@
-//! The store of a crawl that many processes work on: it is in a Redis or Valkey that all of them use.
+//! The store of a crawl that many processes work on; it is in a Redis or Valkey server that all processes
+//! use.
 //!
 //! ```text
 //!   process A ──┐   what came of leases    ┌───────────────────────────────┐
@@ -7,24 +8,24 @@
 //!                      new leases          └───────────────────────────────┘
 //! ```
 //!
-//! [`exchange`](Store::exchange) is one round trip. The script does what
-//! [`Frontier`](super::frontier::Frontier) does in one process, and keeps all of it: what waits, what is
-//! paused, what is under way, and what is over. So a process that is gone had nothing that the engine does
-//! not have, and a new process needs only the name of the crawl.
+//! [`exchange`](Store::exchange) is one round trip. The script does the work of
+//! [`Frontier`](super::frontier::Frontier), and keeps all its data: the pages that are waiting, paused,
+//! being fetched, or finished. So the engine has all data of a process that died, and a new process needs
+//! only the name of the crawl.
 //!
 //! # Leases
 //!
-//! A process cannot see whether another one is dead, or only slow. So a lease has an end, and the first
-//! worker that comes after this end puts the page back. Each lease has a *token* that is higher than all
-//! earlier tokens. A worker that brings an outcome names the token; if the lease has run out, the outcome
-//! changes nothing. So a page is *recorded* once. A page may be *fetched* again: at most once more for each
-//! lease that runs out, since no web server knows of tokens.
+//! A process cannot know whether another process is dead or only slow. So each lease has a deadline, and
+//! the first worker that sends a request after this deadline puts the page back. Each lease has a *token*
+//! that is higher than all earlier tokens. A worker that reports an outcome names the token; if the lease
+//! has expired, the outcome changes nothing. So a page is *recorded* once. A page may be *fetched* again,
+//! at most once more for each expired lease, because web servers do not know tokens.
 //!
 //! # When the engine is away
 //!
-//! While the engine does not answer, outcomes are kept to be brought later. A request that may have arrived
-//! although its answer has not is sent again with the same number, and the engine repeats its answer. No
-//! thread waits for the engine to come back: `exchange` hands out nothing meanwhile.
+//! While the engine does not answer, outcomes are kept and sent later. If a request has no answer, it may
+//! still have arrived; so it is sent again with the same number, and the engine repeats its answer. No
+//! thread waits for the engine to answer again: `exchange` hands out no leases during an outage.
 
 mod engine;
 mod join;
@@ -56,20 +57,20 @@ use std::time::Duration;
 use url::Url;
 use wire::{Answer, Sums};
 
-/// How a process joins a crawl.
+/// The parameters with which a process joins a crawl.
 pub struct Joining<'j> {
     /// The address of the engine.
     pub engine: &'j str,
     /// The name of the crawl.
     pub crawl: &'j str,
-    /// Everything that decides which pages there are and how sites are asked, which must be the same in each
-    /// process.
+    /// The settings that determine the set of pages and the requests to sites, which must be the same in
+    /// each process.
     pub settings: Value,
-    /// How long a page may be under way.
+    /// The duration of a lease.
     pub lease: Duration,
 }
 
-/// A lease, and the token that shows that it is the latest lease of its page.
+/// A lease, and the token that proves that it is the latest lease of its page.
 #[derive(Debug, Clone)]
 pub struct Fenced {
     token: String,
@@ -82,7 +83,7 @@ impl AsRef<Lease> for Fenced {
     }
 }
 
-/// The pages of a crawl, as one of its processes has them.
+/// The pages of a crawl, from the view of one of its processes.
 pub struct Shared {
     /// The pages that this process has recorded.
     state: Arc<State>,
@@ -92,11 +93,12 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Joins a crawl, or begins it with these pages. What this process records is written to `state`.
+    /// Joins a crawl, or begins a crawl with the given pages. The records of this process are written to
+    /// `state`.
     ///
     /// # Errors
-    /// If the engine does not answer for as long as the patience lasts, if `stop` is cancelled meanwhile, if
-    /// the crawl has other settings, or if the state is of another crawl.
+    /// Fails if the engine does not answer within the patience, if `stop` is cancelled, if the crawl has
+    /// other settings, or if the state belongs to another crawl.
     pub fn join(
         how: &Joining,
         state: State,
@@ -161,7 +163,7 @@ impl Store for Shared {
         }
     }
 
-    /// Tries until the leases have run out: then the outcomes do not count any more.
+    /// Tries until the leases have expired, because after that the outcomes no longer count.
     fn finish(&self) -> anyhow::Result<()> {
         let mut member = self.member();
         let patience = self.patience.min(member.lease);
@@ -178,7 +180,7 @@ impl Store for Shared {
         member.keeper.flush()
     }
 
-    /// Gives leases back. If the engine does not receive this, the leases run out.
+    /// Gives leases back to the engine. If the engine does not receive this request, the leases expire.
     fn give_back(&self, leases: Vec<Fenced>) -> anyhow::Result<()> {
         let mut member = self.member();
         let brought: Vec<_> = leases.into_iter().map(Brought::back).collect();
@@ -198,7 +200,7 @@ impl Store for Shared {
         member.keeper.flush()
     }
 
-    /// The progress of the whole crawl, by the engine's last answer.
+    /// Returns the progress of the whole crawl from the engine's last answer.
     fn status(&self) -> Status {
         let member = self.member();
         let Answer { open, left, seen, over_in_all, .. } = member.last;
@@ -233,7 +235,7 @@ impl Results for Shared {
         member.engine.ask("SISMEMBER", &format!("s:{bucket}"), &[&sum]).unwrap_or(true)
     }
 
-    /// The pages that the engine has not seen; none if it no longer answers.
+    /// Returns the pages that the engine has not seen, or none if the engine no longer answers.
     fn unseen(&self, urls: HashSet<String>) -> Vec<String> {
         let mut member = self.member();
         let sums: Vec<_> = urls.iter().map(|url| member.sums.of(url)).collect();

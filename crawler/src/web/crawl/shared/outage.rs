@@ -1,15 +1,16 @@
-//! A time in which the engine does not answer.
+//! A period in which the engine does not answer.
 
 use super::engine::{Engine, Trouble};
 use anyhow::{anyhow, bail};
 use executor::CancelToken;
 use std::time::{Duration, Instant};
 
-/// The pause after the first failure, and the longest pause; each pause is twice the one before.
+/// The pause after the first failure, and the longest pause; each pause is twice the previous pause.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Since when the engine has not answered, and when it is asked again. `None` if it answers.
+/// The start of the outage, and the time of the next request to the engine. The value is `None` if the
+/// engine answers.
 #[derive(Default)]
 pub(super) struct Outage(Option<Times>);
 
@@ -20,10 +21,11 @@ struct Times {
 }
 
 impl Outage {
-    /// Notes that the engine has failed. Reports this once, and returns how long to leave the engine alone.
+    /// Records that the engine has failed. Reports the outage once, and returns the pause before the next
+    /// request to the engine.
     ///
     /// # Errors
-    /// If the outage would last longer than the `patience`.
+    /// Fails if the outage would last longer than the `patience`.
     pub(super) fn goes_on(&mut self, trouble: &Trouble, patience: Duration) -> anyhow::Result<Duration> {
         let (now, sentence) = (Instant::now(), trouble.sentence());
         let times = self.0.get_or_insert_with(|| {
@@ -40,7 +42,7 @@ impl Outage {
         Ok(pause)
     }
 
-    /// Notes that the engine has answered.
+    /// Records that the engine has answered.
     pub(super) fn is_over(&mut self) {
         if let Some(times) = self.0.take() {
             let seconds = times.since.elapsed().as_secs_f64();
@@ -48,17 +50,17 @@ impl Outage {
         }
     }
 
-    /// How long the engine must be left alone. `None` if it answers.
+    /// Returns the time until the next request to the engine. Returns `None` if the engine answers.
     pub(super) fn left(&self) -> Option<Duration> {
         self.0.as_ref().map(|times| times.next.saturating_duration_since(Instant::now()))
     }
 }
 
-/// Asks until there is an answer: a process that joins a crawl can do nothing else meanwhile. This function
-/// does not wait if the engine's operator must mend the trouble.
+/// Repeats the request until there is an answer; a process that joins a crawl can do nothing else
+/// meanwhile. This function does not wait if the problem needs the engine's operator.
 ///
 /// # Errors
-/// A sentence for the user, also if `stop` is cancelled.
+/// Returns a sentence for the user, also if `stop` is cancelled.
 pub(super) fn until_it_answers<T>(
     engine: &mut Engine,
     patience: Duration,

@@ -1,4 +1,4 @@
-//! What `crawl status` prints: how far a crawl is, and which workers are at work on it.
+//! The output of `crawl status`: the progress of a crawl, and the workers of the crawl.
 
 use super::engine::{Engine, Trouble};
 use anyhow::{anyhow, bail};
@@ -6,13 +6,13 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// The last index of the lines of one kind that are shown.
+/// The index of the last line that is shown of each kind.
 const SHOWN: &str = "9"; // an index: ten
 
 /// Returns the progress of the crawl as text.
 ///
 /// # Errors
-/// If the engine does not answer, or there is no such crawl.
+/// Fails if the engine does not answer, or if there is no such crawl.
 pub fn print(engine: &str, crawl: &str) -> anyhow::Result<String> {
     let mut engine = Engine::at(engine, crawl)?;
     match read(&mut engine, crawl) {

@@ -1,4 +1,4 @@
-//! What a worker and the script say to each other, as JSON. A duration is in milliseconds.
+//! The messages between a worker and the script, as JSON. All durations are in milliseconds.
 
 use crate::web::crawl::frontier::{Failure, Job, Kind, Limits};
 use crate::web::crawl::outcome::Effect;
@@ -10,22 +10,22 @@ use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
 use std::time::Duration;
 
-/// How many hashes share a bucket when the crawl has seen all pages that it takes on. The engine keeps up to
-/// 512 whole numbers without any index.
+/// The number of hashes in each bucket when the crawl has seen its largest number of pages. The engine
+/// keeps up to 512 whole numbers without any index.
 const IN_A_BUCKET: usize = 128;
 
-/// How addresses become numbers.
+/// The parameters for turning addresses into numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sums {
-    /// A key that no site knows; otherwise a site could have addresses with equal hashes.
+    /// A key that no site knows; otherwise a site could choose addresses with equal hashes.
     pub(super) secret: u64,
-    /// How many pages the crawl takes on.
+    /// The largest number of pages in the crawl.
     pub(super) pages: usize,
 }
 
 impl Sums {
-    /// The bucket of an address, and its hash. The hash has 63 bits, because the engine's whole numbers have
-    /// a sign.
+    /// Returns the bucket of an address, and the hash of the address. The hash has 63 bits, because the
+    /// engine's whole numbers have a sign.
     pub(super) fn of(self, url: &str) -> (u64, String) {
         let mut hasher = SipHasher13::new_with_keys(self.secret, 0);
         hasher.write(url.as_bytes());
@@ -43,8 +43,8 @@ impl Sums {
     }
 }
 
-/// A page that was found: its address, its site, its depth, its bucket and its hash, and whether it is on
-/// another host.
+/// A page that was found: its address, its site, its depth, its bucket and its hash. The last field is true
+/// if the page is on another host.
 #[derive(Debug, Serialize)]
 pub(super) struct Link(String, String, u32, u64, String, bool);
 
@@ -52,9 +52,9 @@ pub(super) struct Link(String, String, u32, u64, String, bool);
 #[derive(Serialize)]
 pub(super) struct Request<'r> {
     pub(super) worker: &'r str,
-    /// The file in which the worker records what is accepted.
+    /// The file in which the worker records the accepted outcomes.
     pub(super) file: &'r str,
-    /// The number of this worker's request. A request that is sent again keeps its number.
+    /// The number of this worker's request. A request that is sent again keeps this number.
     pub(super) number: u64,
     /// The secret of the crawl. An engine that has lost its data does not have this secret.
     pub(super) secret: String,
@@ -62,18 +62,18 @@ pub(super) struct Request<'r> {
     pub(super) lease: u64,
     pub(super) most: usize,
     pub(super) came: Vec<&'r Came>,
-    /// The pages that the crawl begins with, if the worker has just joined.
+    /// The pages with which the crawl begins, if the worker has just joined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) starts: Option<Vec<Link>>,
-    /// The rules for a site if processes died while they read its own rules.
+    /// The rules for a site at which processes died while they read its own rules.
     pub(super) nothing: String,
-    /// The file has all records up to this mark.
+    /// The mark up to which the file has all records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) written: Option<String>,
     pub(super) is_leaving: bool,
 }
 
-/// [`Limits`], for the script.
+/// The crawl's [`Limits`] in the form for the script.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct Bounds {
     pages: usize,
@@ -97,7 +97,7 @@ pub(super) struct Came {
     pub(super) what: What,
 }
 
-/// The ways in which a lease can end. The script has a function for each of these ways.
+/// A way in which a lease can end. The script has a function for each of the ways.
 #[derive(Debug, Serialize)]
 #[serde(tag = "what", rename_all = "lowercase")]
 pub(super) enum What {
@@ -115,7 +115,7 @@ pub(super) enum What {
         rest: Option<u64>,
         why: String,
     },
-    /// The work was not begun, or not done.
+    /// The work was not begun or not finished.
     Back,
     Away {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,7 +136,7 @@ pub(super) enum What {
 }
 
 impl What {
-    /// What the script is told of a page.
+    /// Returns the message to the script about a page.
     pub(super) fn of_page(effect: &Effect, sums: Sums) -> What {
         match effect {
             Effect::Over { record, links, is_well, was_asked } => What::Over {
@@ -156,7 +156,7 @@ impl What {
         }
     }
 
-    /// What the script is told of a question to a site.
+    /// Returns the message to the script about a question to a site.
     pub(super) fn of_site(step: Step, sums: Sums) -> What {
         match step {
             Step::Away(_, why, rest) => What::Away { rest: rest.map(ms), why },
@@ -176,12 +176,12 @@ impl What {
 #[derive(Default)]
 pub(super) struct Answer {
     pub(super) leases: Vec<Leased>,
-    /// Tokens that no longer count.
+    /// Tokens that are no longer valid.
     pub(super) stale: Vec<String>,
-    /// Pages that the engine itself has given up: their addresses and their records.
+    /// Pages that the engine itself has given up, with their addresses and their records.
     pub(super) over: Vec<(String, String)>,
     pub(super) notes: Vec<String>,
-    /// The last record of this step, in the stream of the worker's file.
+    /// The mark of the last record of this step, in the stream of the worker's file.
     pub(super) mark: Option<String>,
     pub(super) pause: Option<u64>,
     pub(super) open: usize,
@@ -190,7 +190,7 @@ pub(super) struct Answer {
     pub(super) over_in_all: usize,
 }
 
-/// A lease, as the script hands it out.
+/// A lease in the form in which the script hands it out.
 #[derive(Debug, Deserialize)]
 pub(super) struct Leased {
     pub(super) token: String,
@@ -203,12 +203,12 @@ pub(super) struct Leased {
     is_other: bool,
     #[serde(default)]
     is_site: bool,
-    /// The rules of the site, if this worker has not been told of them.
+    /// True if the answer has the rules of the site, because this worker does not have them yet.
     #[serde(default)]
     pub(super) is_told: bool,
     #[serde(default)]
     pub(super) text: Option<String>,
-    /// How far the questions to the site have come.
+    /// The progress of the questions to the site.
     #[serde(default)]
     pub(super) asking: Option<String>,
 }
@@ -224,13 +224,13 @@ impl Leased {
         }
     }
 
-    /// The text of the rules.
+    /// Returns the text of the rules.
     pub(super) fn rules(&self) -> Option<Vec<u8>> {
         self.text.as_ref().and_then(|text| BASE64_STANDARD.decode(text).ok())
     }
 }
 
-/// Reads a record that the script has made.
+/// Parses a record that the script has created.
 pub(super) fn record(text: &str) -> Option<Record> {
     serde_json::from_str(text).ok()
 }
