@@ -4,9 +4,9 @@
 //! new mail. But:
 //!
 //! 1. The listing ignores the result of `await_termination`, and a task that fails sets no flag. So "no new
-//!    mail" can also mean that hosts have failed or have not answered yet. 2. When the time is over, the
-//!    listing cancels nothing. The tasks that wait for a silent host continue to wait, and their threads
-//!    and connections outlive the call.
+//!    mail" can also mean that hosts have failed or have not answered yet.
+//! 2. When the time is over, the listing cancels nothing. The tasks that wait for a silent host continue to
+//!    wait, and their threads and connections outlive the call.
 
 use super::{Account, Answer, Progress, Threads, ask, report};
 use executor::{CancelToken, DropPolicy, HandOffQueue, ThreadPoolExecutor, prelude::*};

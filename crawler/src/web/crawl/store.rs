@@ -253,7 +253,7 @@ where
             return Err(error);
         }
         given_back.append(&mut self.places().refused);
-        // A task that has returned although it was told to stop has already reported its outcome.
+        // A task that has returned although it was told to stop has brought its outcome.
         let cut_off = self.tasks.cut_off().unwrap_or_default().into_iter().filter(CutOff::is_certain);
         let cut_off: Vec<_> = cut_off.filter_map(|task| task.tag).collect();
         let count = cut_off.len();

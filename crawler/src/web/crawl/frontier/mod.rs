@@ -27,14 +27,16 @@
 //!
 //! # Invariants
 //!
-//! 1. A page is added only once. So a page is either waiting, or being fetched, or finished. 2. `open`
-//!    counts the pages that are waiting or being fetched. A page is counted before the page that links to
-//!    it is finished. So after the last page is finished, no other page can come. 3. The number of pages of
-//! a site that are being fetched is at most the number of its stripes; a resting stripe has no page. 4. A
-//! closed site has no stripes: it is being asked for its rules, or will be asked, and none of its pages is
-//! taken. 5. A page of a site that was left is not open. 6. Among the pages that are being fetched, at most
-//! one was being fetched at two deaths of the process. So after a third death, only this page can be the
-//! cause.
+//! 1. A page is added only once. So a page is either waiting, or being fetched, or finished.
+//! 2. `open` counts the pages that are waiting or being fetched. A page is counted before the page that
+//!    links to it is finished. So after the last page is finished, no other page can come.
+//! 3. The number of pages of a site that are being fetched is at most the number of its stripes; a resting
+//!    stripe has no page.
+//! 4. A closed site has no stripes: it is being asked for its rules, or will be asked, and none of its
+//!    pages is taken.
+//! 5. A page of a site that was left is not open.
+//! 6. Among the pages that are being fetched, at most one was being fetched at two deaths of the process.
+//!    So after a third death, only this page can be the cause.
 //!
 //! The frontier has no lock and no clock: its owner passes the current time to it.
 
@@ -343,7 +345,7 @@ impl Frontier {
         Status { sites, open: self.open, left: self.left, seen: self.seen.len() }
     }
 
-    /// Returns true if every page is finished or left.
+    /// Every page is over, or left.
     pub fn is_over(&self) -> bool {
         self.open == 0
     }

@@ -68,8 +68,9 @@ impl Site {
         self.must_be_asked || self.taken < self.stripes && !self.waiting.is_empty()
     }
 
-    /// Puts a page in front of all other pages of its depth. The page's try counts if every question to the
-    /// site since that try was answered.
+    /// Puts a page in front of all other pages of its depth. The page's last try counts, unless a question
+    /// to the site has stayed unanswered (see `outages`)
+    /// since then.
     pub(super) fn put_back(&mut self, page: Job, outages: u32) {
         let attempts = page.attempts + u32::from(self.outages == outages);
         let waiting = Waiting { url: page.url, attempts, deaths: page.deaths };
@@ -91,7 +92,8 @@ impl Site {
         std::mem::take(&mut self.aside).into_iter().chain(waiting.map(job)).collect()
     }
 
-    /// If a stripe is free, returns the question for the rules, or else the page nearest to the start.
+    /// Returns the question for the rules, or else the page nearest to the start, if a stripe is free for
+    /// it.
     pub(super) fn next(&mut self, name: &Arc<str>, now: Instant) -> Option<Job> {
         if self.stripes > 0 && self.rules_end.is_some_and(|end| end <= now) {
             (self.stripes, self.is_known, self.must_be_asked) = (0, false, true);
