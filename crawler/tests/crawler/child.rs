@@ -1,4 +1,4 @@
-//! Runs a program of the crawler as a child of a test, and collects what it prints.
+//! Runs a program of the crawler as a child process of a test, and collects its output.
 
 use serde_json::Value;
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// A time that is longer than any program takes.
+/// A time limit that no program reaches.
 pub(crate) const WATCHDOG: Duration = Duration::from_mins(2);
 
-/// What a child has printed, however much it is. The child must end by itself.
+/// Returns the complete output of a child process, of any length. The child must end by itself.
 pub(crate) fn ended(child: Child) -> Output {
     let id = child.id().to_string();
     let (sender, output) = mpsc::channel();
@@ -22,7 +22,7 @@ pub(crate) fn ended(child: Child) -> Output {
     output.unwrap()
 }
 
-/// The command `crawl`, in a folder where its state is the file `state`.
+/// Returns the command `crawl`, to run in a folder where its state is the file `state`.
 pub(crate) fn crawl(folder: &Path, start: &str, flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
     command.args([start, "--state", "state", "--delay", "0"]).args(flags).current_dir(folder);
@@ -30,7 +30,7 @@ pub(crate) fn crawl(folder: &Path, start: &str, flags: &[&str]) -> Command {
     command
 }
 
-/// The exit status and the report of a crawl.
+/// Returns the exit status and the report of a crawl.
 pub(crate) fn report(output: &Output) -> (Option<i32>, Value) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!said.contains("panicked"), "{said}");

@@ -1,5 +1,5 @@
-//! The mail check's promise: one answer for each account, in their order, one deadline for all, and no thread
-//! left behind.
+//! Checks the mail check: it gives one answer for each account, in their order, has one deadline for all
+//! accounts, and leaves no thread behind.
 
 use crawler::mail::demo::{Demo, Fault, Script};
 use crawler::mail::report::Checked;
@@ -16,13 +16,13 @@ use std::time::Duration;
 #[allow(dead_code)]
 mod mailcheck;
 
-/// A time that is longer than anything takes.
+/// A time limit that no operation reaches.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(30);
 
-/// A password that must not be seen anywhere.
+/// A password that must not appear in any output.
 pub(crate) const CANARY: &str = "canary-\"4711\\";
 
-/// An account like the one of a demo's server, at another host.
+/// Returns an account with the data of the given account, but at another host.
 pub(crate) fn at(host: &str, account: &Account) -> Account {
     Account {
         name: account.name.clone(),
@@ -38,18 +38,18 @@ pub(crate) fn at(host: &str, account: &Account) -> Account {
     }
 }
 
-/// What goes wrong with a server, and when.
+/// The fault of a server, and the moment of the fault.
 pub(crate) type Wrong = Option<(&'static str, Fault)>;
 
 pub(crate) const SILENT: Wrong = Some(("connect", Fault::Silence));
 
-/// The server says a line that it should not.
+/// Returns the fault that the server sends a wrong line.
 #[expect(clippy::unnecessary_wraps, reason = "it is the fault of a script")]
 pub(crate) fn says(at: &'static str, words: &str) -> Wrong {
     Some((at, Fault::Says(format!("{words}\r\n"))))
 }
 
-/// The server refuses the login, in these words.
+/// Returns the fault that the server refuses the login with the given text.
 pub(crate) fn refuses(protocol: Protocol, words: &str) -> Wrong {
     match protocol {
         Protocol::Imap => says("password", &format!("TAG NO [AUTHENTICATIONFAILED] {words}")),
@@ -57,18 +57,19 @@ pub(crate) fn refuses(protocol: Protocol, words: &str) -> Wrong {
     }
 }
 
-/// The server refuses the login, and sends the password back twice: in pieces and whole.
+/// Returns the fault that the server refuses the login, and sends the password back twice: in pieces and
+/// whole.
 pub(crate) fn echoes(protocol: Protocol) -> Wrong {
     let (first, second) = CANARY.split_at(CANARY.len() / 2);
     refuses(protocol, &format!("no \u{1b}[1m{first}\u{1}{second}, and no {CANARY}"))
 }
 
-/// A server with a fault, and three messages.
+/// Returns the script of a server with a fault and three messages.
 pub(crate) fn script(protocol: Protocol, security: Security, fault: Wrong) -> Script {
     Script { mail: 3, password: CANARY.to_owned(), fault, ..Script::new(protocol, security) }
 }
 
-/// Accounts that are not asked over a network.
+/// Returns accounts whose servers are not contacted over a network.
 fn accounts(count: usize) -> Vec<Arc<Account>> {
     let account = |number| Account {
         name: format!("account {number}"),
@@ -106,7 +107,7 @@ fn failed(why: &str) -> Answer {
     Answer::Failed(why.to_owned())
 }
 
-/// Each account answers only after the next account has answered.
+/// Checks the order of the answers if each account answers only after the next account has answered.
 #[test]
 fn answers_come_in_the_order_of_the_accounts() {
     let has_answered: Arc<Vec<Latch>> = Arc::new((0..5).map(|_| Latch::new(1)).collect());
@@ -124,7 +125,7 @@ fn answers_come_in_the_order_of_the_accounts() {
 }
 
 /// Two threads serve five accounts that never answer: if each account had its own deadline, other accounts
-/// would have their turn.
+/// would also get a thread.
 #[test]
 fn the_deadline_is_one_for_all() {
     let begun = Arc::new(AtomicUsize::new(0));
@@ -147,12 +148,12 @@ fn the_deadline_is_one_for_all() {
     assert_eq!(steps[2..], ["(waiting for a thread)"; 3]);
 }
 
-/// An answer that is ready at the deadline is taken, although other accounts have not answered.
+/// Checks that an answer that is ready at the deadline is used, although other accounts have not answered.
 #[test]
 fn an_answer_that_is_there_is_not_lost_to_those_that_are_late() {
     let asked = check(&accounts(4), Duration::from_millis(200), 4, |account, _, token| {
         match number(account) {
-            // The deadline wakes the task, which answers all the same.
+            // The deadline wakes the task, which still answers.
             0 => {
                 token.sleep(WATCHDOG).map_or(Ok(Answer::New(7)), |()| unreachable!("the deadline is sooner"))
             }
@@ -160,7 +161,7 @@ fn an_answer_that_is_there_is_not_lost_to_those_that_are_late() {
         }
     });
     let asked = answers(asked);
-    // If no thread came before the deadline, there is no answer.
+    // If no thread took the account before the deadline, there is no answer.
     assert!(
         asked[0] == Answer::New(7) || asked[0] == failed("no answer within 200 ms (waiting for a thread)")
     );
@@ -180,7 +181,7 @@ fn a_panic_is_the_answer_of_its_account_and_does_not_show_the_password() {
 }
 
 thread_local! {
-    /// A value that is dropped when its thread ends.
+    /// A thread-local value that is dropped when its thread ends.
     static ALIVE: RefCell<Option<Alive>> = const { RefCell::new(None) };
 }
 
@@ -193,13 +194,13 @@ impl Drop for Alive {
     }
 }
 
-/// No thread is left even if the tasks have something to do after the cancel.
+/// Checks that no thread is left even if the tasks continue for some time after the cancellation.
 #[test]
 fn no_thread_is_left_when_the_call_returns() {
     leaves_no_thread();
 }
 
-/// The call waits for its threads even if the caller's own task is cancelled.
+/// Checks that the call waits for its threads even if the caller's own task is cancelled.
 #[test]
 fn no_thread_is_left_when_the_caller_is_cancelled() {
     let cancelled = CancelToken::new();
@@ -255,7 +256,7 @@ fn a_token_calls_the_check_off_and_what_was_answered_stays() {
     assert_eq!(answers(asked), [Answer::New(1), counting.clone(), counting, waiting.clone(), waiting]);
 }
 
-/// No server is asked, and each account still has its answer.
+/// Checks that each account gets an answer although no server is contacted.
 #[test]
 fn a_check_that_is_called_off_before_it_begins_has_an_answer_for_each_account() {
     let stop = CancelToken::new();
@@ -275,14 +276,14 @@ fn silent_and_wrong() -> Demo {
     Demo::start(scripts, None).expect("ports")
 }
 
-/// This test uses real sockets, which the deadline closes.
+/// This test uses real sockets, which the check closes at the deadline.
 #[test]
 fn silent_servers_see_their_connections_closed_at_the_deadline() {
     let demo = silent_and_wrong();
     let stop = CancelToken::new();
     let ended = thread::scope(|scope| {
         scope.spawn(|| {
-            // The test itself brings the deadline, when it can see that all checks are under way.
+            // The test itself triggers the deadline, once all checks are in progress.
             let under_way = (0..3).all(|account| demo.heard(account).wait_for("connected", WATCHDOG));
             let one_has_ended = demo.heard(0).wait_for("closed", WATCHDOG);
             stop.cancel();
@@ -299,7 +300,7 @@ fn silent_servers_see_their_connections_closed_at_the_deadline() {
     assert!(silent.iter().all(|answer| off.contains(answer)), "{silent:?}");
 }
 
-/// Both faults of the listing: there is mail in each account, it says that there is none, and it leaves
+/// Shows both faults of the listing: it reports no mail although each account has mail, and it leaves
 /// threads behind.
 #[test]
 fn the_listing_takes_silence_and_failure_for_no_new_mail_and_leaves_threads() {

@@ -1,4 +1,5 @@
-//! The hosts file: what it may contain, and that a mistake in it shows no password.
+//! Checks which entries a hosts file may contain, and that a message about a mistake in it shows no
+//! password.
 
 use crawler::mail::accounts::{EXAMPLE, read};
 use crawler::mail::{Account, Login, Protocol, Security};
@@ -7,13 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// A text that stands wherever a password may have been written by mistake.
+/// A text in every position where a user may write a password by mistake.
 const CANARY: &str = "canary4711";
 
 const ACCOUNT: &str =
     "[[account]]\nname = \"work\"\nhost = \"mail.example.org\"\nprotocol = \"imap\"\nuser = \"ada\"\n";
 
-/// A folder with a hosts file and some password files.
+/// Creates a folder with a hosts file and some password files.
 fn folder(hosts: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a directory");
     let write = |name: &str, text: &[u8]| fs::write(folder.path().join(name), text).expect("a file");
@@ -68,12 +69,12 @@ fn an_account_has_what_the_file_says_and_else_what_is_usual() {
     assert!(school.allow_plain_password && school.ca.as_ref().is_some_and(|ca| ca.is_absolute()));
     assert_eq!((third.security, third.port, &*third.folder), (Security::StartTls, 143, "Entwürfe"));
     assert!(matches!(token.login, Login::Token(_)));
-    // The end of the line does not belong to the password.
+    // The end of the line is not part of the password.
     assert_eq!(work.clean(&format!("<{CANARY}>")), "<[password]>");
     assert_eq!(school.clean(&format!("<{CANARY}>")), "<[password]>");
 }
 
-/// The lines that are commented out are correct as well: they say what counts without them.
+/// The example's lines that are commented out are correct as well: they show the default values.
 #[test]
 fn the_example_of_the_help_is_right() {
     assert!(EXAMPLE.lines().all(|line| line.chars().count() <= 100), "the help would break a longer line");
@@ -84,7 +85,8 @@ fn the_example_of_the_help_is_right() {
     }
 }
 
-/// Tries a table of mistakes. The parser's own message would show the text of many of them.
+/// Checks the messages for a table of mistakes. For many of the mistakes, the parser's own message would
+/// show the text of the file.
 #[test]
 fn a_mistake_is_named_by_its_line_and_shows_nothing_of_it() {
     for line in [

@@ -1,4 +1,4 @@
-//! The mail check as a shell sees it: arguments, exit status, JSON, signals.
+//! Tests the mail check from a shell: arguments, exit status, JSON, signals.
 
 use crate::child;
 use crate::mail::{CANARY, SILENT, WATCHDOG, Wrong, echoes, refuses, says, script};
@@ -17,7 +17,7 @@ fn spawn(arguments: &[&str]) -> Child {
     command.spawn().expect("it was built")
 }
 
-/// What the program has printed by its end; the password is nowhere in it.
+/// Returns the program's complete output, and checks that the password is nowhere in it.
 fn ended(child: Child) -> Output {
     let output = child::ended(child);
     let shown = text(&output.stdout) + &text(&output.stderr);
@@ -157,8 +157,8 @@ fn the_demo_needs_nothing_and_shows_every_kind_of_answer() {
     }
 }
 
-/// The mail is where the listing does not look: behind a failure, and behind a server that needs three
-/// seconds.
+/// The mail is in accounts that the listing misses: an account that fails, and an account whose server
+/// needs three seconds.
 #[test]
 fn the_listing_says_no_new_mail_and_leaves_threads() {
     let output = ended(spawn(&["--demo", "--listing"]));
@@ -187,7 +187,7 @@ fn a_signal_calls_the_check_off_and_prints_what_is_known() {
     assert_eq!((&report["interrupted"], &report["threads_left"]), (&true.into(), &0.into()));
 }
 
-/// The listing pays no attention to a token, so only the second signal ends it.
+/// The listing ignores a token, so only the second signal ends it.
 #[test]
 #[cfg(unix)]
 fn a_second_signal_ends_the_process() {

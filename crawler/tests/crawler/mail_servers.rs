@@ -1,5 +1,5 @@
-//! The behaviour of mail servers, good and bad, and its results. All of them are servers of the demo, over
-//! real sockets.
+//! Checks the mail check against mail servers with good and bad behaviour. All servers are servers of the
+//! demo, over real sockets.
 
 use crate::mail::{CANARY, SILENT, WATCHDOG, Wrong, at, echoes, refuses, says, script};
 use base64::Engine;
@@ -17,7 +17,8 @@ pub(crate) fn server(script: Script) -> Demo {
     Demo::start([("an account", script)], None).expect("a port")
 }
 
-/// Asks, and checks that the answer shows no password and nothing that a terminal would obey.
+/// Asks the server, and checks that the answer contains neither a password nor characters that a terminal
+/// would obey.
 pub(crate) fn ask_of(account: &Account) -> Answer {
     let token = CancelToken::new().with_timeout(WATCHDOG);
     let answer = ask(account, &Progress::default(), &token).expect("it is in time");
@@ -30,7 +31,7 @@ pub(crate) fn ask_of(account: &Account) -> Answer {
     answer
 }
 
-/// Asks a server with a fault, and returns why this has failed, and what the server has heard.
+/// Asks a server with a fault; returns the reason of the failure, and the server's log.
 fn why(protocol: Protocol, fault: Wrong) -> (String, String) {
     let listens = !matches!(fault, Some(("listen", _)));
     let demo = server(script(protocol, Security::Plain, fault));
@@ -67,7 +68,7 @@ fn a_server_that_does_not_say_good_bye_costs_no_count() {
 #[test]
 fn the_count_is_that_of_the_folder_whatever_else_the_server_says() {
     let more = "* STATUS Other (UNSEEN 9)\r\n".to_owned() + &"* 1 FETCH (FLAGS ())\r\n".repeat(12_000);
-    // The folder's name is a literal here.
+    // In this response, the folder's name is a literal.
     let says = says("STATUS", &format!("{more}* STATUS {{5}}\r\nINBOX (UNSEEN 3)\r\n{more}TAG OK done"));
     let demo = server(script(Protocol::Imap, Security::Plain, says));
     assert_eq!(ask_of(&demo.accounts()[0]), Answer::New(3));
@@ -84,7 +85,7 @@ fn any_password_of_one_line_can_be_sent() {
     }
 }
 
-/// An account that logs in by XOAUTH2.
+/// Returns an account that logs in by XOAUTH2.
 fn with(login: Login, account: &Account) -> Account {
     Account { login, ..at("127.0.0.1", account) }
 }
@@ -103,7 +104,7 @@ fn a_token_logs_in() {
     }
 }
 
-/// The server explains its refusal in a form for programs first, and sends back what it was sent.
+/// The server first explains its refusal in machine-readable form, and sends back the client's text.
 #[test]
 fn a_token_that_is_refused_is_not_shown() {
     let sent = STANDARD.encode(format!("user=demo\u{1}auth=Bearer {CANARY}\u{1}\u{1}"));
@@ -121,7 +122,7 @@ fn a_token_that_is_refused_is_not_shown() {
     }
 }
 
-/// The server does not accept a password.
+/// Returns the fault that the server accepts no password.
 fn accepts_none(protocol: Protocol, command: &'static str) -> Wrong {
     match protocol {
         Protocol::Imap => says("CAPABILITY", "* CAPABILITY IMAP4rev1 LOGINDISABLED\r\nTAG OK done"),
@@ -175,7 +176,7 @@ fn each_fault_is_an_answer_that_says_what_is_wrong() {
     }
 }
 
-/// The server sends the password back twice: in pieces and whole.
+/// Checks the answer if the server sends the password back twice: in pieces and whole.
 #[test]
 fn a_password_that_the_server_sends_back_is_replaced() {
     for protocol in PROTOCOLS {
@@ -210,7 +211,7 @@ fn who_is_logged_in_already_sends_no_password() {
     assert!(!demo.heard(0).all().contains("LOGIN"));
 }
 
-/// `localhost` may have two addresses, and the server listens at one of them.
+/// `localhost` may have two addresses, and the server listens on one of these addresses.
 #[test]
 fn a_host_has_a_name() {
     let demo = server(script(Protocol::Imap, Security::Plain, None));
@@ -236,8 +237,8 @@ fn folder_names_are_quoted() {
     }
 }
 
-/// Asks, and cancels when the server has heard `part`, or else after some time, so that a failing test does
-/// not hang.
+/// Asks the server, and cancels when the server has received `part`, or else after some time, so that a
+/// failing test does not hang.
 fn cancelled_at(demo: &Demo, account: &Account, part: &str) -> (Result<Answer, Cancelled>, &'static str) {
     let (token, progress) = (CancelToken::new(), Progress::default());
     let answer = thread::scope(|scope| {
@@ -251,7 +252,7 @@ fn cancelled_at(demo: &Demo, account: &Account, part: &str) -> (Result<Answer, C
     (answer, progress.step())
 }
 
-/// Does what [`cancelled_at`] does, and requires that the server sees the connection closed.
+/// Calls [`cancelled_at`], and checks that the server's connection was closed.
 pub(crate) fn cancelled_when(
     demo: &Demo,
     account: &Account,
@@ -278,7 +279,7 @@ fn a_token_calls_back_who_waits_for_a_server() {
     }
 }
 
-/// Linux does not answer a client that connects to a port whose queue is full.
+/// Linux does not answer a client that connects to a port whose backlog is full.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_token_calls_back_who_connects() {

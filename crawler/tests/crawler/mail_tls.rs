@@ -1,4 +1,4 @@
-//! Mail over TLS: which certificates are trusted, and what is said before TLS begins.
+//! Checks mail over TLS: the trusted certificates, and the handling of messages before TLS begins.
 
 use crate::mail::{CANARY, SILENT, WATCHDOG, Wrong, at, echoes, says, script};
 use crate::mail_servers::{ask_of, cancelled_when};
@@ -18,13 +18,12 @@ fn server(protocol: Protocol, security: Security, fault: Wrong) -> Demo {
     Demo::start([("an account", script(protocol, security, fault))], Some(identity)).expect("a port")
 }
 
-/// The account of the server; its host is the name in the certificate.
+/// Returns the account of the server, whose host is the name in the certificate.
 fn trusting(demo: &Demo) -> Account {
     Account { ca: Some(file("ca.pem")), allow_plain_password: false, ..at("localhost", &demo.accounts()[0]) }
 }
 
-/// Asks a server that must not get the password, and returns why this has failed, and what the server has
-/// heard.
+/// Asks a server that must not get the password; returns the reason of the failure, and the server's log.
 fn refused(demo: &Demo, account: &Account) -> (String, String) {
     let answer = ask_of(account);
     assert!(demo.heard(0).wait_for("closed", WATCHDOG));
@@ -36,7 +35,8 @@ fn refused(demo: &Demo, account: &Account) -> (String, String) {
     }
 }
 
-/// The server accepts a login only after TLS, and says so before TLS; what it said before TLS is forgotten.
+/// The server announces before TLS that it accepts a login only after TLS; the client discards everything
+/// that it received before TLS.
 #[test]
 fn mail_is_counted_over_tls() {
     for protocol in PROTOCOLS {
@@ -80,7 +80,7 @@ fn a_certificate_for_another_host_is_refused() {
     }
 }
 
-/// Even an account that allows a plain password requires STARTTLS here.
+/// Even an account that allows a plain password requires STARTTLS in this test.
 #[test]
 fn a_server_without_starttls_gets_no_password() {
     for protocol in PROTOCOLS {

@@ -1,4 +1,4 @@
-//! What the crawler's programs promise, on real threads.
+//! Tests of the crawler's programs on real threads.
 
 mod child; // a program of the crawler, and what it prints
 

@@ -1,5 +1,5 @@
-//! Poison pills: each variant has the outcome that it is there to show, and the queue of the library ends in
-//! every case.
+//! Tests of poison pills: each faulty variant shows its fault, and the queue of the library ends in every
+//! case.
 
 use crawler::pills::faults::{Seen, dead, endless, overtaking, right, single};
 use crawler::pills::{PutError, queue};
@@ -17,7 +17,7 @@ fn each_variant_shows_its_fault() {
     let threads = variants.map(thread::spawn); // each waits for its watchdog
     let [endless, single, overtaking, dead, right] =
         threads.map(|thread| thread.join().expect("none panics"));
-    // The consumer took one of the pills, and ten fill the queue.
+    // The consumer took one of the pills, and ten other pills fill the queue.
     assert_eq!(endless, Seen { put: 3, indexed: 3, pills: 11, stuck: vec!["the producer"] });
     assert_eq!(single, Seen { put: 3, indexed: 3, pills: 1, stuck: vec!["a consumer"; 2] });
     assert_eq!(overtaking, Seen { put: 6, indexed: 3, pills: 2, stuck: vec![] });
@@ -25,7 +25,7 @@ fn each_variant_shows_its_fault() {
     assert_eq!(right, Seen { put: 6, indexed: 6, pills: 3, stuck: vec![] });
 }
 
-/// Runs `work` on a thread, and fails if it takes too long.
+/// Runs `work` on a thread, and panics if `work` takes too long.
 fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, result) = channel();
     thread::spawn(move || sender.send(work()));
@@ -71,7 +71,7 @@ fn a_producer_without_consumers_is_let_go() {
     }); // its drop puts no pill, and does not wait
 }
 
-/// A producer that is told to stop must not leave its consumers waiting.
+/// Checks that a producer that is told to stop still puts the pills for its consumers.
 #[test]
 fn a_producer_that_is_told_to_stop_leaves_its_pills() {
     let taken = in_time(|| {

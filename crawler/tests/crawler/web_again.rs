@@ -1,4 +1,5 @@
-//! A crawl that asks again for what an earlier one has fetched, and what has become of it meanwhile.
+//! Tests of a crawl that requests again the pages of an earlier crawl, some of which have changed
+//! meanwhile.
 
 use crate::web_rules::{
     Answer, Request, Site, answer, busy, crawl, fast, folder, kill, links, start, status,
@@ -11,8 +12,8 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-/// The present content of a page: a field that tells whether the page has changed, and links. A page may also
-/// not exist, or have no answer.
+/// The present content of a page: its links, and a header field that tells whether the page has changed. A
+/// page may also be missing, or have no answer.
 enum Page {
     Here(String, String),
     Gone,
@@ -24,7 +25,7 @@ enum Page {
 struct Changing {
     site: Site,
     pages: Arc<Mutex<BTreeMap<String, Page>>>,
-    /// How many requests a test has looked at.
+    /// The number of requests that a test has already examined.
     looked_at: Cell<usize>,
     folder: TempDir,
 }
@@ -32,7 +33,7 @@ struct Changing {
 const MONDAY: &str = "Mon, 05 Oct 2026 07:28:00 GMT";
 
 impl Changing {
-    /// A page with a tag, one with a date, and one with neither.
+    /// Creates a site with a page with a tag, a page with a date, and a page with neither.
     fn new() -> Changing {
         let pages = Arc::new(Mutex::new(BTreeMap::new()));
         let now = Arc::clone(&pages);
@@ -52,14 +53,14 @@ impl Changing {
         self.pages.lock().unwrap().insert(path.to_owned(), page);
     }
 
-    /// A crawl, and what it has asked for.
+    /// Runs a crawl, and returns its result and its requests.
     fn crawl(&self, flags: &[&str]) -> (Option<i32>, Value, Vec<String>) {
         let (status, report) =
             crawl(&self.folder, &[&fast(&self.site)[..], &["--graph", "graph"], flags].concat());
         (status, report, self.asked())
     }
 
-    /// The pages that were asked for since the last time, in their order, with the conditions that stood in
+    /// Returns the pages that were requested since the last call, in their order, with the conditions in
     /// the requests.
     fn asked(&self) -> Vec<String> {
         let requests = self.site.requests();
@@ -78,8 +79,8 @@ impl Changing {
         fs::read_to_string(self.folder.path().join("graph")).unwrap()
     }
 
-    /// Changes the records of all pages whose addresses end with `end`, as if the pages were over at the time
-    /// `at`.
+    /// Changes the records of all pages whose addresses end with `end`, as if the pages had been finished
+    /// at the time `at`.
     fn make_old(&self, end: &str, at: Option<u64>) {
         let (state, mut over) = (State::open(&self.folder.path().join("state")).unwrap(), Vec::new());
         let make_old = |url: &str, record| {
@@ -92,7 +93,7 @@ impl Changing {
         state.commit(&Changes { over, ..Changes::default() }).unwrap();
     }
 
-    /// A crawl that is killed while it waits for a page.
+    /// Runs a crawl that is killed while it waits for a page.
     fn killed_at(&self, path: &str, flags: &[&str]) {
         let times = self.site.asked().iter().filter(|asked| *asked == path).count();
         let run = start(self.folder.path(), &[&fast(&self.site)[..], flags].concat());
@@ -175,8 +176,8 @@ fn what_has_changed_leads_on_and_what_is_gone_is_broken() {
     assert_eq!((status, &*asked[0]), (Some(0), "/ if-none-match: \"two\""));
 }
 
-/// A server that says that a page has not changed does not send it. So the crawl tells the server which
-/// version it has only if nothing of that version is missing.
+/// A server that answers "not modified" does not send the page. So the crawl tells the server which version
+/// it has only if it has the complete version.
 #[test]
 fn a_page_whose_file_is_missing_is_sent_again() {
     let site = Changing::new();
@@ -225,8 +226,9 @@ fn a_page_of_which_processes_die_is_given_up_at_its_new_visit_too() {
     assert!(report["broken"][0]["why"].as_str().unwrap().contains("ended 3 times"), "{report}");
 }
 
-/// A site that is away does not say that its pages are gone. If only one page has no answer, this page is
-/// broken. No other page is asked for then, because on a busy machine another page might be late as well.
+/// Checks that a site that does not answer loses none of its pages in the state. If only one page has no
+/// answer, the report names this page as broken. In this case no other page is requested, because on a busy
+/// machine another page might be late as well.
 #[test]
 fn a_site_that_is_away_keeps_what_is_known_of_it() {
     let site = Changing::new();

@@ -1,5 +1,5 @@
-//! The crawler as a shell sees it: every page is there once, even if the crawl is stopped or killed in
-//! between.
+//! Tests of the crawler from a shell: every page is in the state exactly once, even if the crawl is stopped
+//! or killed in between.
 
 use crate::child::{WATCHDOG, crawl, ended, report};
 use crawler::web::crawl::frontier::DEADLY;
@@ -33,7 +33,7 @@ impl Crawl {
         self.folder.path().join(name)
     }
 
-    /// Starts a crawl with this many threads, which fetches as many pages at once.
+    /// Starts a crawl with this many threads, which fetches the same number of pages at once.
     fn start(&self, threads: &str, flags: &[&str]) -> Child {
         let all = ["--allow-private", "--json", "--per-site", threads, "--threads", threads];
         let mut command = crawl(self.folder.path(), self.site.start_url().as_str(), &all);
@@ -44,7 +44,7 @@ impl Crawl {
         report(&ended(self.start("8", flags)))
     }
 
-    /// What the state says of each page.
+    /// Returns the state's record of each page.
     fn records(&self) -> BTreeMap<String, Record> {
         let mut records = BTreeMap::new();
         let state = State::open(&self.path("state")).unwrap();
@@ -57,7 +57,7 @@ impl Crawl {
         records
     }
 
-    /// Pages that were fetched, are HTML, and are not copies of other pages.
+    /// Returns the pages that were fetched, are HTML, and are not copies of other pages.
     fn kept(&self) -> BTreeSet<String> {
         let kept = |(url, record): (String, Record)| {
             (record.progress == Progress::Fetched && record.status == Some(200) && record.copy_of.is_none())
@@ -66,7 +66,8 @@ impl Crawl {
         self.records().into_iter().filter_map(kept).collect()
     }
 
-    /// Checks that the file of each page has what the site says. This asks the site for each page once more.
+    /// Checks that the file of each page has the content that the site sends. This function requests each
+    /// page from the site once more.
     fn assert_that_files_are_whole(&self) {
         let fetcher = Fetcher::new(Options { allow_private: true, ..Options::default() }).unwrap();
         for page in self.kept() {
@@ -77,7 +78,7 @@ impl Crawl {
         }
     }
 
-    /// How often each address was asked for.
+    /// Returns the number of requests for each address.
     fn asked(&self) -> BTreeMap<String, usize> {
         let mut asked = BTreeMap::new();
         for request in self.site.requests() {
@@ -86,7 +87,7 @@ impl Crawl {
         asked
     }
 
-    /// Waits until the site has seen the end of a process that was killed.
+    /// Waits until the site has noticed that the connections of a killed process are closed.
     fn until_nobody_is_connected(&self) {
         assert!(self.site.wait_until(WATCHDOG, |_, open| open == 0));
     }
@@ -112,7 +113,7 @@ fn every_page_of_a_site_is_fetched_once() {
         lines.iter().map(|line| line["url"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>(),
         pages
     );
-    // Another run has nothing to do.
+    // Another run finds nothing to do.
     let before = crawl.site.requests().len();
     assert_eq!(crawl.run(&[]).0, Some(0));
     assert_eq!(crawl.site.requests().len(), before);
@@ -140,7 +141,7 @@ fn traps_are_no_trouble() {
     );
 }
 
-/// How often a process is killed; `CRAWLER_KILLS=100` runs the whole proof.
+/// Returns the number of times that a process is killed; `CRAWLER_KILLS=100` runs the whole test.
 fn kills() -> usize {
     env::var("CRAWLER_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(8)
 }
@@ -152,16 +153,17 @@ fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
     let mut crawl = Crawl::of(options.clone());
     let mut random = fastrand::Rng::with_seed(24);
     let (mut killed, mut in_flight_at, mut ended_by_itself) = (0, 0, 0);
-    // Pages that were in flight at a kill.
+    // The pages that were in flight when a process was killed.
     let mut in_flight = BTreeSet::new();
-    // A page that was under way at the third death is given up, as it should be. So every third run comes to its end.
+    // A page that was being fetched at the third death is given up, which is correct. So the test lets
+    // every third run reach its end.
     let mut deaths = 0;
     while killed < kills() || ended_by_itself == 0 {
         let before = crawl.site.requests().len();
-        // With many threads, pages would pile up before the disk if nothing limited them.
+        // With many threads, unwritten pages would accumulate if their number were not limited.
         let mut child = crawl.start(if killed % 2 == 0 { "8" } else { "64" }, &["--save", "pages"]);
-        // The time begins with the first request. There is no request if the run before had done everything
-        // when it was killed.
+        // The time until the kill starts with the first request. There is no request if the previous run
+        // had finished its work before it was killed.
         while crawl.site.requests().len() == before && child.try_wait().unwrap().is_none() {
             thread::sleep(Duration::from_millis(1));
         }

@@ -1,12 +1,12 @@
-//! The site that the crawler is tried on. Crawls of this site, in `web_crawl`, find what the site says that
-//! it has.
+//! Tests of the demo site that the crawler is tried on. Crawls of this site, in `web_crawl`, find the pages
+//! that the site lists.
 
 use crawler::web::demo::{Demo, DemoOptions};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// A time that is longer than anything takes: no test waits for it unless it fails.
+/// A time limit that no operation reaches: a test waits for it only if it fails.
 const LONG: Duration = Duration::from_mins(1);
 
 #[test]

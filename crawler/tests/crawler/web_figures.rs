@@ -1,5 +1,6 @@
-//! The cost of one crawl by many processes for the engine, and what the crawl gains: `bash .ci/redis
-//! --measure` prints tables. `CRAWL` names another build of the program, to compare.
+//! Measures the cost for the engine of one crawl by many processes, and the gain of the crawl: `bash
+//! .ci/redis --measure` prints tables. The variable `CRAWL` names another build of the program, for a
+//! comparison.
 
 use crate::child::{WATCHDOG, ended, report};
 use crawler::web::demo::{Demo, DemoOptions};
@@ -11,13 +12,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How many pages the site has, unless `PAGES` sets another number.
+/// The number of pages of the site, unless `PAGES` sets another number.
 const PAGES: usize = 4_000;
 
-/// How many threads each process has.
+/// The number of threads of each process.
 const THREADS: usize = 8;
 
-/// An engine. The engine ends when this value is dropped.
+/// An engine. A Redis server that ends when this value is dropped.
 struct Engine {
     port: u16,
     server: Child,
@@ -25,7 +26,8 @@ struct Engine {
 }
 
 impl Engine {
-    /// Starts an engine that writes its log to the disk as `fsync` says, or has no log.
+    /// Starts an engine that writes its log to the disk as `fsync` says, or that has no log if `fsync` is
+    /// `None`.
     fn start(fsync: Option<&str>) -> Engine {
         let folder = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -43,7 +45,7 @@ impl Engine {
         engine
     }
 
-    /// The answer to a command, if it is a line or a text.
+    /// Returns the answer to a command, if the answer is a line or a text.
     fn ask(&self, words: &[&str]) -> Option<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         let parts = words.iter().map(|word| format!("${}\r\n{word}\r\n", word.len()));
@@ -59,21 +61,21 @@ impl Engine {
         String::from_utf8(text).ok()
     }
 
-    /// The value after `name` in a section of the engine's report about itself.
+    /// Returns the value after `name` in a section of the engine's `INFO` report.
     fn number(&self, section: &str, name: &str) -> f64 {
         let text = self.ask(&["INFO", section]).expect("the engine answers");
         let number = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0");
         number.split(',').next().and_then(|number| number.parse().ok()).expect("a number")
     }
 
-    /// The number of all commands, also of those in scripts.
+    /// Returns the number of all commands, including the commands in scripts.
     fn commands(&self) -> f64 {
         let text = self.ask(&["INFO", "commandstats"]).expect("the engine answers");
         let calls = text.lines().filter_map(|line| line.split_once("calls=")?.1.split(',').next());
         calls.map(|calls| calls.parse::<f64>().expect("a number")).sum()
     }
 
-    /// How many bytes an entry of the keys that match takes.
+    /// Returns the number of bytes of memory for an entry of the matching keys.
     fn bytes_each(&self, keys: &str, count: &str) -> f64 {
         let script = format!(
             "local bytes, count = 0, 0 for _, key in ipairs(redis.call('KEYS', '{{figures}}:{keys}')) do \
@@ -92,8 +94,8 @@ impl Drop for Engine {
     }
 }
 
-/// Crawls a site with some processes, and returns a row of the table. The memory of the keys is measured in
-/// the middle of the crawl.
+/// Crawls a site with the given number of processes, and returns a row of the table. The memory of the keys
+/// is measured in the middle of the crawl.
 fn row(processes: usize, pages: usize, fsync: Option<&str>) -> String {
     let engine = Engine::start(fsync);
     let site = Demo::start(DemoOptions { pages, ..DemoOptions::default() }).unwrap();

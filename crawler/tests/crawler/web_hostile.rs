@@ -1,4 +1,5 @@
-//! Sites that are hostile or faulty: a crawl comes to its end, and what it could not fetch is in its report.
+//! Tests of hostile or faulty sites: a crawl reaches its end, and its report names the pages that it could
+//! not fetch.
 
 use crate::child::{crawl, ended, report};
 use crate::web_fetch::{Raw, gzip, request};
@@ -18,7 +19,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use url::Url;
 
-/// What is sent at a path: bytes, and then others again and again.
+/// The answer for a path: some bytes once, and then other bytes repeatedly.
 struct Sent {
     once: Vec<u8>,
     again: Option<Vec<u8>>,
@@ -40,7 +41,7 @@ fn not_found() -> Sent {
     answer("404 Not Found", "", "")
 }
 
-/// These bytes, and then the end of the connection.
+/// Returns an answer of the given bytes, followed by the end of the connection.
 fn bytes(once: impl AsRef<[u8]>) -> Sent {
     Sent { once: once.as_ref().to_vec(), again: None }
 }
@@ -49,14 +50,14 @@ fn endless(once: &str, again: impl Into<Vec<u8>>) -> Sent {
     Sent { once: once.into(), again: Some(again.into()) }
 }
 
-/// What a site is asked for.
+/// A request to a site.
 struct Asked<'a> {
     path: &'a str,
     /// The address of the site.
     start: &'a str,
 }
 
-/// A site, what it was asked for, and a folder with the state of its crawl.
+/// A site, the requests that it has received, and a folder with the state of its crawl.
 struct Site {
     server: Raw,
     asked: Arc<Mutex<Vec<String>>>,
@@ -64,7 +65,7 @@ struct Site {
 }
 
 impl Site {
-    /// A site with the pages that `page` gives for each request.
+    /// Creates a site whose answer to each request is given by `page`.
     fn of(page: impl Fn(&Asked<'_>) -> Sent + Send + Sync + 'static) -> Site {
         let asked = Arc::<Mutex<Vec<String>>>::default();
         let noted = Arc::clone(&asked);
@@ -98,7 +99,7 @@ impl Site {
         (status, report)
     }
 
-    /// What the state says, by path. The state must say nothing of other sites.
+    /// Returns the records in the state, by path. Panics if the state has a record of another site.
     fn records(&self) -> BTreeMap<String, Record> {
         let mut records = BTreeMap::new();
         let note = |url: &str, record| {
@@ -115,7 +116,7 @@ impl Site {
     }
 }
 
-/// Why pages are broken, by path.
+/// Returns the reasons why pages are broken, by path.
 fn broken(report: &Value) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let path = |value: &Value| Url::parse(value.as_str().unwrap()).unwrap().path().to_owned();
@@ -126,8 +127,8 @@ fn links<'l>(paths: impl IntoIterator<Item = &'l str>) -> String {
     paths.into_iter().map(|path| format!("<a href=\"{path}\">x</a>\n")).collect::<Vec<_>>().concat()
 }
 
-/// Answers that are not valid: what is sent, and a word of the reason that is reported. The tests of
-/// `web_fetch` have more.
+/// Returns answers that are not valid, each with a word of the reason that the crawl reports. The tests of
+/// `web_fetch` have more answers of this kind.
 fn answers_that_break() -> Vec<(&'static str, Sent, &'static str)> {
     let half = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 500\r\n\r\nhalf";
     vec![
@@ -201,7 +202,7 @@ fn what_is_odd_and_readable_is_read() {
     );
 }
 
-/// A terminal obeys control characters, also those beyond ASCII.
+/// A terminal obeys control characters, including those beyond ASCII.
 #[test]
 fn nothing_that_a_site_says_reaches_the_terminal_as_it_is() {
     let site = Site::of(|&Asked { path, .. }| match path {
@@ -228,14 +229,14 @@ fn nothing_that_a_site_says_reaches_the_terminal_as_it_is() {
     assert!(printed.chars().all(is_tame), "{printed:?}");
 }
 
-/// A bomb of 4 GiB, in 4 MiB.
+/// Returns a bomb of 4 GiB, compressed into 4 MiB.
 #[cfg(target_os = "linux")]
 fn bomb(first: &str, fill: u8) -> Vec<u8> {
     let piece = gzip(&vec![fill; 1 << 20]);
     [gzip(first.as_bytes()), piece.repeat(4096)].concat()
 }
 
-/// The crawl has less memory than one of the bombs needs.
+/// The memory limit of the crawl is lower than the memory that one of the bombs would need.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_grows_without_an_end_costs_no_memory() {
@@ -323,8 +324,8 @@ fn addresses_of_a_megabyte_lead_nowhere_and_cost_nothing_else() {
     assert!(site.asked.lock().unwrap().iter().all(|path| path.len() <= LONGEST));
 }
 
-/// A site that seems to be on the public internet: a proxy answers for it, and for everything else that the
-/// proxy is asked for.
+/// Crawls a site that seems to be on the public internet: a proxy answers for this site and for every other
+/// requested address.
 #[test]
 fn a_public_site_leads_to_no_private_address_and_to_no_file() {
     let private = [
@@ -376,7 +377,7 @@ fn a_public_site_leads_to_no_private_address_and_to_no_file() {
     });
     let folder = tempfile::tempdir().unwrap();
     let through = format!("http://{}/", proxy.address());
-    // The hosts are refused even if the command line says that they belong to the crawl.
+    // The private hosts are refused even if the command line includes them in the crawl.
     let hosts =
         private.map(|url| Url::parse(url).unwrap().host_str().unwrap().trim_end_matches('.').to_owned());
     let mut command = crawl(folder.path(), "http://site.example/", &["--json", "--proxy", &through]);
@@ -467,12 +468,13 @@ fn redirects_count_as_links_and_those_that_lead_nowhere_are_broken() {
         whys.collect::<BTreeMap<_, _>>(),
         BTreeMap::from([("/gone", "status 404"), ("/loop/a", circle), ("/self", circle), (&*endless, more)])
     );
-    // With one more link the chain is followed to its end, and the page at its end is fetched.
+    // If one more link is allowed, the chain is followed to its end, and the page at its end is fetched.
     site.crawl(&["--depth", "21"]);
     assert_eq!(site.asked("/end-of-the-chain"), 1);
 }
 
-/// The start of a new user may lead elsewhere. A crawl that ends there says so.
+/// The start address that a new user types may redirect to another site. Checks that a crawl that ends at
+/// such a redirect reports it.
 #[test]
 fn a_start_that_leads_elsewhere_is_told() {
     for (location, why) in [
@@ -488,7 +490,7 @@ fn a_start_that_leads_elsewhere_is_told() {
     }
 }
 
-/// The flags decide where redirects may lead, and the next run may have other flags.
+/// The flags decide which targets of redirects are allowed, and the next run may have other flags.
 #[test]
 fn what_is_wrong_with_a_redirect_is_judged_by_the_flags_of_the_run() {
     let site = Site::of(|&Asked { path, start, .. }| match path {
@@ -573,8 +575,8 @@ fn job(url: &Url, kind: Kind) -> Job {
     Job { kind, ..Job::page(url.as_str(), "", 0) }
 }
 
-/// A panic must neither end the crawl nor leave it waiting for an answer, and where the rules are not known
-/// nothing is fetched.
+/// Checks that a panic neither ends the crawl nor leaves it waiting for an answer, and that no page is
+/// fetched while the rules are unknown.
 #[test]
 fn a_panic_is_as_if_there_had_been_no_answer() {
     let url = Url::parse("http://site.example/").unwrap();
@@ -587,8 +589,8 @@ fn a_panic_is_as_if_there_had_been_no_answer() {
     assert!(matches!(&visit, Visit::Over(record, _) if record.progress == Progress::Failed), "{visit:?}");
 }
 
-/// A redirect counts as the page to which it leads: it is broken if that page does not exist, and not broken
-/// if that page is on another host.
+/// Checks that a redirect is broken if its target does not exist, and is not broken if its target is on
+/// another host.
 #[test]
 fn a_redirect_to_where_no_page_is_is_broken() {
     let site = Site::of(|&Asked { path, .. }| match path {
@@ -607,7 +609,7 @@ fn a_redirect_to_where_no_page_is_is_broken() {
     );
 }
 
-/// Each address that a page links to is a page of the crawl, or it is counted.
+/// Checks that each linked address is either a page of the crawl or counted in the report.
 #[test]
 fn no_link_is_left_out_without_a_word() {
     let long = format!("/{}", "x".repeat(LONGEST));
@@ -636,8 +638,8 @@ fn no_link_is_left_out_without_a_word() {
     assert_eq!((&report["elsewhere"], &report["unlisted"]), (&elsewhere, &1.into()), "{report}");
 }
 
-/// The addresses of lists and of their pages are relative to the file that names them. Lists have another
-/// limit than pages.
+/// The addresses of lists and of the pages in them are relative to the file that names them. Lists have
+/// another limit than pages.
 #[test]
 fn lists_that_are_not_whole_are_told() {
     let list = |pages: &str| format!("<urlset>{pages}</urlset>");
@@ -667,7 +669,8 @@ fn lists_that_are_not_whole_are_told() {
     assert!(notes[1].ends_with("it is no list"), "{notes:?}");
 }
 
-/// Two lists have more pages than the crawl takes on, and there are more lists than a site may have.
+/// Checks the report if two lists have more pages than the crawl may have, and if there are more lists than
+/// a site may have.
 #[test]
 fn no_list_is_left_out_without_a_word() {
     let site = Site::of(|&Asked { path, start, .. }| match path {

@@ -1,5 +1,5 @@
-//! What a site asks for: its rules, its lists, its pauses. There are also crawls whose limits are raised,
-//! whose files cannot be written, or that are stopped at a page of a list.
+//! Tests of the wishes of a site: its rules, its lists, its pauses. The file also tests crawls whose limits
+//! are raised, whose files cannot be written, or that are stopped at a page of a list.
 
 use crate::child::{WATCHDOG, ended, report};
 use crawler::web::crawl::state::State;
@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A request, with the moments at which it came and at which it was answered.
+/// A request, with the times of its arrival and of its answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) path: String,
@@ -27,7 +27,7 @@ pub(crate) struct Request {
     answered: Option<Instant>,
 }
 
-/// What the site says. In fields and body, `ORIGIN` is the site.
+/// The answer of a site. In header fields and body, `ORIGIN` stands for the address of the site.
 pub(crate) struct Answer {
     status: u16,
     fields: String,
@@ -44,9 +44,9 @@ impl Answer {
 
 type Log = Arc<(Mutex<Vec<Request>>, Condvar)>;
 
-/// A site that answers as a test says. The function gets a path, and how often it was asked for before. If
-/// the function returns no answer, the client waits until it gives up. The threads of a site end with the
-/// process.
+/// A site whose answers are given by a function of a test. The function gets a path, and the number of
+/// earlier requests for it. If the function returns no answer, the client waits until it gives up. The
+/// threads of a site end with the process.
 pub(crate) struct Site {
     pub(crate) origin: String,
     log: Log,
@@ -57,7 +57,7 @@ impl Site {
         Site::of_heads(move |path, times, _| answer(path, times))
     }
 
-    /// A site whose function also gets the head of the request.
+    /// Creates a site whose function also gets the head of the request.
     pub(crate) fn of_heads(
         answer: impl Fn(&str, usize, &str) -> Option<Answer> + Send + Sync + 'static,
     ) -> Site {
@@ -74,7 +74,7 @@ impl Site {
         Site { origin, log }
     }
 
-    /// A site whose pages are bodies of HTML, and whose other addresses do not exist.
+    /// Creates a site with the given pages as HTML bodies; all other addresses do not exist.
     fn of(pages: &[(&str, &str)]) -> Site {
         let pages: BTreeMap<_, _> =
             pages.iter().map(|(path, body)| ((*path).to_owned(), (*body).to_owned())).collect();
@@ -85,12 +85,12 @@ impl Site {
         self.log.0.lock().unwrap().clone()
     }
 
-    /// Every path that was asked for, in order.
+    /// Returns every path that was requested, in order.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.requests().into_iter().map(|request| request.path).collect()
     }
 
-    /// Waits until a page has been asked for `times` times.
+    /// Waits until a page has been requested `times` times.
     pub(crate) fn wait_for(&self, path: &str, times: usize) {
         let asked = |log: &[Request]| log.iter().filter(|request| request.path == path).count();
         let is_missing = |log: &mut Vec<Request>| asked(log) < times;
@@ -99,7 +99,7 @@ impl Site {
         assert!(!waited.1.timed_out(), "no client asks for {path}");
     }
 
-    /// Whether each request came at least `pause` after the answer to the request before.
+    /// Returns true if each request came at least `pause` after the answer to the previous request.
     fn was_left_alone_for(&self, pause: Duration, paths: &[&str]) -> bool {
         let requests = self.requests();
         let requests = requests.iter().filter(|request| paths.contains(&&*request.path)).collect::<Vec<_>>();
@@ -175,7 +175,7 @@ pub(crate) fn links(paths: &[&str]) -> String {
     paths.iter().map(|path| format!("<a href=\"{path}\">it</a>")).collect::<Vec<_>>().concat()
 }
 
-/// A crawl of a site that may be on this machine.
+/// Starts a crawl of a site that may be on this machine.
 pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
     command.args(["--state", "state", "--json", "--allow-private"]).args(arguments).current_dir(folder);
@@ -238,8 +238,8 @@ fn a_site_that_is_away_at_first_is_asked_for_its_lists_later() {
     assert_eq!((status, &report["fetched"]), (Some(0), &2.into()), "{report}");
 }
 
-/// After its first page the site is busy, until it is asked for its rules for the third time. Then all of its
-/// pages are fetched, with the tries that they had.
+/// After its first page, the site answers that it is busy, until it is asked for its rules for the third
+/// time. Then all pages of the site are fetched, and their counts of tries have not changed.
 #[test]
 fn a_site_that_is_away_keeps_its_pages_and_their_tries() {
     let is_away = Arc::new(AtomicBool::new(false));
@@ -259,7 +259,7 @@ fn a_site_that_is_away_keeps_its_pages_and_their_tries() {
     assert_eq!(site.asked().iter().filter(|path| *path == "/robots.txt").count(), 3, "{:?}", site.asked());
 }
 
-/// What a site has asked for is in the state: its rules, and a pause.
+/// Checks that the state keeps the rules of a site and the pause that the site has asked for.
 #[test]
 fn rules_and_rests_count_in_the_next_run() {
     let site = Site::new(|path, _| {
@@ -279,7 +279,7 @@ fn rules_and_rests_count_in_the_next_run() {
     assert!(report["notes"][0].as_str().unwrap().contains("has asked for a rest of 35"), "{report}");
 }
 
-/// A site of eight pages, of which one has no answer.
+/// Creates a site of eight pages, one of which has no answer.
 fn held(page: &'static str) -> Site {
     Site::new(move |path, _| match path {
         "/" => Some(html(&links(&["/a", "/b", "/c", page, "/d", "/e", "/f"]))),
@@ -293,8 +293,8 @@ pub(crate) fn kill(mut run: Child) {
     run.wait().unwrap();
 }
 
-/// The page may be what ends the process. Pages that were under way at the same time are fetched all the
-/// same.
+/// The crawl gives up a page at which the process died three times, because this page may be the cause.
+/// Pages that were being fetched at the same time are still fetched later.
 #[test]
 fn a_page_at_which_the_process_dies_three_times_is_given_up() {
     let (site, folder) = (held("/deadly"), folder());
@@ -310,8 +310,8 @@ fn a_page_at_which_the_process_dies_three_times_is_given_up() {
     assert_eq!((&report["broken"][0]["why"], report["broken"].as_array().unwrap().len()), (&why.into(), 1));
 }
 
-/// When two processes died at one of the two pages, the page that links to them was fetched and not durable.
-/// So these two pages are found again.
+/// When two processes died at one of the two pages, the page that links to both had been fetched but was
+/// not durable. So the crawl finds the two pages again.
 #[test]
 fn of_two_pages_that_may_be_deadly_one_is_asked_for() {
     let site = Site::new(|path, _| match path {
@@ -342,8 +342,8 @@ fn of_two_pages_that_may_be_deadly_one_is_asked_for() {
     assert_eq!(site.asked().iter().filter(|path| *path == "/a").count(), 1);
 }
 
-/// Links to other hosts are asked for if that is wanted, including those that an earlier run has found. The
-/// links of those pages are not followed.
+/// Checks that links to other hosts are requested if the flags say so, including links that an earlier run
+/// has found. The crawl does not follow the links of pages on other hosts.
 #[test]
 fn links_to_other_hosts_are_checked() {
     let other = Site::new(|path, _| {
@@ -421,8 +421,8 @@ fn parts_of_pages_are_looked_for() {
     );
 }
 
-/// What the flags of this run forbid, the flags of another run may allow, so nothing that is forbidden now is
-/// final.
+/// Checks that an address that the flags of this run exclude is not excluded forever, because the flags of
+/// another run may allow it.
 #[test]
 fn what_the_flags_leave_out_waits_for_other_flags() {
     let site = Site::new(|path, _| {
@@ -459,8 +459,7 @@ fn rules_may_be_elsewhere() {
     assert_eq!(site.asked(), ["/robots.txt", "/"]);
 }
 
-/// The list leads to itself, to another list that is late, to a list that does not exist, and to a list with
-/// pages.
+/// The list names itself, another list that is late, a list that does not exist, and a list with pages.
 #[test]
 fn lists_are_asked_for_one_at_a_time_and_each_once() {
     let site = Site::new(|path, times| {
@@ -493,7 +492,8 @@ fn lists_are_asked_for_one_at_a_time_and_each_once() {
     );
 }
 
-/// The site asks for pauses. So there is a pause between any two pages, whatever the command line says.
+/// The site asks for pauses. So there is a pause between any two pages, for all values of the command
+/// line's flags.
 #[test]
 fn a_site_that_asks_for_pauses_has_them() {
     let pages = ["/a", "/b", "/c", "/d"];
@@ -559,7 +559,8 @@ fn a_head_can_forbid_to_follow_links() {
     }
 }
 
-/// The original is fetched although no link leads to it, and the copy is not saved as a file.
+/// Checks that the original is fetched although no link leads to it, and that the copy is not saved as a
+/// file.
 #[test]
 fn a_copy_leads_to_its_original() {
     let site = Site::of(&[
@@ -577,8 +578,9 @@ fn a_copy_leads_to_its_original() {
     assert_eq!(files, ["%index", "original"]);
 }
 
-/// Originals that are copies themselves count as links: those beyond `--depth` are reported, and wait for a
-/// higher `--depth`. An original that is not there is named with its copy.
+/// Checks that originals that are copies themselves count as links: originals beyond `--depth` are
+/// reported, and wait for a higher `--depth`. The report names an original that does not exist together
+/// with its copy.
 #[test]
 fn originals_are_reported_as_links_are() {
     let copy_of = |path: &str| format!("<link rel=canonical href={path}>");
@@ -595,7 +597,8 @@ fn originals_are_reported_as_links_are() {
     assert_eq!(report["broken"][0]["linked_from"][0], format!("{}/b", site.origin), "{report}");
 }
 
-/// The first run fetches everything except a page that only a list names. The run is stopped at this page.
+/// The first run fetches all pages except a page that only a list names. The test stops the run while it
+/// fetches this page.
 #[cfg(unix)]
 #[test]
 fn stopped_at_a_page_of_a_list_it_goes_on_there() {
@@ -692,7 +695,8 @@ fn a_demonstration_goes_on_with_the_same_site() {
     assert!(other.status.code() == Some(1) && said.contains("60 pages"), "{said}");
 }
 
-/// On a terminal, lines show the progress of the crawl. The last page comes when these lines have been seen.
+/// On a terminal, lines show the progress of the crawl. The site sends the last page only after the test
+/// has seen these lines.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_sees_how_far_it_is() {

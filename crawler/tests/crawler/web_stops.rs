@@ -1,5 +1,5 @@
-//! A crawl that is stopped, or killed: each way to stop loses and repeats exactly what it is there to show,
-//! and each order of writing does, too. The last tests show the cost of a dead or late worker.
+//! Tests of crawls that are stopped or killed: each way to stop, and each order of writes, loses and
+//! repeats exactly the pages that the lesson names. The last tests show the cost of a dead or late worker.
 
 use crawler::web::lessons::leases::{self, PAGES, TRIES, Way};
 use crawler::web::lessons::orders::{Cost, EVERY, LETTERS, Letters, Order};
@@ -38,7 +38,8 @@ fn tasks_without_an_address_are_lost() {
     assert_eq!(wrappers(), expected);
 }
 
-/// The page that has the link is fetched again. That does not help, because the link has been seen.
+/// The second day fetches the page with the link again. The second fetch does not help, because the link
+/// has already been recorded as seen.
 #[test]
 fn a_link_that_was_seen_and_refused_is_lost() {
     let expected = TwoDays {
@@ -51,7 +52,7 @@ fn a_link_that_was_seen_and_refused_is_lost() {
     assert_eq!(links_lost(), expected);
 }
 
-/// Even the page that gave up at once is lost, because the listing does not ask which pages were cut off.
+/// Even the page that gave up at once is lost, because the listing does not ask for the interrupted pages.
 #[test]
 fn one_slow_page_loses_all_that_were_being_fetched() {
     let expected = TwoDays {
@@ -64,7 +65,8 @@ fn one_slow_page_loses_all_that_were_being_fetched() {
     assert_eq!(too_slow(), expected);
 }
 
-/// The crawl is stopped at every point of every page, with one thread and with several.
+/// Checks the right way when the crawl is stopped at every point of every page, with one thread and with
+/// several threads.
 #[test]
 fn the_right_way_loses_nothing_and_repeats_nothing() {
     let all = sorted(&SITE.map(|(page, _)| page));
@@ -75,8 +77,8 @@ fn the_right_way_loses_nothing_and_repeats_nothing() {
                 let case = format!("{threads} threads, {point:?} of {page}: {days:?}");
                 assert_eq!((&days.lost, &days.twice), (&vec![], &vec![]), "{case}");
                 assert_eq!(sorted(&[&days.first_day[..], &days.second_day].concat()), all, "{case}");
-                // The page was fetched on the first day, unless it was cut off while it waited for the
-                // server.
+                // The page was fetched on the first day, unless its task was interrupted while it waited
+                // for the server.
                 assert_eq!(days.first_day.contains(&page), point != Point::Fetching, "{case}");
                 assert_eq!(days.left.contains(&page), point == Point::Fetching, "{case}");
             }
@@ -111,7 +113,7 @@ fn letters_cost_what_the_table_says() {
 /// A number of steps that no run reaches.
 const MANY: usize = 3 * SITE.len() + 1;
 
-/// Two runs are killed, one after the other, at every pair of points.
+/// Checks the orders when two runs are killed, one after the other, at every pair of points.
 #[test]
 fn what_is_never_lost_and_never_done_again_stays_so_if_it_is_killed_twice() {
     for first in 0..=MANY {
@@ -143,7 +145,7 @@ fn a_run_that_nobody_kills_costs_nothing() {
     }
 }
 
-/// With tokens no page is lost and no answer is counted twice, and one request is too many.
+/// With tokens, no page is lost and no answer is counted twice, but there is one request too many.
 #[test]
 fn each_way_to_share_a_queue_costs_what_the_tables_say() {
     let cost = |lost, asked_again, counted_again, at_once| leases::Cost {

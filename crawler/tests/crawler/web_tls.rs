@@ -1,4 +1,4 @@
-//! Pages over TLS: which servers are trusted, and what becomes of those that are not.
+//! Tests of pages over TLS: which servers are trusted, and how the crawl reports other servers.
 
 use crate::child::{crawl, ended, report};
 use crate::web_fetch::{Raw, request};
@@ -16,7 +16,7 @@ fn file(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests", name].iter().collect()
 }
 
-/// A site of three pages with a certificate for `localhost`.
+/// Starts a site of three pages with a certificate for `localhost`.
 fn site(name: &str) -> Raw {
     let chain = CertificateDer::pem_file_iter(file(&format!("{name}.pem"))).unwrap();
     let key = PrivateKeyDer::from_pem_file(file(&format!("{name}.key"))).unwrap();
@@ -42,7 +42,7 @@ fn site(name: &str) -> Raw {
     })
 }
 
-/// Crawls a site at this host, and trusts the authorities of these files and no other.
+/// Crawls a site at this host, and trusts only the authorities in the given files.
 fn crawled(site: &Raw, host: &str, authorities: &[&str], flags: &[&str]) -> (Option<i32>, Value) {
     let folder = tempfile::tempdir().unwrap();
     let trusted: Vec<u8> = authorities.iter().flat_map(|name| fs::read(file(name)).unwrap()).collect();
@@ -73,8 +73,8 @@ fn a_server_that_is_not_trusted_is_an_entry_in_the_report_and_asked_once() {
         (&expired, "localhost", "web/ca.pem", "the server's certificate has expired"),
     ] {
         let before = site.accepted();
-        // Without rules, there is only one page to ask for. The flags allow more tries of this page, but
-        // there is only one.
+        // Without rules, there is only one page to request. The flags allow more tries of this page, but
+        // the crawl makes only one.
         let (status, report) = crawled(site, host, &[authority], &["--ignore-robots", "--retries", "3"]);
         assert_eq!((status, &report["failed"]), (Some(3), &1.into()), "{report}");
         assert_eq!(report["broken"][0]["why"], format!("the server cannot be trusted: {why}"), "{report}");

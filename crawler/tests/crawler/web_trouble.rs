@@ -1,5 +1,5 @@
-//! A crawl that is stopped, and a state that is faulty: both end in a sentence and an exit status, and
-//! nothing is lost.
+//! Checks that a crawl that is stopped, and a crawl with a faulty state, both end with a message and an
+//! exit status, and lose nothing.
 
 use crate::child::{WATCHDOG, crawl, ended, report};
 use crawler::web::crawl::keeper::IN_FLIGHT;
@@ -18,7 +18,7 @@ fn command(start: &str, folder: &Path, flags: &[&str]) -> Command {
     command
 }
 
-/// What a refused run prints.
+/// Returns the message of a refused run.
 fn refused(start: &str, folder: &Path, flags: &[&str]) -> String {
     let run = ended(command(start, folder, flags).spawn().unwrap());
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
@@ -116,7 +116,7 @@ fn told_to_stop_it_goes_on_from_there() {
     let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((run.status.code(), &report["waiting"]), (Some(0), &0.into()));
     assert_eq!(report["fetched"], site.pages().len());
-    // Only pages that were cut off, on four threads, are asked for twice.
+    // Only pages whose fetch was interrupted, on four threads, are requested twice.
     let mut asked = BTreeMap::<String, usize>::new();
     for request in site.requests() {
         *asked.entry(request.path).or_default() += 1;
@@ -156,8 +156,8 @@ fn a_full_disk_ends_the_crawl_and_loses_nothing() {
     assert_eq!((run.status.code(), &report["fetched"]), (Some(0), &site.pages().len().into()));
 }
 
-/// A reader that has closed its end has read enough. A full disk is an error. In neither case does the
-/// program panic.
+/// A reader that has closed its end of the pipe has read enough. A full disk is an error of the program.
+/// The program does not panic on a full disk or a closed pipe.
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_nobody_takes_is_no_panic() {
@@ -237,7 +237,7 @@ fn a_damaged_state_is_refused_or_says_the_same() {
     assert!(refused > 20, "{refused} refused, {same} not");
 }
 
-/// The report of a crawl that is over, for machines and for people. No site is asked for anything.
+/// Returns the report of a finished crawl, as JSON and as text. The function sends no request to any site.
 fn reports(pages: &[(String, Record)], flags: &[&str]) -> (serde_json::Value, String) {
     let folder = tempfile::tempdir().unwrap();
     let state = State::open(&folder.path().join("state")).unwrap();
@@ -257,7 +257,7 @@ fn fetched(page: usize, links: &[&str]) -> (String, Record) {
     (format!("http://127.0.0.1:9/{page}"), record)
 }
 
-/// A site may have the same broken link on every page.
+/// Checks the report of a site with the same broken link on every page.
 #[test]
 fn a_few_of_many_pages_with_a_broken_link_are_named() {
     let mut pages: Vec<_> = (0..1000).map(|page| fetched(page, &["1000"])).collect();
@@ -291,7 +291,7 @@ fn what_is_not_saved_or_not_whole_is_said() {
     );
 }
 
-/// The crawl is complete, and its report does not need the files.
+/// The crawl is complete, and its report does not depend on the files.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_graph_that_cannot_be_written_leaves_a_report_and_no_file() {

@@ -1,4 +1,4 @@
-//! Makes the result of a fetch from the head of an answer, or from an error of `ureq`.
+//! Creates the result of a fetch from the head of an answer, or from an error of `ureq`.
 
 use super::body::{self, Content};
 use super::call::Call;
@@ -13,14 +13,14 @@ use ureq::http::{HeaderMap, Response};
 use ureq::{Body, Error};
 use url::Url;
 
-/// The longest pause that a server can ask for. A crawl that would not wait so long leaves the server's pages
-/// to another run.
+/// The longest pause that a server can ask for. A crawl that does not wait for this time leaves the
+/// server's pages to another run.
 const LONGEST_PAUSE: Duration = Duration::from_hours(24);
 
 /// The largest number of bytes of an `ETag`, or of a date, that are kept.
 const LONGEST_VALIDATOR: usize = 1024;
 
-/// Reads the rest of an answer.
+/// Reads the body of an answer whose head has been read.
 pub(super) fn read(
     response: Response<Body>,
     url: &Url,
@@ -31,8 +31,8 @@ pub(super) fn read(
     let status = head.status.as_u16();
     let content = match status {
         200..=299 => body::read(body, &head.headers, most, call)?,
-        // The head of such an answer holds all that the caller needs, so it is used even if the body is
-        // broken.
+        // The head of an answer without a page has all data that the caller needs, so the head is used even
+        // if the body is broken.
         _ => body::pass(body, call).map(|()| Content::default())?,
     };
     let location = match status {
@@ -60,20 +60,20 @@ pub(super) fn read(
     })
 }
 
-/// A field of the head, if it is text.
+/// Returns a header field, if its value is text.
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| std::str::from_utf8(value.as_bytes()).ok()).map(str::trim)
 }
 
-/// A field that a later request can send back to ask whether the page has changed. `None` if it is too long
-/// to be kept.
+/// Returns a header field that a later request can send back to ask whether the page has changed. Returns
+/// `None` if the field is too long to be kept.
 fn validator(headers: &HeaderMap, name: &str) -> Option<String> {
     let text = headers.get(name)?.to_str().ok().map(str::trim);
     text.filter(|text| !text.is_empty() && text.len() <= LONGEST_VALIDATOR).map(str::to_owned)
 }
 
-/// Returns the address to which a redirect leads. Bytes that are not ASCII go back to the server unchanged,
-/// whatever their charset, but percent-encoded.
+/// Returns the address to which a redirect leads. Bytes that are not ASCII are sent back to the server
+/// unchanged, in any charset, but percent-encoded.
 fn location(headers: &HeaderMap, url: &Url) -> Option<Url> {
     let mut text = Vec::new();
     for &byte in headers.get("location")?.as_bytes().trim_ascii() {
@@ -86,15 +86,16 @@ fn location(headers: &HeaderMap, url: &Url) -> Option<Url> {
     url.join(str::from_utf8(&text).ok().filter(|text| !text.is_empty())?).ok()
 }
 
-/// Whether a field `X-Robots-Tag` says `nofollow` or `none`. A field may begin with the name of a crawler and
-/// a colon; this crawler obeys it whatever that name is.
+/// Returns true if a header field `X-Robots-Tag` contains `nofollow` or `none`. A field may begin with the
+/// name of a crawler and a colon; this crawler obeys the field for any name.
 fn is_nofollow(headers: &HeaderMap) -> bool {
     let fields = headers.get_all("x-robots-tag").into_iter();
     let words = fields.filter_map(|field| field.to_str().ok()).flat_map(|field| field.split([',', ':']));
     words.map(str::trim).any(|word| ["nofollow", "none"].iter().any(|no| no.eq_ignore_ascii_case(word)))
 }
 
-/// Reads a pause in seconds, or the time until a date. `None` for 0 seconds and for a date in the past.
+/// Parses a pause in seconds, or the time until a date. Returns `None` for 0 seconds and for a date in the
+/// past.
 fn retry_after(value: &str) -> Option<Duration> {
     let pause = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
         value.parse().map_or(LONGEST_PAUSE, Duration::from_secs) // more seconds than fit into a number
@@ -104,7 +105,7 @@ fn retry_after(value: &str) -> Option<Duration> {
     Some(pause.min(LONGEST_PAUSE)).filter(|pause| !pause.is_zero())
 }
 
-/// Returns why a call failed: the reason that a step of this package has noted, or else the error of `ureq`.
+/// Returns why a call failed: the reason that this package has recorded, or else the error of `ureq`.
 pub(super) fn why(error: Error, call: &Call) -> FetchError {
     if let Err(over) = call.check() {
         return over;
@@ -130,8 +131,8 @@ pub(super) fn why(error: Error, call: &Call) -> FetchError {
     }
 }
 
-/// Returns what is wrong with the certificate of the server. TLS makes its handshake during the first read or
-/// write.
+/// Returns the problem with the server's certificate, if the error is a certificate error. TLS performs its
+/// handshake during the first read or write.
 #[cfg(feature = "tls")]
 fn distrust(error: &Error) -> Option<String> {
     match error {
@@ -141,7 +142,7 @@ fn distrust(error: &Error) -> Option<String> {
     }
 }
 
-/// The message of the last error in the chain of causes.
+/// Returns the message of the last error in the chain of causes.
 pub(super) fn innermost(error: &io::Error) -> String {
     let mut cause = error.source();
     let mut words = error.to_string();

@@ -1,4 +1,4 @@
-//! Reads bodies to their end or to a limit, and decodes them (RFC 9110, section 8.4).
+//! Reads bodies up to their end or up to a limit, and decodes them (RFC 9110, section 8.4).
 
 use super::FetchError;
 use super::answer::{innermost, why};
@@ -9,29 +9,29 @@ use std::time::Duration;
 use ureq::http::{HeaderMap, header};
 use ureq::{Body, BodyReader};
 
-/// Codings that the crawler asks for.
+/// The codings that the crawler accepts.
 pub(super) const CODINGS: &str = "gzip, deflate";
 
-/// The most codings that a body may have, each applied to the result of the one before.
+/// The largest number of codings of a body, each applied to the result of the previous coding.
 const MOST_CODINGS: usize = 4;
 
-/// Codings of IANA's list that the request did not ask for. A server that names anything else, such as
-/// `none`, `utf-8` or `aws-chunked`, has not encoded the body; browsers also take such a body as it is.
+/// Codings of IANA's list that the request did not allow. A server that names any other coding, such as
+/// `none`, `utf-8` or `aws-chunked`, has not encoded the body; browsers also use such a body as it is.
 const UNREADABLE: [&str; 9] =
     ["aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress", "zstd"];
 
-/// How many bytes of an unwanted body are read, and for how long, so that another page can use the
-/// connection. Beyond these limits the connection is closed.
+/// The number of bytes of an unwanted body that are read so that another page can use the connection, and
+/// the time limit for this. Beyond these limits, the connection is closed.
 const UNWANTED: u64 = 64 << 10;
 const UNWANTED_TIME: Duration = Duration::from_millis(500);
 
-/// How many bytes are decoded before the token and the time are checked again.
+/// The number of bytes that are decoded before the token and the time are checked again.
 const PIECE: u64 = 64 << 10;
 
-/// How much memory is allocated for a body before its length is known.
+/// The amount of memory that is allocated for a body before its length is known.
 const USUAL: usize = 8 << 10;
 
-/// The message for a body without a known length that breaks off.
+/// The error message if a body without a known length breaks off.
 const MIDDLE: &str = "the connection ended in the middle of the body";
 
 /// The result of reading a body.
@@ -39,14 +39,15 @@ const MIDDLE: &str = "the connection ended in the middle of the body";
 pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
     pub(super) is_truncated: bool,
-    /// Why the body cannot be decoded. If there is a reason, the body has no bytes.
+    /// The reason why the body cannot be decoded, if there is one. If there is such a reason, the body has
+    /// no bytes.
     pub(super) unread: Option<String>,
 }
 
 /// Reads and decodes a body, up to `most` bytes.
 ///
 /// # Errors
-/// Fails if the connection breaks, or the call is over.
+/// Fails if the connection breaks, or if the call's time is over or its token is cancelled.
 pub(super) fn read(body: Body, headers: &HeaderMap, most: u64, call: &Call) -> Result<Content, FetchError> {
     let codings = match codings(headers) {
         Ok(codings) => codings,
@@ -80,7 +81,7 @@ pub(super) fn read(body: Body, headers: &HeaderMap, most: u64, call: &Call) -> R
     Ok(Content { bytes, is_truncated, unread: None })
 }
 
-/// Reads and discards a body that the caller does not want. Errors in it do not matter.
+/// Reads and discards a body that the caller does not want. Errors in the discarded body are ignored.
 ///
 /// # Errors
 /// Fails if the token was cancelled.
@@ -88,10 +89,10 @@ pub(super) fn pass(body: Body, call: &Call) -> Result<(), FetchError> {
     Wire::of(body).pass(call)
 }
 
-/// A body as it comes over the wire.
+/// A body in the form in which it is received.
 struct Wire {
     reader: BodyReader<'static>,
-    /// The connection, or the framing of the body, has broken.
+    /// True if the connection, or the framing of the body, has broken.
     has_failed: bool,
 }
 
@@ -123,7 +124,8 @@ enum Coding {
     Deflate,
 }
 
-/// The codings of a body, in the order in which they were applied; or why it cannot be decoded.
+/// Returns the codings of a body in the order in which they were applied, or the reason why the body cannot
+/// be decoded.
 fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
     let mut codings = Vec::new();
     for field in headers.get_all(header::CONTENT_ENCODING) {
@@ -146,8 +148,8 @@ fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
 }
 
 impl Coding {
-    /// Decodes bytes that have this coding. An empty body stays empty: some servers add the field to each
-    /// answer.
+    /// Returns a reader that decodes bytes with this coding. An empty body stays empty: some servers add
+    /// the header field to each answer.
     fn decoder<'r>(self, mut below: impl BufRead + 'r) -> io::Result<Box<dyn Read + 'r>> {
         let Some(first) = below.fill_buf()?.first().copied() else { return Ok(Box::new(io::empty())) };
         Ok(match self {

@@ -100,25 +100,26 @@ pub struct Cost {
     pub asked_again: usize,
     /// The number of answers that were counted for pages that already had a counted answer.
     pub counted_again: usize,
-    /// How many requests a site had while it was answering another one: more than politeness allows.
+    /// The number of requests that a site received while it was answering another request, which politeness
+    /// forbids.
     pub at_once: usize,
 }
 
 // ANCHOR: engine
-/// The right to a page, until a tick.
+/// The right to a page until a certain tick.
 #[derive(Clone, Copy)]
 struct Lease {
     page: usize,
     tries: usize,
-    /// No other lease has this number, not even another lease of the same page.
+    /// The token of the lease, which no other lease has, not even another lease of the same page.
     token: usize,
     until: usize,
 }
 
-/// What all workers share.
+/// The engine that all workers share.
 struct Engine {
     way: Way,
-    /// Pages, each with the number of its leases that have run out.
+    /// The waiting pages, each with the number of its expired leases.
     waiting: VecDeque<(usize, usize)>,
     leases: Vec<Lease>,
     tokens: usize,
@@ -138,7 +139,7 @@ impl Engine {
         Some(lease)
     }
 
-    /// Lets pages whose lease is over wait again, fewer than [`TRIES`] times each.
+    /// Puts pages whose lease has expired back into the queue, fewer than [`TRIES`] times each.
     fn run_out(&mut self, now: usize) {
         for lease in self.leases.extract_if(.., |lease| lease.until <= now) {
             if lease.tries + 1 < TRIES {
@@ -147,7 +148,8 @@ impl Engine {
         }
     }
 
-    /// Ends a lease, and returns false if it was over already, so that another worker may have the page now.
+    /// Ends a lease; returns false if the lease had already expired, so that another worker may have the
+    /// page now.
     fn end(&mut self, ended: Lease, now: usize) -> bool {
         self.run_out(now);
         let before = self.leases.len();
@@ -172,17 +174,17 @@ impl Engine {
 // ANCHOR_END: engine
 
 // ANCHOR: worker
-/// What a worker does next.
+/// The next action of a worker.
 #[derive(Clone, Copy)]
 enum Next {
     Take,
     Acknowledge(Lease),
     Ask(Lease),
-    /// The worker has asked in this tick.
+    /// The worker has sent its request in this tick.
     Finish(Lease, usize),
 }
 
-/// One step of a worker. `asked` has the page and the tick of each request.
+/// Executes one step of a worker. `asked` collects the page and the tick of each request.
 fn step(next: Next, engine: &mut Engine, asked: &mut Vec<(usize, usize)>, now: usize) -> Next {
     match next {
         Next::Take => match engine.take(now) {
@@ -205,8 +207,8 @@ fn step(next: Next, engine: &mut Engine, asked: &mut Vec<(usize, usize)>, now: u
 }
 // ANCHOR_END: worker
 
-/// Makes a run in which the first worker does nothing while it is `away`, and returns the cost and the number
-/// of ticks.
+/// Executes a run in which the first worker does nothing while it is `away`, and returns the cost and the
+/// number of ticks.
 fn run(way: Way, away: &Range<usize>) -> (Cost, usize) {
     let waiting = (0..PAGES).map(|page| (page, 0)).collect();
     let mut engine = Engine { way, waiting, leases: Vec::new(), tokens: 0, counted: Vec::new() };
@@ -227,7 +229,7 @@ fn run(way: Way, away: &Range<usize>) -> (Cost, usize) {
     }
     let pages: BTreeSet<_> = asked.iter().map(|(page, _)| page).collect();
     let counted: BTreeSet<_> = engine.counted.iter().collect();
-    // Requests are in the order of their ticks.
+    // The requests are sorted by their ticks.
     let is_at_once = |(number, (page, at)): &(usize, &(usize, usize))| {
         asked[..*number].iter().any(|(other, since)| other == page && at - since < ANSWER)
     };
@@ -240,7 +242,7 @@ fn run(way: Way, away: &Range<usize>) -> (Cost, usize) {
     (cost, now)
 }
 
-/// Prints what each way costs, as two tables.
+/// Prints the cost of each way as two tables.
 pub struct Tables;
 
 impl fmt::Display for Tables {

@@ -1,4 +1,5 @@
-//! Wrong ways and right ones, side by side: `cargo run --bin crawler` shows them. The crawler uses none of them.
+//! Wrong and right ways to do the parts of a crawler, side by side; `cargo run --bin crawler` shows these
+//! ways. The crawler itself uses none of the ways in this module.
 //!
 //! | module | what it is about |
 //! |---|---|

@@ -1,29 +1,30 @@
-//! The cost of a crash, for each order in which a program does its work and writes that it has done it.
+//! The cost of a crash, for each order in which a program does its work and records the finished work.
 //!
-//! A run is a row of *steps*. A step is a piece of work, such as fetching a page, or one write to the disk. A
-//! write is complete or has not happened at all, and writes happen in their order. The process can be killed
-//! before any step and after the last one. The next run knows only what was written, and goes to its end.
-//! Then the work that was done is compared with the work that was to be done.
+//! A run is a sequence of *steps*. A step is a unit of work, such as fetching a page, or one write to the
+//! disk. A write is atomic, and writes happen in their order. The process can be killed before any step and
+//! after the last step. The next run knows only the data that was written, and runs to its end. Then the
+//! work that was done is compared with the work that had to be done.
 //!
-//! Nothing here needs a clock, a thread or chance: every crash point of every order is tried.
+//! The simulation needs no clock, no threads and no random numbers: it tries every crash point of every
+//! order.
 
 use super::stops::{Page, SITE, links};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// In one of the orders, a list is written after this many pages.
+/// The number of pages after which one of the orders writes its list.
 pub const EVERY: usize = 3;
 
-/// How many letters there are to send.
+/// The number of letters to send.
 pub const LETTERS: usize = 4;
 
-/// The process was killed.
+/// The error of a process that was killed.
 #[derive(Debug)]
 struct Killed;
 
-/// The steps of one process, until it is killed.
+/// The steps of one process, until the process is killed.
 struct Process {
-    /// How many steps are left until the process is killed.
+    /// The number of steps that are left until the process is killed.
     left: usize,
     steps: usize,
     writes: usize,
@@ -52,16 +53,16 @@ impl Process {
 /// The cost of the crash points of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
-    /// How many writes a run makes if it is not killed.
+    /// The number of writes of a run that is not killed.
     pub writes: usize,
-    /// How much work was never done, at the worst crash point.
+    /// The amount of work that was never done, at the worst crash point.
     pub lost: usize,
-    /// How much work was done again, at the worst crash point for that.
+    /// The amount of work that was repeated, at the crash point that is worst for this amount.
     pub again: usize,
 }
 
-/// Kills a run at each of its points. `after` takes the number of steps after which the run is killed, lets
-/// the next run go to its end, and returns how much was lost and how much was done again.
+/// Kills a run at each of its crash points. `after` takes the number of steps after which the run is
+/// killed, and lets the next run reach its end. It returns the amounts of lost work and of repeated work.
 fn worst(whole: &Process, after: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
     let points = (0..=whole.steps).map(|steps| after(&[steps]));
     points.fold(Cost { writes: whole.writes, ..Cost::default() }, |worst, (lost, again)| Cost {
@@ -71,7 +72,7 @@ fn worst(whole: &Process, after: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
     })
 }
 
-/// How many pieces of work were never done, and how many times a piece was done again.
+/// Returns how many units of work were never done, and how many times a unit was repeated.
 fn compare<T: Ord>(all: impl IntoIterator<Item = T>, times: &BTreeMap<T, usize>) -> (usize, usize) {
     all.into_iter().fold((0, 0), |(lost, again), work| match times.get(&work) {
         None => (lost + 1, again),
@@ -81,23 +82,23 @@ fn compare<T: Ord>(all: impl IntoIterator<Item = T>, times: &BTreeMap<T, usize>)
 
 // ----- Pages -----
 
-/// The order in which a crawl works, and writes what it has done.
+/// The order in which a crawl does its work and records the finished work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// First the page is marked as done, then its links are written.
+    /// First the page is marked as done, and then its links are written.
     DoneThenLinks,
-    /// First the links are written, then the page is marked as done.
+    /// First the links are written, and then the page is marked as done.
     LinksThenDone,
-    /// The mark and the links are written in one transaction.
+    /// The mark and the links of a page are written in one transaction.
     Together,
     /// The page is marked as done before it is fetched.
     DoneFirst,
-    /// The whole list is written after each group of this many pages, and at the end.
+    /// The whole list of pages is written after each group of this many pages, and at the end.
     List(usize),
 }
 
 impl Order {
-    /// All orders that are compared. The last order is that of the classic listing, which writes its list
+    /// All orders that are compared. The last order is used by the classic listing, which writes its list
     /// when the crawl ends.
     pub const ALL: [Order; 6] = [
         Order::DoneThenLinks,
@@ -108,7 +109,7 @@ impl Order {
         Order::List(SITE.len()),
     ];
 
-    /// The cost at the worst of all crash points.
+    /// Returns the cost at the worst of all crash points.
     pub fn cost(self) -> Cost {
         let mut whole = Process::killed_after(usize::MAX);
         let ended = crawl(&mut whole, self, &mut Pages::first(), &mut BTreeMap::new());
@@ -116,8 +117,8 @@ impl Order {
         worst(&whole, |killed| self.after(killed))
     }
 
-    /// Kills runs after these numbers of steps, one after the other, and then lets one go to its end. Returns
-    /// how many pages were never fetched, and how often a page was fetched again.
+    /// Kills runs after the given numbers of steps, one after the other, and then runs a process to its
+    /// end. Returns the number of pages that were never fetched, and the number of repeated fetches.
     pub fn after(self, killed: &[usize]) -> (usize, usize) {
         let (mut disk, mut fetched) = (Pages::first(), BTreeMap::new());
         for steps in killed.iter().chain([&usize::MAX]) {
@@ -140,7 +141,7 @@ impl fmt::Display for Order {
     }
 }
 
-/// What is known of the pages: in memory, or on the disk.
+/// The state of the pages, in memory or on the disk.
 #[derive(Clone)]
 struct Pages {
     found: Vec<Page>,
@@ -148,7 +149,7 @@ struct Pages {
 }
 
 impl Pages {
-    /// The pages before the first run.
+    /// Returns the state of the pages before the first run.
     fn first() -> Pages {
         Pages { found: vec![SITE[0].0], done: Vec::new() }
     }
@@ -227,15 +228,15 @@ fn crawl(
 
 // ----- Letters -----
 
-/// How letters are sent.
+/// The ways in which letters are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Letters {
     /// A letter is marked as sent, and then it is sent.
     MarkThenSend,
-    /// A letter is sent, and then it is marked as sent.
+    /// A letter is sent, and then the letter is marked as sent.
     SendThenMark,
-    /// A letter with a number is sent, and then it is marked as sent. The receiver keeps the numbers, and
-    /// puts a second letter with the same number aside.
+    /// A letter with a number is sent, and then the letter is marked as sent. The receiver remembers the
+    /// numbers, and ignores a second letter with the same number.
     Numbered,
 }
 
@@ -243,15 +244,16 @@ impl Letters {
     /// All ways that are compared.
     pub const ALL: [Letters; 3] = [Letters::MarkThenSend, Letters::SendThenMark, Letters::Numbered];
 
-    /// The cost at the worst of all crash points.
+    /// Returns the cost at the worst of all crash points.
     pub fn cost(self) -> Cost {
         let mut whole = Process::killed_after(usize::MAX);
         send(&mut whole, self, &mut 0, &mut BTreeMap::new()).expect("the run is not killed");
         worst(&whole, |killed| self.after(killed))
     }
 
-    /// Kills runs after these numbers of steps, one after the other, and then lets one go to its end. Returns
-    /// how many letters were never read, and how often a letter was read again.
+    /// Kills runs after the given numbers of steps, one after the other, and then runs a process to its
+    /// end. Returns the number of letters that were never read, and the number of times that a letter was
+    /// read again.
     pub fn after(self, killed: &[usize]) -> (usize, usize) {
         let (mut marked, mut read) = (0, BTreeMap::new());
         for steps in killed.iter().chain([&usize::MAX]) {
@@ -272,7 +274,7 @@ impl fmt::Display for Letters {
 }
 
 // ANCHOR: letters
-/// Sends the letters that are not marked. Letters before `marked` are marked.
+/// Sends the letters that are not marked. Letters before `marked` are already marked.
 fn send(
     process: &mut Process,
     letters: Letters,
@@ -297,7 +299,7 @@ fn send(
 }
 // ANCHOR_END: letters
 
-/// Prints what each order costs, as two tables.
+/// Prints the cost of each order as two tables.
 pub struct Tables;
 
 impl fmt::Display for Tables {

@@ -1,9 +1,9 @@
-//! Three ways to leave a site alone after each page, tried on one site with many pages and other sites with
-//! one page each.
+//! Three ways to pause between two requests to a site, tried on one site with many pages and other sites
+//! with one page each.
 //!
-//! Fetching takes no time here, so whatever takes time is politeness. Each way has two threads. [`sleeping`]
-//! and [`asking`] have one queue of pages, in the order in which they were found; [`scheduled`] has one queue
-//! for each site.
+//! In this simulation a fetch takes no time, so only the pauses take time. Each way has two threads.
+//! [`sleeping`] and [`asking`] have one queue of pages, in the order in which they were found;
+//! [`scheduled`] has one queue for each site.
 
 use executor::{CancelToken, Cancelled, ExecutorExt, ExecutorService, Latch, Semaphore};
 use executor::{ScheduledThreadPoolExecutor, ThreadPoolExecutor};
@@ -14,20 +14,20 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many threads fetch pages.
+/// The number of threads that fetch pages.
 const THREADS: usize = 2;
 
-/// The sites, and how many pages each has. The pages of the first site are found first.
+/// The sites, each with the number of its pages. The pages of the first site are found first.
 const SITES: [(&str, usize); 5] = [("large", 6), ("ada", 1), ("bob", 1), ("eve", 1), ("sam", 1)];
 
-/// How often the thread that waits for the end checks whether it must stop.
+/// The interval at which the thread that waits for the end checks whether it must stop.
 const TICK: Duration = Duration::from_millis(1);
 
-/// What happens in a trial.
+/// The record of a trial.
 pub struct Diary {
     begun: Instant,
     pause: Duration,
-    /// The site of each page that was fetched, and when it was fetched.
+    /// The site of each fetched page, and the time of the fetch.
     pages: Mutex<Vec<(usize, Instant)>>,
     waiting: AtomicUsize,
     waited: Mutex<Duration>,
@@ -35,7 +35,7 @@ pub struct Diary {
 }
 
 impl Diary {
-    /// The diary of a trial that begins now. Sites are left alone for `pause`.
+    /// Returns the record of a trial that begins now. `pause` is the pause between two requests to a site.
     pub fn new(pause: Duration) -> Arc<Diary> {
         Arc::new(Diary {
             begun: Instant::now(),
@@ -51,7 +51,7 @@ impl Diary {
         lock(&self.pages).push((site, at));
     }
 
-    /// Notes that a thread waits, and can do nothing else.
+    /// Counts the calling thread as waiting while `wait` runs.
     fn wait<T>(&self, wait: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
         self.waiting.fetch_add(1, Relaxed);
@@ -61,24 +61,25 @@ impl Diary {
         waited
     }
 
-    /// The sites of the pages that were fetched, in order, each with the time since the beginning.
+    /// Returns the sites of the fetched pages, in order, each with the time since the beginning.
     pub fn pages(&self) -> Vec<(&'static str, Duration)> {
         let since = |at: &Instant| at.saturating_duration_since(self.begun);
         lock(&self.pages).iter().map(|(site, at)| (SITES[*site].0, since(at))).collect()
     }
 
-    /// How many threads wait at this moment.
+    /// Returns the number of threads that are waiting now.
     pub fn waiting(&self) -> usize {
         self.waiting.load(Relaxed)
     }
 
-    /// How often a thread found a page that may not be fetched yet.
+    /// Returns the number of times that a thread found a page that could not be fetched yet.
     pub fn in_vain(&self) -> usize {
         self.in_vain.load(Relaxed)
     }
 }
 
-/// A line for each site, in which each `#` is a page, and each column is a quarter of the pause.
+/// A table with a line for each site, in which each `#` is a page, and each column is a quarter of the
+/// pause.
 impl fmt::Display for Diary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pages = self.pages();
@@ -98,16 +99,16 @@ impl fmt::Display for Diary {
     }
 }
 
-/// The number of the site of each page.
+/// Returns the site's number for each page.
 fn pages() -> impl Iterator<Item = usize> {
     SITES.iter().enumerate().flat_map(|(site, (_, pages))| iter::repeat_n(site, *pages))
 }
 
 // ANCHOR: sleeping
-/// A thread that has fetched a page sleeps, and no other thread may go to the site meanwhile.
+/// Lets a thread that has fetched a page sleep; meanwhile no other thread may send requests to the site.
 ///
 /// # Errors
-/// If there are no threads.
+/// Fails if the system cannot start a thread.
 pub fn sleeping(diary: &Arc<Diary>, stop: &CancelToken) -> anyhow::Result<()> {
     let pool = ThreadPoolExecutor::builder().threads(THREADS).build()?;
     let sites = SITES.map(|_| Arc::new(Semaphore::new(1)));
@@ -125,10 +126,10 @@ pub fn sleeping(diary: &Arc<Diary>, stop: &CancelToken) -> anyhow::Result<()> {
 // ANCHOR_END: sleeping
 
 // ANCHOR: asking
-/// A thread that finds a page whose site must be left alone puts it back, and looks at the next one.
+/// Lets a thread that finds a page whose site is paused put the page back, and take the next page.
 ///
 /// # Errors
-/// If there are no threads.
+/// Fails if the system cannot start a thread.
 pub fn asking(diary: &Arc<Diary>, stop: &CancelToken) -> anyhow::Result<()> {
     let pool = ThreadPoolExecutor::builder().threads(THREADS).build()?;
     let queue: Arc<Mutex<VecDeque<usize>>> = Arc::new(Mutex::new(pages().collect()));
@@ -155,7 +156,7 @@ pub fn asking(diary: &Arc<Diary>, stop: &CancelToken) -> anyhow::Result<()> {
 }
 // ANCHOR_END: asking
 
-/// Waits for a pool's tasks, or stops them.
+/// Waits for a pool's tasks, or stops the tasks.
 fn end(pool: &ThreadPoolExecutor, stop: &CancelToken) {
     pool.shutdown();
     while !pool.await_termination(TICK) {
@@ -165,10 +166,10 @@ fn end(pool: &ThreadPoolExecutor, stop: &CancelToken) {
     }
 }
 
-/// A page is given to the pool when its site may be asked. A timer says when.
+/// Submits a page to the pool when the pause of its site is over. A timer signals the end of each pause.
 ///
 /// # Errors
-/// If there are no threads.
+/// Fails if the system cannot start a thread.
 pub fn scheduled(diary: &Arc<Diary>, stop: &CancelToken) -> anyhow::Result<()> {
     let crawl = Arc::new(Scheduled {
         left: SITES.map(|(_, pages)| AtomicUsize::new(pages)),
@@ -185,7 +186,7 @@ pub fn scheduled(diary: &Arc<Diary>, stop: &CancelToken) -> anyhow::Result<()> {
 }
 
 struct Scheduled {
-    /// Pages of each site that are not fetched yet.
+    /// The number of pages of each site that are not fetched yet.
     left: [AtomicUsize; SITES.len()],
     pool: ThreadPoolExecutor,
     timer: ScheduledThreadPoolExecutor,
@@ -223,8 +224,8 @@ mod tests {
 
     type Way = fn(&Arc<Diary>, &CancelToken) -> anyhow::Result<()>;
 
-    /// Runs a way whose pauses have no end until `wanted` is true, and returns the sites that had a page
-    /// fetched by then.
+    /// Runs one of the ways, with endless pauses, until `wanted` is true; returns the sites from which a
+    /// page was fetched by then.
     fn until(way: Way, wanted: impl Fn(&Diary) -> bool) -> Vec<&'static str> {
         let (diary, stop) = (Diary::new(Duration::from_hours(1)), CancelToken::new());
         thread::scope(|scope| {

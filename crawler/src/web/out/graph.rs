@@ -1,4 +1,4 @@
-//! What a crawl has found, for other programs: pages and their links, and the links that are broken.
+//! Writes the result of a crawl for other programs: pages and their links, and the broken links.
 
 use crate::web::crawl::results::Results;
 use crate::web::crawl::state::{Progress, Record, State};
@@ -11,22 +11,22 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use url::Url;
 
-/// How many of the pages that have the same trouble are named.
+/// The number of pages with the same problem that are named.
 const NAMED: usize = 5;
 
-/// The reason that is given for one redirect too many.
+/// The reason that is reported for one redirect too many.
 const TOO_OFTEN: &str = "it redirects again, more often than --depth allows";
 
-/// How many redirects are followed to the page whose part is meant.
+/// The largest number of redirects that are followed to find the page that has a part.
 const MOST_MOVES: usize = 20;
 
-/// Writes a line of JSON for each page that was fetched: `{"url", "status", "links"}`.
+/// Writes a line of JSON for each page that was fetched, with the keys `{"url", "status", "links"}`.
 ///
-/// The new file is written beside the old one and then put in its place: a reader sees either the old file or
-/// the new file. If the file cannot be written, nothing is left there.
+/// The new file is written beside the old file and then renamed, so that a reader sees either the old file
+/// or the new file. If the file cannot be written, no partial file is left.
 ///
 /// # Errors
-/// If the state is damaged, or the file cannot be written.
+/// Fails if the state is damaged, or if the file cannot be written.
 pub fn write_lines(state: &State, path: &Path) -> anyhow::Result<()> {
     let cannot = || format!("{} cannot be written", path.display());
     let mut beside = path.as_os_str().to_owned();
@@ -45,9 +45,9 @@ pub fn write_lines(state: &State, path: &Path) -> anyhow::Result<()> {
     written.with_context(cannot).inspect_err(|_| drop(fs::remove_file(&beside)))
 }
 
-/// Returns the pages, and parts of pages, that do not exist, and why, for a crawl of this `scope` and to this
-/// `depth`. Where a redirect may lead depends on scope and depth, so it is judged here: another run may have
-/// other limits. Statuses in `accepted` make no page broken.
+/// Returns the pages, and parts of pages, that do not exist, each with the reason, for a crawl of this
+/// `scope` and to this `depth`. The allowed targets of a redirect depend on scope and depth, so redirects
+/// are judged here: another run may have other limits. A page whose status is in `accepted` is not broken.
 ///
 /// # Errors
 /// If the state is damaged.
@@ -91,7 +91,7 @@ pub fn broken(
     Ok(broken.into_values().chain(parts).collect())
 }
 
-/// Notes for each broken page which pages have links to it.
+/// Records for each broken page which pages link to it.
 fn name_links(
     broken: &mut BTreeMap<String, Broken>,
     state: &State,
@@ -102,7 +102,7 @@ fn name_links(
     }
     state.each(|url, page| {
         for link in page.links.iter().chain(&page.copy_of).filter(|_| !is_moved(&page)) {
-            // A link to a redirect leads where the redirect leads.
+            // A link to a redirect leads to the target of the redirect.
             let mut at = link;
             while !broken.contains_key(at)
                 && let Some(to) = moved.get(at)
@@ -117,7 +117,8 @@ fn name_links(
     })
 }
 
-/// Parts of pages that do not exist although links lead to them; only for pages whose parts were looked for.
+/// Returns the parts of pages that do not exist although links lead to them, for pages whose parts the
+/// crawl has collected.
 fn missing_parts(state: &State, moved: &HashMap<String, String>) -> anyhow::Result<Vec<Broken>> {
     let mut wanted: BTreeMap<String, BTreeMap<String, Pages>> = BTreeMap::new();
     state.each(|url, page| {
@@ -147,8 +148,8 @@ fn missing_parts(state: &State, moved: &HashMap<String, String>) -> anyhow::Resu
     Ok(missing)
 }
 
-/// The redirect by which a start leads out of the crawl, and what to report about it: behind this redirect
-/// there is nothing to crawl.
+/// Returns the redirect by which a start leads out of the crawl, with the text to report, because nothing
+/// behind this redirect is crawled.
 fn way_out<'m>(start: &str, moved: &'m HashMap<String, String>, scope: &Scope) -> Option<(&'m str, String)> {
     let mut passed = HashSet::new();
     let (mut from, mut to) = moved.get_key_value(start)?;
@@ -161,7 +162,7 @@ fn way_out<'m>(start: &str, moved: &'m HashMap<String, String>, scope: &Scope) -
     }
 }
 
-/// What to report about a redirect that leads where the crawl does not go.
+/// Returns the text to report about a redirect to an address that the crawl does not visit.
 fn astray(refused: &Refused, to: &str) -> String {
     let to = Url::parse(to).ok();
     match (refused, to.as_ref().and_then(Url::host_str)) {
@@ -170,7 +171,7 @@ fn astray(refused: &Refused, to: &str) -> String {
     }
 }
 
-/// Why the crawl does not go where a redirect leads.
+/// Returns the reason why the crawl does not follow a redirect.
 fn refusal(scope: &Scope, to: &str) -> Option<Refused> {
     scope.admits(&Url::parse(to).ok()?).err()
 }
@@ -179,7 +180,7 @@ fn is_moved(page: &Record) -> bool {
     page.status.is_some_and(|status| (300..400).contains(&status))
 }
 
-/// One redirect of each cycle of redirects: the one whose address comes first.
+/// Returns one redirect of each cycle of redirects: the redirect whose address sorts first.
 fn circles(moved: &HashMap<String, String>) -> Vec<&String> {
     let (mut known, mut circles) = (HashSet::new(), Vec::new());
     for start in moved.keys() {
@@ -198,13 +199,13 @@ fn circles(moved: &HashMap<String, String>) -> Vec<&String> {
 pub struct Broken {
     /// The page.
     pub url: String,
-    /// What the server said, or why it said nothing.
+    /// The server's status, or the reason why there is no answer.
     pub why: String,
     /// Pages with a link to this page.
     pub linked_from: Pages,
 }
 
-/// A list of pages that may be very long: how many there are, and the first few by name.
+/// A list of pages that may be very long: the number of pages, and the first pages by name.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Pages {
     /// How many.

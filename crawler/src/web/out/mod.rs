@@ -1,4 +1,4 @@
-//! What people and programs are told of a crawl.
+//! The output of a crawl for people and programs.
 //!
 //! | module | what it is about |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Lines on a terminal that show the progress of a crawl: of all of it, and of the sites that have the most
-//! to do.
+//! Lines on a terminal that show the progress of a crawl: of the whole crawl, and of the sites with the
+//! most remaining pages.
 
 use crate::web::crawl::store::{SiteNow, Status};
 use command_line::ProgressLine;
@@ -8,19 +8,19 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the lines change. The rates are those since the last change.
+/// The interval at which the lines change. The displayed rates are measured since the last change.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// How many sites have a line.
+/// The number of sites that have a line.
 const SHOWN: usize = 5;
 
-/// The lines, which go away when this value is dropped.
+/// The progress lines, which are removed when this value is dropped.
 pub struct Progress {
     line: ProgressLine,
     last: Mutex<Snapshot>,
 }
 
-/// How far each site was.
+/// The progress of each site at an earlier time.
 struct Snapshot {
     at: Instant,
     over: HashMap<Arc<str>, usize>,
@@ -33,13 +33,14 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// The lines of a crawl that begins now.
+    /// Creates the lines of a crawl that begins now.
     pub fn new() -> Progress {
         let last = Snapshot { at: Instant::now(), over: HashMap::new() };
         Progress { line: ProgressLine::after(EVERY), last: Mutex::new(last) }
     }
 
-    /// Shows how far the crawl is, if some time has gone by. `fetched` pages are being fetched.
+    /// Shows the progress of the crawl, if enough time has passed since the last change. `fetched` is the
+    /// number of pages that are being fetched.
     pub fn show(&self, status: impl FnOnce() -> Status, fetched: usize) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.at.elapsed() < EVERY {

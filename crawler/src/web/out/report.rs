@@ -1,4 +1,4 @@
-//! What a run of `crawl` reports at its end.
+//! The report of a run of `crawl` at its end.
 
 use super::graph::{self, Broken, Pages};
 use crate::web::args::CrawlArgs;
@@ -17,27 +17,27 @@ use url::Url;
 /// The exit status of a crawl that found broken links.
 const BROKEN: u8 = 3;
 
-/// The exit status of a crawl that came to its end and has left pages to another run.
+/// The exit status of a crawl that reached its end and has left pages to another run.
 const LEFT: u8 = 4;
 
-/// How many links the store is asked about at a time.
+/// The number of links in one question to the store.
 const LINKS_AT_ONCE: usize = 1000;
 
-/// How a crawl ended.
+/// The way in which a crawl ended.
 pub struct Ended {
-    /// All pages are over.
+    /// True if all pages are finished.
     pub is_whole: bool,
-    /// The crawl was not stopped, and leaves pages that wait to another run.
+    /// True if the crawl was not stopped, but leaves waiting pages to another run.
     pub is_left: bool,
-    /// How many pages were being fetched when the crawl was stopped.
+    /// The number of pages that were being fetched when the crawl was stopped.
     pub cut_off: usize,
 }
 
-/// Writes the files that the command line asks for, prints the report, and returns the exit status. If a file
-/// cannot be written, the report is printed in full all the same.
+/// Writes the files that the command line names, prints the report, and returns the exit status. If a file
+/// cannot be written, the report is still printed in full.
 ///
 /// # Errors
-/// If a file cannot be written, or the state is damaged.
+/// Fails if a file cannot be written, or if the state is damaged.
 pub fn finish<S: Results>(args: &CrawlArgs, run: &Run<S>, ended: &Ended) -> anyhow::Result<ExitCode> {
     let (store, state) = (&*run.store, run.store.state());
     let lines = args.graph.as_ref().map(|path| graph::write_lines(&state, path));
@@ -65,22 +65,23 @@ pub fn finish<S: Results>(args: &CrawlArgs, run: &Run<S>, ended: &Ended) -> anyh
     })
 }
 
-/// What has become of all pages and links that are in the state.
+/// The counts of all pages and links in the state.
 #[derive(Default)]
 struct Tally {
     fetched: usize,
-    /// How many addresses on other hosts have answered.
+    /// The number of addresses on other hosts that have answered.
     checked: usize,
     failed: usize,
     refused: usize,
     waiting: usize,
     /// Pages that are longer than the part that was read.
     truncated: Pages,
-    /// How many pages name another page as their original.
+    /// The number of pages that name another page as their original.
     copies: usize,
-    /// How many links are in no list, because their page has too many or because they are too long.
+    /// The number of links that are in no list, because their page has too many links or because the links
+    /// are too long.
     unlisted: usize,
-    /// Addresses to which links lead and that are not pages of the crawl.
+    /// Addresses of links that are not pages of the crawl.
     elsewhere: Elsewhere,
 }
 
@@ -88,11 +89,11 @@ struct Tally {
 struct Elsewhere {
     other_hosts: usize,
     private: usize,
-    /// How many addresses are neither http nor https, or are too long.
+    /// The number of addresses that are neither http nor https, or are too long.
     no_page: usize,
-    /// How many addresses --only or --not excludes.
+    /// The number of addresses that --only or --not excludes.
     excluded: usize,
-    /// How many addresses are beyond --depth or --pages.
+    /// The number of addresses that are beyond --depth or --pages.
     beyond_limits: usize,
 }
 
@@ -160,9 +161,9 @@ struct Report<'r> {
     notes: Vec<String>,
     ended: &'r Ended,
     is_saved: bool,
-    /// Pages that were asked for again and had not changed.
+    /// Pages that were requested again and had not changed.
     unchanged: usize,
-    /// Pages that this run should have fetched, or asked for again, and has not.
+    /// Pages that this run should have fetched or requested again but has not.
     waiting: usize,
     seconds: f64,
 }
@@ -241,7 +242,7 @@ impl Report<'_> {
     }
 }
 
-/// A line for each page that is named, and one line for all others.
+/// Returns a line for each page that is named, and one line for all other pages.
 fn listed(pages: &Pages, before: &str) -> Vec<String> {
     let mut lines: Vec<_> = pages.named.iter().map(|page| format!("  {before}{page}")).collect();
     if pages.count > pages.named.len() {
@@ -250,8 +251,8 @@ fn listed(pages: &Pages, before: &str) -> Vec<String> {
     lines
 }
 
-/// Escapes the control characters of a text: parts of the text are from servers, and a terminal obeys control
-/// characters.
+/// Escapes the control characters of a text, because parts of the text are from servers and a terminal
+/// obeys control characters.
 fn visible(text: &str) -> String {
     let escaped = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
     text.chars().map(escaped).collect()

@@ -1,4 +1,4 @@
-//! What is written in addresses, pages and the files of a site.
+//! Reads the contents of addresses, pages and the files of a site.
 //!
 //! | module | what it is about |
 //! |---|---|

@@ -1,9 +1,9 @@
-//! Sitemaps: lists of the pages of a site, and lists of such lists, as
-//! <https://www.sitemaps.org/protocol.html> has them.
+//! Parses sitemaps: lists of the pages of a site, and lists of sitemaps, as in
+//! <https://www.sitemaps.org/protocol.html>.
 //!
-//! A sitemap is XML or plain text with a URL in each line. From XML only the `<loc>` of each `<url>` or
-//! `<sitemap>` is taken. Entities that the document declares itself are not resolved, so they can neither
-//! make it grow nor name files.
+//! A sitemap is XML or plain text with a URL in each line. From XML, only the `<loc>` of each `<url>` or
+//! `<sitemap>` is used. Entities that the document declares itself are not resolved, so they can neither
+//! enlarge it nor refer to files.
 
 use super::urls::{LONGEST, is_web, normalise};
 use encoding_rs::UTF_8;
@@ -16,37 +16,38 @@ use std::collections::HashSet;
 use std::io::Read as _;
 use url::Url;
 
-/// The most URLs that a sitemap may have, by its protocol.
+/// The largest number of URLs in a sitemap, by its protocol.
 pub const MOST: usize = 50_000;
 
-/// The most bytes that a sitemap may have, by its protocol, both as it comes and after decompression.
+/// The largest number of bytes of a sitemap, by its protocol, both compressed and decompressed.
 pub const LARGEST: usize = 50 << 20;
 
-/// How deeply elements may be nested. The protocol needs three levels, its extensions some more.
+/// The largest depth of nested elements. The protocol needs three levels, and its extensions need some
+/// more.
 const DEEPEST: usize = 32;
 
-/// What a sitemap lists. All URLs are `http` or `https` and [normalised](normalise), none is longer than
-/// [`LONGEST`], and each is there once. The URLs may be on any host.
+/// The content of a sitemap. All URLs are `http` or `https` and [normalised](normalise), have at most
+/// [`LONGEST`] bytes, and occur only once. The URLs may belong to any host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sitemap {
     /// The pages, in the order of the document.
     pub pages: Vec<Url>,
-    /// The other sitemaps, if this one is an index.
+    /// The other sitemaps, if this sitemap is an index.
     pub indexes: Vec<Url>,
-    /// Whether the document has a fault: it is no sitemap, its XML ends too soon or is not well-formed, its
-    /// elements are nested too deeply, it has an entity of its own, its compressed data is damaged, or
-    /// something else is where an `http` or `https` URL must be. The part that could be read is there all the
-    /// same; after a place that is not well-formed nothing is read.
+    /// True if the document has a fault: it is no sitemap, its XML is incomplete or not well-formed, its
+    /// elements are nested too deeply, or it has an entity of its own. Damaged compressed data, or another
+    /// text in the place of an `http` or `https` URL, is also a fault. The part before the fault is still
+    /// returned; after XML that is not well-formed, nothing is read.
     pub is_broken: bool,
-    /// Whether the document is longer than [`LARGEST`].
+    /// True if the document is longer than [`LARGEST`].
     pub is_too_long: bool,
-    /// How many URLs were left out because there are too many or because they are too long. Beyond the limit,
-    /// a URL that comes twice counts twice.
+    /// The number of URLs that were left out because there are too many or because they are too long.
+    /// Beyond the limit, a URL that occurs twice counts twice.
     pub left_out: usize,
 }
 
 impl Sitemap {
-    /// Why not all of the list could be read, for a person; `None` if it could.
+    /// Returns the reason, for a person, why the list could not be read completely, or `None` if it could.
     pub fn trouble(&self) -> Option<String> {
         let is_empty = self.pages.is_empty() && self.indexes.is_empty();
         match self.left_out {
@@ -59,12 +60,13 @@ impl Sitemap {
     }
 }
 
-/// Reads a sitemap that came from `base`; it may be a gzip file, as on many sites. If it is longer than
-/// [`LARGEST`], only the beginning is read, without the line or the element that is cut off there. At most
-/// `limit` URLs are kept, and never more than [`MOST`]. Time and memory grow with the length of the sitemap.
+/// Parses a sitemap that came from `base`; the sitemap may be a gzip file, as on many sites. If the
+/// document is longer than [`LARGEST`], only the beginning is parsed, without the line or the element that
+/// is cut off. At most `limit` URLs are kept, and never more than [`MOST`] URLs. Time and memory grow with
+/// the length of the sitemap.
 ///
-/// The protocol requires absolute URLs. A URL in a `<loc>` may be relative to `base` all the same, as in
-/// other crawlers.
+/// The protocol requires absolute URLs. Like other crawlers, this function still accepts a URL in a `<loc>`
+/// that is relative to `base`.
 pub fn parse(document: &[u8], limit: usize, base: &Url) -> Sitemap {
     let (document, is_damaged) = unpacked(document);
     let is_too_long = document.len() > LARGEST;
@@ -83,7 +85,7 @@ pub fn parse(document: &[u8], limit: usize, base: &Url) -> Sitemap {
 }
 
 /// Decompresses a document, up to one byte more than [`LARGEST`], and returns whether the compressed data is
-/// damaged. If it is damaged, the document has the part before the damage.
+/// damaged. If the data is damaged, the document contains the part before the damage.
 fn unpacked(document: &[u8]) -> (Cow<'_, [u8]>, bool) {
     if !document.starts_with(&[0x1f, 0x8b]) {
         return (Cow::Borrowed(document), false);
@@ -93,7 +95,7 @@ fn unpacked(document: &[u8]) -> (Cow<'_, [u8]>, bool) {
     (Cow::Owned(plain), read.is_err())
 }
 
-/// The beginning of a document that is too long, up to the end of a line or of a tag.
+/// Returns the beginning of a document that is too long, up to the end of a line or of a tag.
 fn beginning(document: &[u8]) -> &[u8] {
     let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r' | b'>');
     match document.get(..LARGEST) {
@@ -102,12 +104,13 @@ fn beginning(document: &[u8]) -> &[u8] {
     }
 }
 
-/// What was found, and which URLs are known.
+/// The URLs that were found, and the set of known URLs.
 struct List<'b> {
     sitemap: Sitemap,
     seen: HashSet<Url>,
     limit: usize,
-    /// The base of relative URLs. A line of text is never a relative URL: otherwise any word would be a page.
+    /// The base of relative URLs. A line of text is never a relative URL, because otherwise any word would
+    /// be a page.
     base: Option<&'b Url>,
 }
 
@@ -135,7 +138,7 @@ impl List<'_> {
     }
 }
 
-/// An element, whatever the prefix of its name.
+/// An element; the prefix of its name is ignored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Element {
     UrlSet,
@@ -180,14 +183,15 @@ fn xml(text: &str, list: &mut List<'_>) {
     list.sitemap.is_broken |= !is_well_formed || !place.is_sitemap || place.has_own_entity;
 }
 
-/// Where in a document the reader is.
+/// The reader's position in a document.
 #[derive(Default)]
 struct Place {
-    /// The elements that are open, the outermost first.
+    /// The open elements, beginning with the outermost element.
     open: Vec<Element>,
-    /// The text of a `<loc>` that counts. `None` after an unknown entity.
+    /// The text of the current `<loc>`, if it belongs to a page or a sitemap. The field is `None` after an
+    /// unknown entity.
     loc: Option<String>,
-    /// Whether the outermost element is that of a sitemap or an index.
+    /// True if the outermost element belongs to a sitemap or an index.
     is_sitemap: bool,
     has_own_entity: bool,
 }
@@ -212,7 +216,7 @@ impl Place {
         self.open.pop();
     }
 
-    /// Text counts if it is in the `<loc>` itself.
+    /// Text counts only if it is directly in the `<loc>`.
     fn text(&mut self, text: &str) {
         if self.open.len() == 3
             && let Some(loc) = &mut self.loc
@@ -285,7 +289,7 @@ mod tests {
         assert!(!found.is_broken);
     }
 
-    /// The content of a `<urlset>`, the pages, and whether it is broken.
+    /// The content of a `<urlset>`, the expected pages, and whether the sitemap is broken.
     const CONTENTS: &[(&str, &[&str], bool)] = &[
         ("", &[], false),
         ("<url><loc>http://a/b</loc></url><url><loc>http://a/%62#c</loc></url>", &["http://a/b"], false),
@@ -399,7 +403,7 @@ mod tests {
         assert_eq!((found.pages.len(), found.left_out), (1, 3));
     }
 
-    /// A URL beyond the limit is not read, nor is a URL that is cut off there.
+    /// Checks that a URL beyond the limit is not read, and that a URL that the limit cuts off is not read.
     #[test]
     fn a_list_has_a_length() {
         for (beyond, count, is_too_long) in [(0, 2, false), (1, 1, true)] {

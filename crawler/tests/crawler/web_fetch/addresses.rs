@@ -1,13 +1,13 @@
-//! Private addresses, and a proxy.
+//! Tests of private addresses, and of a proxy.
 
 use super::*;
 
-/// Whether an address is the private one of the two addresses that this machine seems to have.
+/// Returns true if an address is the private one of the two addresses that this machine seems to have.
 fn is_second(address: IpAddr) -> bool {
     address == IpAddr::from([127, 0, 0, 2])
 }
 
-/// A fetcher of a site whose names lead to this machine.
+/// Creates a fetcher for a site whose names resolve to this machine.
 fn careful(port: u16, proxy: Option<Url>, looked_up: &Arc<AtomicUsize>) -> Fetcher {
     let looked_up = Arc::clone(looked_up);
     let options = Options { allow_private: false, proxy, ..options() };

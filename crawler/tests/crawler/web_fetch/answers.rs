@@ -1,4 +1,4 @@
-//! What an answer says, and how long it may be.
+//! Tests of the content of an answer, and of its length limits.
 
 use super::*;
 
@@ -113,7 +113,7 @@ fn compressed_bytes_count_as_what_they_become() {
     assert_eq!((bomb.body.len(), bomb.is_truncated), (100_000, true));
 }
 
-/// `ureq` alone reads only the last of these.
+/// `ureq` alone reads only the last of the listed fields.
 #[test]
 fn heads_are_read_as_browsers_read_them() {
     let many = (0..1000).map(|number| format!("X-{number}: y\r\n")).collect::<Vec<_>>().concat();
@@ -144,8 +144,8 @@ fn heads_are_read_as_browsers_read_them() {
     }
 }
 
-/// The body of a redirect or an error says nothing that the crawler needs, so the head counts even if the
-/// body is faulty.
+/// Checks that the head of a redirect or an error is used even if the body is faulty, because the crawler
+/// does not need the body.
 #[test]
 fn a_head_counts_whatever_the_body_is() {
     for (head, body) in [
@@ -165,7 +165,8 @@ fn a_head_counts_whatever_the_body_is() {
     }
 }
 
-/// The field that names the codings, the body in these codings, and whether the body can be read.
+/// Each case has the field that names the codings, the body in these codings, and whether the body can be
+/// read.
 #[test]
 fn codings_are_undone_in_their_order() {
     let page = b"a page, a page, a page".to_vec();
@@ -226,7 +227,8 @@ fn bare(bytes: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Each of the two codings would stay within its bounds, but the data between them would not.
+/// Checks that decoding stops if the data between two codings is too long, even though the input and output
+/// of each coding are small.
 #[test]
 fn what_is_between_two_codings_has_an_end() {
     let body = gzip(&gzip(b"").repeat(20_000));

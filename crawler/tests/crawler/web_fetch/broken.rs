@@ -1,4 +1,4 @@
-//! Answers that break, and addresses that give none.
+//! Tests of answers that break, and of addresses that give no answer.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Connections that are kept, and tokens that end them.
+//! Tests of connections that are kept open, and of tokens that end fetches.
 
 use super::*;
 
@@ -69,8 +69,8 @@ fn bytes_behind_an_answer_are_not_the_next_answer() {
     }
 }
 
-/// Fetches on another thread, cancels when `ready` says so, and requires that the fetch reports the cancel
-/// and not a time-out. Returns the time that it took to come back.
+/// Fetches on another thread, cancels when `ready` receives a message, and checks that the fetch reports
+/// the cancellation and not a time-out. Returns the time from the cancellation until the fetch returned.
 fn cancelled_when(ready: &Receiver<()>, fetcher: &Fetcher, url: &Url) -> Duration {
     let token = CancelToken::new();
     let (error, took) = thread::scope(|scope| {
@@ -107,8 +107,8 @@ fn a_cancelled_token_ends_each_step() {
         });
         cancelled_when(&ready, &fetcher(options()), &server.url("/"))
     });
-    // The cancel wakes the thread. Without the cancel it would come back when it looks at the time, once a
-    // second.
+    // The cancellation wakes the thread. Without the cancellation, the thread would wake only at its next
+    // check of the time, once a second.
     let at_once = took.iter().filter(|&&took| took < Duration::from_millis(500)).count();
     assert!(at_once >= 3, "{took:?}");
 }

@@ -1,4 +1,4 @@
-//! A page, or why it cannot be fetched: limits, broken answers, cancels, kept connections, private addresses.
+//! Tests of fetching a page: limits, broken answers, cancellations, kept connections, private addresses.
 
 mod addresses; // where a fetch goes, and where not
 mod answers; // what an answer says
@@ -21,10 +21,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 use url::Url;
 
-/// A time that is longer than anything takes: no test waits for it unless it fails.
+/// A time limit that no operation reaches: a test waits for it only if it fails.
 const LONG: Duration = Duration::from_mins(1);
 
-/// A server that does what a test says with each connection.
+/// A server that treats each connection as a test demands.
 pub(crate) struct Raw {
     address: SocketAddr,
     accepted: Arc<AtomicUsize>,
@@ -50,7 +50,8 @@ impl Raw {
         Raw { address, accepted, stop, acceptor: Some(acceptor) }
     }
 
-    /// Answers each connection's first request with these bytes, and closes.
+    /// Creates a server that answers each connection's first request with the given bytes, and closes the
+    /// connection.
     pub(crate) fn saying(bytes: impl Into<Vec<u8>>) -> Raw {
         let bytes = bytes.into();
         Raw::start(move |_, mut stream| {
@@ -67,7 +68,7 @@ impl Raw {
         self.address
     }
 
-    /// Connections so far.
+    /// Returns the number of connections so far.
     pub(crate) fn accepted(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
     }
@@ -128,7 +129,8 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A listener that accepts no more connections: clients that have connected to it wait.
+/// Returns the address of a listener that accepts no more connections: clients that have connected to it
+/// wait.
 fn address_that_does_not_answer() -> (SocketAddr, Vec<Socket>) {
     let listener = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     listener.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();

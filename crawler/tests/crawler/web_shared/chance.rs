@@ -1,12 +1,12 @@
-//! Random trouble at random moments.
+//! A test with random failures at random moments.
 
 use super::{LEASE, Shared, all_are_complete, signal};
 use std::env;
 use std::thread;
 use std::time::Duration;
 
-/// Whatever happens to three processes and their engine at random moments, the result is the same as if
-/// nothing had happened. `SHARED_SEED` repeats a round.
+/// Checks that random failures of three processes and their engine, at random moments, do not change the
+/// result. `SHARED_SEED` repeats a round of the test.
 #[test]
 #[ignore = "needs redis-server"]
 fn whatever_happens_each_page_is_recorded_once() {
@@ -21,7 +21,7 @@ fn whatever_happens_each_page_is_recorded_once() {
         shared.until_asked(round * 20);
         thread::sleep(Duration::from_millis(chance.u64(..50)));
         let process = chance.usize(..3);
-        // Two leases of a page may be lost: a third one would make it a dead letter.
+        // Two leases of a page may be lost, but after a third loss the page would be a dead letter.
         let what = if losses < 2 { chance.usize(..5) } else { chance.usize(2..5) };
         losses += usize::from(what < 2);
         let again = match what {

@@ -1,4 +1,4 @@
-//! A Redis server that belongs to one test.
+//! A Redis server for one test.
 
 use crate::child::WATCHDOG;
 use std::io::{BufRead, BufReader, Write};
@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// An engine with an append-only file. The engine ends when this value is dropped.
+/// An engine with an append-only file. The engine is stopped when this value is dropped.
 pub(super) struct Engine {
     folder: TempDir,
     pub(super) port: u16,
@@ -21,7 +21,7 @@ impl Engine {
         Engine::with(&[])
     }
 
-    /// An engine that is also started with these flags.
+    /// Returns an engine that is started with additional flags.
     pub(super) fn with(flags: &[&str]) -> Engine {
         let folder = tempfile::tempdir().unwrap();
         let flags: Vec<_> = flags.iter().map(|&flag| flag.to_owned()).collect();
@@ -30,9 +30,9 @@ impl Engine {
         Engine { folder, port, flags, server }
     }
 
-    /// Starts the server. Tests kill it, and not its machine, so it loses nothing that it has written,
-    /// although it does not wait for the disk. If it waited, a lease could run out while the disk is busy,
-    /// through no fault of a worker.
+    /// Starts the server. Tests kill the server but not its machine, so the server loses no data that it
+    /// has written, although it does not wait for the disk. If the server waited for the disk, a lease
+    /// could expire while the disk is busy, through no fault of a worker.
     fn server(folder: &TempDir, port: u16, flags: &[String]) -> Child {
         let mut command = Command::new("redis-server");
         command.args([
@@ -66,7 +66,7 @@ impl Engine {
         self.server = Engine::server(&self.folder, self.port, &self.flags);
     }
 
-    /// The first line of the answer to a command.
+    /// Returns the first line of the answer to a command.
     pub(super) fn say(&self, words: &[&str]) -> String {
         say(self.port, words).expect("the engine answers")
     }
@@ -87,7 +87,7 @@ impl Drop for Engine {
     }
 }
 
-/// A port at which no process listens.
+/// Returns a port on which no process listens.
 pub(super) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -1,5 +1,5 @@
-//! A copy of an engine takes over. What the copy had not received is fetched and recorded again, and nothing
-//! else.
+//! Checks a crawl in which a replica of the engine takes over. The crawl fetches and records again exactly
+//! the pages that the replica had not received.
 
 use super::engine::Engine;
 use super::forwarder::Forwarder;
@@ -22,8 +22,8 @@ fn what_a_copy_had_not_heard_of_is_done_again_when_it_takes_over() {
     let address = Forwarder::to(shared.engine.port, |_, _| false);
     let children: Vec<_> = (0..2).map(|process| shared.start_at(process, &address.url(), &LEASE)).collect();
     shared.until_asked(100);
-    // From here on the copy receives nothing. So it is as if its connection had been slow when the engine was
-    // killed.
+    // From this point, the replica receives no data. So the effect is that of a slow connection to the
+    // replica when the engine was killed.
     assert_eq!(copy.say(&["REPLICAOF", "NO", "ONE"]), "+OK");
     let heard = length(&copy);
     shared.until_asked(200);
@@ -38,7 +38,7 @@ fn what_a_copy_had_not_heard_of_is_done_again_when_it_takes_over() {
         ran_out += late(&is_complete(&output));
         assert!(said(&output).contains("the engine answers again"), "{}", said(&output));
     }
-    // The engine has each page once, because it has forgotten the other records.
+    // The engine has each page once, because it has lost the other records.
     shared.assert_recorded_once();
     let mut files = BTreeMap::<String, usize>::new();
     for folder in &shared.folders {
@@ -57,14 +57,14 @@ fn what_a_copy_had_not_heard_of_is_done_again_when_it_takes_over() {
     assert!(shared.again() > 0, "the copy had heard of everything: nothing is shown");
     assert!(shared.again() <= asked - heard + ran_out, "{} again", shared.again());
     assert!(twice <= asked - heard, "{twice} in two files");
-    // Both engines have everything that they need to be started again.
+    // Both engines have all data that they need to be started again.
     for process in 0..2 {
         is_complete(&ended(shared.start(process, &LEASE)));
     }
     shared.assert_recorded_once();
 }
 
-/// How many records an engine has.
+/// Returns the number of records that an engine has.
 fn length(engine: &Engine) -> usize {
     engine.say(&["XLEN", "{test}:done"]).trim_start_matches(':').parse().unwrap()
 }

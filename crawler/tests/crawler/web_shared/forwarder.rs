@@ -1,4 +1,4 @@
-//! A forwarder between a process and its engine.
+//! A TCP forwarder between a process and its engine.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Passes on what clients and an engine say to each other.
+/// Forwards the bytes between clients and an engine.
 pub(super) struct Forwarder {
     port: u16,
     way: Arc<Mutex<Way>>,
@@ -15,14 +15,14 @@ pub(super) struct Forwarder {
 struct Way {
     /// The port of the engine.
     engine: u16,
-    /// How much longer each answer takes.
+    /// The additional time of each answer.
     pause: Duration,
     open: Vec<TcpStream>,
 }
 
 impl Forwarder {
-    /// Makes a forwarder to an engine at this port. `is_lost` says which answers are lost, together with
-    /// their connection: it is given the number of the connection and that of the answer, from 0.
+    /// Creates a forwarder to an engine at this port. `is_lost` decides which answers are lost together
+    /// with their connection; its arguments are the numbers of the connection and of the answer, from 0.
     pub(super) fn to(engine: u16, is_lost: fn(usize, usize) -> bool) -> Forwarder {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -41,7 +41,7 @@ impl Forwarder {
         format!("redis://127.0.0.1:{}/0", self.port)
     }
 
-    /// Makes each answer take longer by `pause` from now on.
+    /// Delays each answer by `pause` from now on.
     pub(super) fn slow_down(&self, pause: Duration) {
         self.way.lock().unwrap().pause = pause;
     }

@@ -1,4 +1,4 @@
-//! Which processes may join a crawl.
+//! Tests which processes may join a crawl.
 
 use super::{Shared, is_complete, said};
 use crate::child::{crawl, ended};

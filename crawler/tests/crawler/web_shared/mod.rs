@@ -1,6 +1,5 @@
-//! One crawl by many processes, on a real engine: whatever happens to the processes and the engine, each page
-//! is recorded once. These tests need the program `redis-server`, so they run only where they are asked for:
-//! `bash .ci/redis`.
+//! Tests of one crawl by many processes, on a real engine: each page is recorded once, whatever fails.
+//! The tests need the program `redis-server`, so they run only on request: `bash .ci/redis`.
 
 mod engine; // a Redis of a test's own
 mod forwarder; // what lies between a process and its engine
@@ -26,7 +25,7 @@ use std::process::{Child, Command, Output};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Long enough for a busy machine: the lease of a healthy worker must not run out.
+/// A lease that is long enough for a busy machine: the lease of a healthy worker must not expire.
 const LEASE: [&str; 2] = ["--lease", "2s"];
 
 /// Counts the records that the engine keeps for the files of all processes.
@@ -51,7 +50,7 @@ impl Shared {
         self.start_at(process, &self.engine.url(), flags)
     }
 
-    /// A process that knows the engine by another address.
+    /// Starts a process that knows the engine by another address.
     fn start_at(&self, process: usize, engine: &str, flags: &[&str]) -> Child {
         let folder = self.folders[process].path();
         let mut command = crawl(folder, self.site.start_url().as_str(), &["--allow-private", "--json"]);
@@ -63,7 +62,7 @@ impl Shared {
         assert!(self.site.wait_until(WATCHDOG, |requests, _| requests.len() >= times));
     }
 
-    /// Checks that all pages of the site are recorded, each once, and that the engine has each page once.
+    /// Checks that each page of the site is recorded exactly once, and that the engine has each page once.
     fn assert_whole(&self) {
         let records = records(&self.folders);
         let fetched: Vec<_> = records
@@ -86,7 +85,7 @@ impl Shared {
         assert_eq!(self.again(), 0, "pages were fetched again");
     }
 
-    /// How many more requests for pages there were than needed.
+    /// Returns the number of unnecessary requests for pages.
     fn again(&self) -> usize {
         let requests = self.site.requests();
         let rules = requests.iter().filter(|request| request.path == "/robots.txt").count();
@@ -94,7 +93,7 @@ impl Shared {
     }
 }
 
-/// What processes have recorded, together. A page that two processes have recorded fails the test.
+/// Returns all records of the given processes. A page that two processes have recorded makes the test fail.
 fn records(folders: &[TempDir]) -> BTreeMap<String, Record> {
     let mut records = BTreeMap::new();
     for folder in folders {
@@ -113,7 +112,8 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// How many outcomes came when their leases had run out, by the notes of a report.
+/// Returns the number of outcomes that arrived after the end of their leases, according to the notes of a
+/// report.
 fn late(report: &Value) -> usize {
     let notes = report["notes"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let late = notes.filter_map(|note| {
@@ -132,7 +132,7 @@ fn is_complete(output: &Output) -> Value {
     report
 }
 
-/// Returns how many outcomes came too late.
+/// Checks that all children complete the crawl, and returns the number of outcomes that came too late.
 fn all_are_complete(children: Vec<Child>) -> usize {
     children.into_iter().map(|child| late(&is_complete(&ended(child)))).sum()
 }

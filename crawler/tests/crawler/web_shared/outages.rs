@@ -1,4 +1,4 @@
-//! The bad days of an engine: it is killed, full, away, empty or slow, or an answer of it is lost.
+//! Tests of failures of the engine: it is killed, full, unreachable, empty or slow, or its answer is lost.
 
 use super::forwarder::Forwarder;
 use super::{Shared, is_complete, said, signal};
@@ -74,7 +74,7 @@ fn an_engine_without_its_data_is_not_the_end_of_the_crawl() {
 #[ignore = "needs redis-server"]
 fn an_answer_that_is_lost_is_given_again() {
     let shared = Shared::of(200, Duration::ZERO, 1);
-    // The first connection is left alone until the crawl has been joined.
+    // The first connection loses no answer, so that the process can join the crawl.
     let forgetful = Forwarder::to(shared.engine.port, |connection, answer| {
         answer == if connection == 0 { 30 } else { 12 }
     });
@@ -96,8 +96,8 @@ fn an_engine_that_is_slow_delays_the_crawl_and_its_end_and_nothing_else() {
     let told = Instant::now();
     signal(&child, "-INT");
     assert_eq!(report(&ended(child)).0, Some(130));
-    // Each of the four threads may need a round trip, and the end of the run needs some more. No link costs a
-    // round trip.
+    // Each of the four threads may need a round trip, and the end of the run needs some more round trips.
+    // Links need no round trips of their own.
     println!("it has ended after {:?}", told.elapsed());
     assert!(told.elapsed() < Duration::from_secs(8), "{:?}", told.elapsed());
     assert_eq!(shared.engine.say(&["ZCARD", "{test}:leases"]), ":0");

@@ -1,5 +1,5 @@
-//! A network that loses everything, and reports no error. This test needs namespaces, which `.ci/partition`
-//! makes.
+//! A test with a network that loses all packets and reports no error. This test needs network namespaces,
+//! which `.ci/partition` creates.
 
 use super::engine::Engine;
 use super::site::Site;
@@ -14,10 +14,11 @@ use tempfile::TempDir;
 const NEAR: &str = "10.77.1.1";
 const FAR: &str = "10.77.2.1";
 
-/// The longest pause between two tries, the time for a connection, and some more time for a busy machine.
+/// The sum of the longest pause between two tries, the time for a connection, and some more time for a busy
+/// machine.
 const BACK: Duration = Duration::from_secs(20);
 
-/// The router passes on everything that comes from the far process or is for it, or else loses all of this.
+/// Tells the router to forward all packets from and to the far process, or to drop all of them.
 fn passes(what: &str) {
     for direction in ["from", "to"] {
         let rule = ["-n", "router", "rule", what, direction, FAR, "blackhole"];
@@ -65,8 +66,8 @@ fn a_process_that_was_cut_off_for_a_minute_comes_back() {
     assert!(site.requests_from(NEAR) > of_near + 100, "the other process has not gone on");
     passes("del");
     let mended = Instant::now();
-    // A request that the far process has long given up may come now, because its operating system has not
-    // given it up.
+    // A request that the far process gave up long ago may still arrive now, because its operating system
+    // has not given it up.
     assert!(site.wait_until(BACK, |counts| counts.from(FAR) >= of_far + 10), "it does not come back");
     println!("it is back after {:?}", mended.elapsed());
     site.answers_in(Duration::ZERO);

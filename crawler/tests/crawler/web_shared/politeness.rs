@@ -1,4 +1,4 @@
-//! How many requests a site has at the same moment, as the site counts them.
+//! Tests of the number of requests that a site receives at the same moment, counted by the site.
 
 use super::engine::Engine;
 use super::site::Site;
@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
-/// A lease of this age belongs to a process that is stopped, because no page takes so long.
+/// A lease of this age belongs to a paused process, because no page takes so long.
 const OLD: Duration = Duration::from_millis(150);
 
 fn has_an_old_lease(engine: &Engine) -> bool {
@@ -18,8 +18,8 @@ fn has_an_old_lease(engine: &Engine) -> bool {
     engine.say(&["ZCOUNT", "{test}:leases", "-inf", &ends.to_string()]) != ":0"
 }
 
-/// Stops a process at a moment when it has a lease, and returns which one. A process that brings an outcome
-/// takes the next lease, so any process may have one.
+/// Pauses a process at a moment when it has a lease, and returns the number of the process. A process that
+/// reports an outcome takes the next lease, so any process may have a lease.
 fn stop_one_with_a_lease(children: &[Child], engine: &Engine) -> usize {
     let begun = Instant::now();
     while has_an_old_lease(engine) {
@@ -37,8 +37,8 @@ fn stop_one_with_a_lease(children: &[Child], engine: &Engine) -> usize {
     panic!("none of them ever has a lease");
 }
 
-/// Four processes of four threads each crawl a site. One is killed, one is told to stop, and twice a process
-/// is stopped for longer than its leases.
+/// Four processes of four threads each crawl a site. One process is killed, one process is told to stop,
+/// and twice a process is paused for longer than its leases.
 fn a_site_that_allows(stripes: usize, pages: usize) {
     let engine = Engine::start();
     let site = Site::start("127.0.0.1", pages, Duration::from_millis(10));
@@ -52,16 +52,16 @@ fn a_site_that_allows(stripes: usize, pages: usize) {
     let mut children = Vec::from([0, 1, 2, 3].map(start));
     let first = 100;
     until(first);
-    // From here on the site is slow, so that it does not run out of pages while the test looks for a process
-    // with a lease.
+    // From this point the site is slow, so that it does not run out of pages while the test looks for a
+    // process with a lease.
     site.answers_in(Duration::from_millis(40));
     let victim = stop_one_with_a_lease(&children, &engine);
     children[victim].kill().unwrap();
     children[victim].wait().unwrap();
     children[victim] = start(victim);
     until(first + 20);
-    // The process that was killed asks for nothing. From here on, a process that does not know that it is
-    // late may ask.
+    // The killed process sends no requests. From this point, a process that does not know that its leases
+    // have expired may send a request.
     assert!(site.most_at_once() <= stripes, "{} at the same moment", site.most_at_once());
     let mut ran_out = 0;
     for more in [40, 60] {
@@ -85,8 +85,7 @@ fn a_site_that_allows(stripes: usize, pages: usize) {
     println!("{most} at the same moment, {again} again; {ran_out} leases ran out");
     assert!(ran_out > 0, "nothing is shown");
     assert!(most <= stripes + ran_out, "{most} at the same moment, and {ran_out} leases ran out");
-    // Four requests were cut off in the process that was killed, and four in the process that was told to
-    // stop.
+    // Four requests were cut off in the killed process, and four in the process that was told to stop.
     assert!(again <= ran_out + 8, "{again} again, and {ran_out} leases ran out");
 }
 

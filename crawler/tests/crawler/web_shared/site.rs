@@ -1,4 +1,4 @@
-//! Sites that count what they are asked for.
+//! Sites that count the requests that they receive.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -23,13 +23,13 @@ struct Seen {
 
 #[derive(Default)]
 pub(super) struct Counts {
-    /// How often each page was asked for.
+    /// The number of requests for each page.
     pages: BTreeMap<usize, usize>,
-    /// Requests for pages, by the address from which they came.
+    /// The number of requests for pages, by the address of the client.
     from: BTreeMap<IpAddr, usize>,
     at_once: usize,
     most_at_once: usize,
-    /// How long an answer takes.
+    /// The time that an answer takes.
     pause: Duration,
 }
 
@@ -44,7 +44,7 @@ impl Counts {
 }
 
 impl Site {
-    /// A site at this address. An answer takes `pause`.
+    /// Starts a site at this address. Each answer of the site takes `pause`.
     pub(super) fn start(address: &str, pages: usize, pause: Duration) -> Site {
         let listener = TcpListener::bind((address, 0)).unwrap();
         let start = format!("http://{}/1", listener.local_addr().unwrap());
@@ -64,7 +64,7 @@ impl Site {
         self.seen.counts.lock().unwrap().pause = pause;
     }
 
-    /// Waits until the counts are as wanted. Returns whether they are.
+    /// Waits until the counts satisfy `wanted`. Returns true if the counts satisfied `wanted` in time.
     pub(super) fn wait_until(&self, longest: Duration, wanted: impl Fn(&Counts) -> bool) -> bool {
         let counts = self.seen.counts.lock().unwrap();
         !self
@@ -76,7 +76,7 @@ impl Site {
             .timed_out()
     }
 
-    /// How many more requests for pages there were than needed. Checks that each page was asked for.
+    /// Returns the number of unnecessary requests for pages. Panics if a page was not requested.
     pub(super) fn again(&self) -> usize {
         let counts = self.seen.counts.lock().unwrap();
         assert!(counts.pages.keys().copied().eq(1..=self.pages), "{:?}", counts.pages);
@@ -87,12 +87,12 @@ impl Site {
         self.seen.counts.lock().unwrap().from(address)
     }
 
-    /// How many requests were being answered at the same moment.
+    /// Returns the largest number of requests that were being answered at the same moment.
     pub(super) fn most_at_once(&self) -> usize {
         self.seen.counts.lock().unwrap().most_at_once
     }
 
-    /// The addresses of the pages.
+    /// Returns the addresses of the pages.
     pub(super) fn urls(&self) -> Vec<String> {
         let base = self.start.strip_suffix('1').unwrap();
         let mut urls: Vec<_> = (1..=self.pages).map(|page| format!("{base}{page}")).collect();
@@ -117,8 +117,8 @@ impl Seen {
             counts.pause
         };
         thread::sleep(pause);
-        // This comes before the answer is sent, because the client may ask again as soon as it has the
-        // answer.
+        // The count is decreased before the answer is sent, because the client may send its next request as
+        // soon as it has the answer.
         self.counts.lock().unwrap().at_once -= 1;
         let links = |page: usize| format!("<a href=/{}>a</a><a href=/{}>b</a>", 2 * page, 2 * page + 1);
         match page {
@@ -132,8 +132,8 @@ impl Seen {
     }
 }
 
-/// A site whose page `/bad` never has an answer, and whose page `/busy` asks for a pause of an hour. Each
-/// request is counted.
+/// Starts a site whose page `/bad` never has an answer, and whose page `/busy` asks for a pause of an hour.
+/// Each request is counted.
 pub(super) fn odd_site() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (port, count) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
@@ -155,7 +155,7 @@ pub(super) fn odd_site() -> (u16, Arc<AtomicUsize>) {
     (port, count)
 }
 
-/// The path of a request, of which nothing else matters.
+/// Returns the path of a request, and ignores the rest of the request.
 fn path(client: &TcpStream) -> io::Result<String> {
     let (mut head, mut line) = (BufReader::new(client), String::new());
     head.read_line(&mut line)?;

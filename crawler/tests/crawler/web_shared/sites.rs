@@ -1,4 +1,4 @@
-//! Many processes ask a site for the same things as one process.
+//! Checks that many processes send a site the same requests as one process.
 
 use super::engine::Engine;
 use super::site::odd_site;

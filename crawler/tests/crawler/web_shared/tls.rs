@@ -1,4 +1,4 @@
-//! Engines whose connections are encrypted: which of them are trusted.
+//! Tests which engines with encrypted connections are trusted.
 
 use super::engine::{Engine, free_port};
 use super::{Shared, is_complete, said};
@@ -12,7 +12,7 @@ fn file(name: &str) -> String {
     path.into_os_string().into_string().unwrap()
 }
 
-/// An engine whose certificate is this one, and the port for encrypted connections.
+/// Starts an engine with the given certificate, and returns it with its port for encrypted connections.
 fn engine(name: &str) -> (Engine, u16) {
     let port = free_port();
     let (pem, key) = (file(&format!("{name}.pem")), file(&format!("{name}.key")));

@@ -1,4 +1,4 @@
-//! The bad days of a worker: it is killed, told to stop, or stopped for a while.
+//! Tests of failures of a worker: it is killed, told to stop, or paused.
 
 use super::engine::Engine;
 use super::site::odd_site;
@@ -46,7 +46,8 @@ fn what_a_killed_process_had_is_fetched_by_another() {
     victim.kill().unwrap();
     victim.wait().unwrap();
     let late = late(&is_complete(&ended(other)));
-    // The engine may have accepted what the victim had not written when it died. The engine knows that.
+    // The engine may have accepted records that the victim had not written before it died. The engine knows
+    // about these records.
     is_complete(&ended(shared.start(0, &flags)));
     shared.assert_whole();
     assert!(

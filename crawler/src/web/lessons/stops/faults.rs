@@ -1,15 +1,16 @@
-//! The classic listing's ways to stop. Each of them does one thing as the listing does it, and everything
-//! else correctly.
+//! The classic listing's ways to stop a crawl. Each way does one thing wrong, as in the listing, and does
+//! everything else correctly.
 
 use super::{Crawl, Page, SITE, TwoDays};
 use executor::{ExecutorService, NotTerminated};
 use std::time::Duration;
 
-/// How long the listing waits for its tasks. The slow page takes longer than this, whatever the value is.
+/// The time that the listing waits for its tasks. The slow page takes longer than this time, whatever its
+/// value is.
 const TIMEOUT: Duration = Duration::from_millis(50);
 
-/// `/news` is complete when the request to stop comes. Its task has not returned yet, so the page is reported
-/// as cut off.
+/// `/news` is complete when the request to stop comes. The task for `/news` has not returned yet, so the
+/// page is reported as cut off.
 // ANCHOR: false_positive
 pub fn false_positive() -> TwoDays {
     let crawl = Crawl::start((1, 1), |crawl, page, token| {
@@ -28,7 +29,7 @@ pub fn false_positive() -> TwoDays {
 }
 // ANCHOR_END: false_positive
 
-/// `/news` is being fetched, and two tasks wait in the queue. `shutdown_now` hands out the tasks, but not
+/// `/news` is being fetched, and two tasks wait in the queue. `shutdown_now` returns the tasks, but not
 /// their pages.
 // ANCHOR: wrappers
 pub fn wrappers() -> TwoDays {
@@ -42,22 +43,22 @@ pub fn wrappers() -> TwoDays {
     });
     crawl.moment.comes();
     let tasks = crawl.pages.shutdown_now();
-    // The listing says `((CrawlTask) task).getPage()` here. A `Task` cannot be cast. The name of a `Task` is
-    // all that it tells.
+    // At this point the listing calls `((CrawlTask) task).getPage()`. In Rust, a `Task` cannot be cast. A
+    // `Task` reveals only its name.
     let mut left: Vec<Page> = tasks.iter().filter_map(|task| address(task.name()?)).collect();
     crawl.moment.over();
     left.extend(crawl.cut_off());
     crawl.next_day(left)
 }
 
-/// The page of the site that has this name.
+/// Returns the page of the site that has the given name.
 fn address(name: &str) -> Option<Page> {
     SITE.iter().map(|(page, _)| *page).find(|page| *page == name)
 }
 // ANCHOR_END: wrappers
 
-/// The first page has three links. One link has been submitted when the request to stop comes, and the next
-/// link has just been noted as seen.
+/// The first page has three links. When the request to stop comes, one link has been submitted, and the
+/// next link has just been recorded as seen.
 // ANCHOR: links_lost
 pub fn links_lost() -> TwoDays {
     let crawl = Crawl::start((1, 1), |crawl, page, token| {
@@ -80,8 +81,9 @@ pub fn links_lost() -> TwoDays {
 }
 // ANCHOR_END: links_lost
 
-/// Two pages are being fetched. `/news` gives up at once, and `/shop` takes longer than the listing waits.
-/// After this wait, the listing asks for neither of the two pages.
+/// Two pages, `/news` and `/shop`, are being fetched. `/news` gives up at once, and `/shop` takes longer
+/// than the time that the listing waits. After this wait, the listing does not ask about either of the two
+/// pages.
 // ANCHOR: too_slow
 pub fn too_slow() -> TwoDays {
     let crawl = Crawl::start((2, 2), |crawl, page, token| {

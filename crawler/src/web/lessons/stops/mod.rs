@@ -1,9 +1,9 @@
-//! Ways to stop a crawl: four that lose pages or fetch them again, and one that does neither.
+//! Ways to stop a crawl: four ways lose pages or fetch them again, and one way does neither.
 //!
-//! Each way is a function. It starts a crawl of a small site on a real pool, and makes one page wait at a
-//! chosen moment. At this moment the crawl is told to stop. So every run of a way takes the same course. Then
-//! comes the next day: a crawl that is not stopped begins with what the first crawl saved. The site has noted
-//! which pages it was asked for on both days.
+//! Each way is a function that starts a crawl of a small site on a real pool, and makes one page wait at a
+//! chosen moment. At this moment the crawl is told to stop. So every run of a way does the same steps.
+//! Then a second day is simulated: a crawl that is not stopped begins with the state that the first crawl
+//! saved. The site has recorded the pages that were requested on both days.
 //!
 //! | way | what the first day forgets |
 //! |---|---|
@@ -13,8 +13,8 @@
 //! | [`too_slow`] | every page that was being fetched, since one of them took long to give up |
 //! | [`right()`] | nothing |
 //!
-//! A task stays at its moment for a limited time, and every wait for a task is limited as well: a way that
-//! would hang panics instead.
+//! A task waits at its moment only for a limited time, and every wait for a task is limited as well: a way
+//! that would hang panics instead.
 
 mod faults;
 mod right;
@@ -28,7 +28,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The watchdog: how long anything may take.
+/// The watchdog's limit: the time after which a wait panics.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An address of the site.
@@ -47,21 +47,21 @@ pub const SITE: [(Page, &[Page]); 7] = [
 ];
 // ANCHOR_END: site
 
-/// A server that notes which pages it has sent.
+/// A server that records which pages it has sent.
 #[derive(Default)]
 struct Server {
     sent: Mutex<Vec<Page>>,
 }
 
 impl Server {
-    /// The links of a page.
+    /// Sends a page: returns its links.
     fn get(&self, page: Page) -> &'static [Page] {
         lock(&self.sent).push(page);
         links(page)
     }
 }
 
-/// The links of a page.
+/// Returns the links of a page.
 pub(super) fn links(page: Page) -> &'static [Page] {
     SITE.iter().find(|(address, _)| *address == page).map_or(&[], |(_, links)| links)
 }
@@ -77,38 +77,39 @@ impl Moment {
         Moment { is_here: Latch::new(tasks), is_over: Latch::new(1) }
     }
 
-    /// Called by a task. The task stays here until the crawl has been told to stop, and the moment is over.
+    /// Waits, in a task, until the crawl has been told to stop and the moment has ended.
     fn here(&self) {
         self.is_here.count_down();
         masked(|| self.is_over.wait_timeout(PATIENCE)).expect("the moment is over in time");
     }
 
-    /// Waits until the tasks are there.
+    /// Waits until the tasks have reached the moment.
     fn comes(&self) {
         self.is_here.wait_timeout(PATIENCE).expect("the tasks come to the moment in time");
     }
 
-    /// Lets the tasks go on.
+    /// Ends the moment, so that the tasks continue.
     fn over(&self) {
         self.is_over.count_down();
     }
 }
 
-/// What a task does with a page.
+/// The function that a task calls with its page.
 type Work = dyn Fn(&Arc<Crawl>, Page, &CancelToken) -> Result<(), Cancelled> + Send + Sync;
 
 /// The crawl of the first day.
 struct Crawl {
     pages: TrackingExecutor<ThreadPoolExecutor, Page>,
     server: Server,
-    /// Pages to which some link led. These pages are not submitted again.
+    /// Pages that a link has already named. Pages in this list are not submitted again.
     seen: Mutex<Vec<Page>>,
     moment: Moment,
     work: Box<Work>,
 }
 
 impl Crawl {
-    /// Starts the crawl with the first page. The moment comes when `tasks` of its tasks have reached it.
+    /// Starts the crawl with the first page. The moment begins when `tasks` tasks of the crawl have reached
+    /// it.
     fn start(
         (threads, tasks): (usize, usize),
         work: impl Fn(&Arc<Crawl>, Page, &CancelToken) -> Result<(), Cancelled> + Send + Sync + 'static,
@@ -125,13 +126,13 @@ impl Crawl {
         crawl
     }
 
-    /// Submits a page to be fetched; a crawl that is being stopped refuses it.
+    /// Submits a page to be fetched; a crawl that is being stopped refuses the page.
     fn submit(self: &Arc<Self>, page: Page) {
         let crawl = Arc::clone(self);
         let _ = self.pages.tagged(page).submit_cancellable(move |token| (crawl.work)(&crawl, page, token));
     }
 
-    /// Notes a page as seen, and returns true if it was not seen before.
+    /// Records a page as seen, and returns true if it was not seen before.
     fn is_new(&self, page: Page) -> bool {
         let mut seen = lock(&self.seen);
         let is_new = !seen.contains(&page);
@@ -142,8 +143,9 @@ impl Crawl {
     }
 
     // ANCHOR: classic_task
-    /// What the task of the classic listing does: submits a page's links, one after the other, until it is
-    /// told to stop. The listing submits every link. Here a link is submitted only if it is new.
+    /// Submits a page's links, one after the other, until the task is told to stop, like the task of the
+    /// classic listing. The listing submits every link it finds. This function submits a link only if it is
+    /// new.
     fn submit_links(self: &Arc<Self>, links: &[Page], token: &CancelToken) -> Result<(), Cancelled> {
         for &link in links {
             token.check()?;
@@ -160,16 +162,16 @@ impl Crawl {
         self.pages.stop().into_iter().filter_map(|(_task, page)| page).collect()
     }
 
-    /// Waits until the tasks have ended, and returns the pages of the tasks that were told to stop and had
-    /// not ended: known or presumed to be cut off.
+    /// Waits until the tasks have ended, and returns the pages of the interrupted tasks, which were told to
+    /// stop before they ended.
     fn cut_off(&self) -> Vec<Page> {
         assert!(self.pages.await_termination(PATIENCE), "the tasks end in time");
         let cut_off = self.pages.cut_off().expect("it has terminated");
         cut_off.into_iter().filter_map(|task| task.tag).collect()
     }
 
-    /// The second day: goes on with the pages that were saved, in their order, and with the pages that were
-    /// seen. The second day is not stopped.
+    /// Runs the second day: continues with the saved pages, in their order, and with the set of seen pages.
+    /// The second day is not stopped.
     fn next_day(&self, left: Vec<Page>) -> TwoDays {
         let first_day = lock(&self.server.sent).clone();
         let (server, mut waiting) = (Server::default(), left.clone());
@@ -182,7 +184,7 @@ impl Crawl {
     }
 }
 
-/// The result of two days, compared with the site.
+/// The pages that were fetched on two days, compared with the site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TwoDays {
     /// Pages that were fetched on the first day, which was stopped.
@@ -191,8 +193,8 @@ pub struct TwoDays {
     pub left: Vec<Page>,
     /// Pages that were fetched on the second day.
     pub second_day: Vec<Page>,
-    /// Pages of the site that were fetched on neither day. No later day will fetch them, because nothing is
-    /// left.
+    /// Pages of the site that were fetched on neither day. No later day will fetch the lost pages, because
+    /// they are not in the saved state.
     pub lost: Vec<Page>,
     /// Pages that were fetched more than once.
     pub twice: Vec<Page>,

@@ -1,35 +1,36 @@
-//! What the classic listing lacks: a state that always says what is left.
+//! The part that the classic listing lacks: a state that always contains the remaining pages.
 
 use super::{Crawl, Page, SITE, TwoDays, lock};
 use executor::ExecutorService;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How long one wait for the tasks takes. The wait is repeated as often as necessary.
+/// The duration of one wait for the tasks. The wait is repeated as often as necessary.
 const TICK: Duration = Duration::from_millis(5);
 
-/// Where a task is when the request to stop comes.
+/// The position of a task when the request to stop comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Point {
-    /// The task waits for the server.
+    /// The task is waiting for the server.
     Fetching,
-    /// The task has the page, and nothing has been written.
+    /// The task has the page, but nothing has been written.
     Fetched,
-    /// The page and its links have been written, and no link has been submitted.
+    /// The page and its links have been written, but no link has been submitted.
     Written,
-    /// The task has done everything, and has not returned.
+    /// The task has done all its work, but has not returned.
     Submitted,
 }
 
 // ANCHOR: state
-/// Stands for the file of `crawl`, which never has only one of two changes that belong together.
+/// Represents the state file of `crawl`, in which two changes that belong together are always written
+/// together.
 struct State {
     found: Vec<Page>,
     done: Vec<Page>,
 }
 
 impl State {
-    /// Writes in one step that a page is done, and its links. Returns the links that are new.
+    /// Records in one step that a page is done, and its links. Returns the links that are new in the state.
     fn write(&mut self, page: Page, links: &[Page]) -> Vec<Page> {
         let mut new = links.to_vec();
         new.retain(|link| !self.found.contains(link));
@@ -38,15 +39,15 @@ impl State {
         new
     }
 
-    /// What is left to do, at any time.
+    /// Returns the remaining pages, at any time.
     fn waiting(&self) -> Vec<Page> {
         self.found.iter().copied().filter(|page| !self.done.contains(page)).collect()
     }
 }
 // ANCHOR_END: state
 
-/// The request to stop comes when the task of `stopped` is at `point`, and that task does not give up before
-/// the first wait for it is over.
+/// The request to stop comes when the task of `stopped` is at `point`. The task does not give up before the
+/// first wait for it has ended.
 // ANCHOR: right
 pub fn right(threads: usize, point: Point, stopped: Page) -> TwoDays {
     let state = Arc::new(Mutex::new(State { found: vec![SITE[0].0], done: Vec::new() }));

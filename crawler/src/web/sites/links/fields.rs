@@ -1,15 +1,15 @@
-//! Links in the head of an answer.
+//! Reads links from the header fields of an answer.
 
 use super::{LONGEST, Links, is_web, normalise, refreshed};
 use std::{iter, mem};
 use url::Url;
 
-/// How many links a head may have.
+/// The largest number of links in a head.
 const MOST: usize = 100;
 
-/// The links in the fields `Link` (RFC 8288) and `Refresh` of an answer, as if they stood in the document:
-/// Only links whose `rel` is `next`, `prev` or `canonical` count. The links are relative to the URL of the
-/// answer.
+/// Returns the links in the header fields `Link` (RFC 8288) and `Refresh` of an answer, as if the links
+/// were in the document: Only links whose `rel` is `next`, `prev` or `canonical` are returned. The links
+/// are relative to the URL of the answer.
 pub fn of_head(link: &[String], refresh: Option<&str>, url: &Url) -> Links {
     let resolve = |target: &str| {
         let target = url.join(target.trim_ascii()).ok().map(|target| normalise(&target));
@@ -29,8 +29,8 @@ pub fn of_head(link: &[String], refresh: Option<&str>, url: &Url) -> Links {
     found
 }
 
-/// The targets of a field, each with what stands in its `rel`: `<a>; rel="x y", <b>; rel=z`. A link that
-/// belongs to another page, because it has an `anchor`, is left out.
+/// Returns the targets of a field, each with the value of its `rel`, for example from `<a>; rel="x y", <b>;
+/// rel=z`. A link with an `anchor` belongs to another page, and is left out.
 fn targets(mut field: &str) -> impl Iterator<Item = (&str, &str)> {
     let all = iter::from_fn(move || {
         let (target, after) = field.split_once('<')?.1.split_once('>')?;
@@ -42,7 +42,7 @@ fn targets(mut field: &str) -> impl Iterator<Item = (&str, &str)> {
         .map(|(target, parameters)| (target, parameter(parameters, "rel").unwrap_or_default()))
 }
 
-/// The first parameter of that name.
+/// Returns the first parameter with the given name.
 fn parameter<'p>(mut parameters: &'p str, name: &str) -> Option<&'p str> {
     while !parameters.is_empty() {
         let (one, rest) = until(parameters, ';');
@@ -56,7 +56,7 @@ fn parameter<'p>(mut parameters: &'p str, name: &str) -> Option<&'p str> {
     None
 }
 
-/// The text before the first `stop` that is not in quotes, and the text after it.
+/// Returns the text before the first `stop` that is not in quotes, and the text after this `stop`.
 fn until(text: &str, stop: char) -> (&str, &str) {
     let (mut is_quoted, mut is_escaped) = (false, false);
     let end = text.find(|c| {

@@ -1,7 +1,7 @@
-//! The links of an HTML document.
+//! Finds the links of an HTML document.
 //!
-//! A tokenizer finds the tags as browsers do. No tree is built, because the position of a tag does not
-//! matter, except in scripts, comments and the like, and in templates.
+//! A tokenizer finds the tags in the same way as browsers. No tree is built, because the position of a tag
+//! matters only in templates, scripts, comments and similar elements.
 
 mod fields;
 
@@ -20,44 +20,44 @@ use url::Url;
 /// Schemes of links that are not meant to be fetched.
 const NO_PAGES: [&str; 8] = ["about", "blob", "data", "javascript", "mailto", "sms", "tel", "urn"];
 
-/// What a document says about other documents.
+/// The links of a document to other documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// The targets of its links, in the order of the document: each URL once and [normalised](normalise),
-    /// none longer than [`LONGEST`], but of any scheme and host. There are none if the document is
+    /// The targets of the document's links, in order: each URL once and [normalised](normalise), with at
+    /// most [`LONGEST`] bytes, but with any scheme and host. The list is empty if the document is
     /// `nofollow`.
     pub links: Vec<Url>,
-    /// The URL under which the document wants to be known: the first `<link rel=canonical>` with a valid URL.
+    /// The document's own choice of its URL: the first `<link rel=canonical>` with a valid URL.
     /// This URL is not among the links.
     pub canonical: Option<Url>,
-    /// The names of its parts: each `id`, and the `name` of each `<a>`.
+    /// The names of the document's parts: each `id`, and the `name` of each `<a>`.
     pub parts: Vec<String>,
-    /// Parts of documents to which its links lead: each URL with the text after its `#`, in the form in which
-    /// a browser looks for it.
+    /// Parts of documents to which the links lead: each URL with the text after its `#`, in the form in
+    /// which a browser looks for it.
     pub fragments: Vec<(String, String)>,
-    /// Whether the document asks crawlers not to follow its links: `nofollow` or `none` in a
+    /// True if the document asks crawlers not to follow its links, by the word `nofollow` or `none` in a
     /// `<meta name=robots>`.
     pub nofollow: bool,
-    /// How many links were left out because there are too many or because they are too long. Beyond the
-    /// limit, a link that comes twice counts twice.
+    /// The number of links that were left out because there are too many or because they are too long.
+    /// Beyond the limit, a link that occurs twice counts twice.
     pub left_out: usize,
 }
 
-/// Finds the links of a document: `href` of `<a>`, `<area>`, and of `<link>` with `rel` `next` or `prev`;
-/// `src` of `<iframe>` and `<frame>`; the URL of `<meta http-equiv=refresh>`. Links are relative to the first
-/// `<base href>`, wherever it stands, or else to `url`, the document's own URL.
+/// Returns the links of a document, which are `href` of `<a>`, `<area>`, and of `<link>` with `rel` `next`
+/// or `prev`; `src` of `<iframe>` and `<frame>`; the URL of `<meta http-equiv=refresh>`. Links are relative
+/// to the first `<base href>`, at any position, or else to `url`, the document's own URL.
 ///
-/// Links with `rel=nofollow`, links with a scheme that is not fetched (`javascript:`, `mailto:`, `data:` and
-/// the like), and texts that are not URLs are left out.
+/// The result leaves out links with `rel=nofollow`, links with a scheme that is not fetched (`javascript:`,
+/// `mailto:`, `data:` and similar schemes), and texts that are not URLs.
 ///
-/// `content_type` is the header of that name. The encoding of the document is determined as in browsers; also
-/// as in browsers, the query of a link is written in that encoding.
+/// `content_type` is the value of the header `Content-Type`. The encoding of the document is determined as
+/// in browsers; also as in browsers, the query of a link is written in that encoding.
 ///
-/// At most `limit` links are looked at; links that are written alike count as one. Time and memory grow with
-/// the length of the document and with `limit`. Whatever the bytes contain, there is no error.
+/// At most `limit` links are examined; links with the same text count as one link. Time and memory grow
+/// with the length of the document and with `limit`. No bytes of a document cause an error.
 ///
 /// # Errors
-/// If `token` is cancelled before the end of the document.
+/// Fails if `token` is cancelled before the end of the document.
 pub fn links(
     document: &[u8],
     content_type: Option<&str>,
@@ -70,20 +70,20 @@ pub fn links(
     Ok(read(&text, Page { limit, is_xml, ..Page::default() }, token)?.resolved(url, encoding))
 }
 
-/// What the tags of a document say, as it is written there.
+/// The content of the tags of a document, in the form in which it is written there.
 #[derive(Default)]
 struct Page {
     base: Option<String>,
     canonical: Vec<String>,
     nofollow: bool,
-    /// The links as they are written, without spaces and `#` parts, each once.
+    /// The links as they are written, without spaces and `#` parts, and without duplicates.
     links: Vec<String>,
     seen: HashSet<String>,
     parts: Vec<String>,
     fragments: Vec<String>,
     left_out: usize,
     limit: usize,
-    /// Templates that are open. The content of a template does not belong to the document.
+    /// The number of open templates. The content of a template is not part of the document.
     templates: usize,
     is_xml: bool,
 }
@@ -145,9 +145,9 @@ impl Page {
         }
     }
 
-    /// Keeps a link unless it is known, not meant to be fetched, or beyond a limit.
+    /// Keeps a link unless it is known, has a scheme that is not fetched, or is beyond a limit.
     fn link(&mut self, href: Option<&str>) {
-        // Like the URL standard, this removes spaces and control characters at both ends.
+        // Like the URL standard, this line removes spaces and control characters at both ends.
         let Some(href) = href.map(|href| href.trim_matches(|c: char| c <= ' ')) else { return };
         if href.contains('#') && href.len() <= LONGEST && self.fragments.len() < self.limit {
             self.fragments.push(href.to_owned());
@@ -176,7 +176,7 @@ impl Page {
         let base = normalise(base.as_ref().unwrap_or(url));
         let is_fitting = |url: &Url| url.as_str().len() <= LONGEST;
         if !is_fitting(&base) {
-            // The base would be at the beginning of each link, and make it too long.
+            // A long base would make every link too long, because it is the beginning of each link.
             return Links { left_out: found.left_out + self.links.len(), ..found };
         }
         let resolve =
@@ -186,8 +186,8 @@ impl Page {
         let fragment = |href: &String| {
             let url = options.base_url(Some(&base)).parse(href).ok().filter(is_web)?;
             let part = percent_decode_str(url.fragment()?).decode_utf8().ok()?.into_owned();
-            // An empty part and `top` are the beginning of a page. The text after `:~:` consists of words to
-            // look for.
+            // An empty part and the part `top` mean the beginning of a page. The text after `:~:` consists
+            // of words that a browser searches on the page.
             let is_name = !part.is_empty() && !part.eq_ignore_ascii_case("top") && !part.contains(":~:");
             is_name.then(|| (normalise(&url).to_string(), part))
         };
@@ -205,8 +205,8 @@ impl Page {
     }
 }
 
-/// The target of `5; url=next.html`, a text of a `<meta http-equiv=refresh>` or of a field `Refresh`. It is
-/// read as browsers do: after the time, only the URL must be there.
+/// Returns the target of `5; url=next.html`, a text of a `<meta http-equiv=refresh>` or of a field
+/// `Refresh`. The text is parsed like in browsers: after the time, only the URL is required.
 fn refreshed(content: &str) -> Option<&str> {
     let content = content.trim_ascii();
     let behind = content.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -224,13 +224,13 @@ fn refreshed(content: &str) -> Option<&str> {
     (!url.is_empty()).then_some(url)
 }
 
-/// Whether an attribute that is a list of words has a word.
+/// Returns true if an attribute that is a list of words contains the given word.
 fn has(tag: &Tag<'_>, name: &str, word: &str) -> bool {
     tag.get(name).is_some_and(|list| list.split_ascii_whitespace().any(|w| w.eq_ignore_ascii_case(word)))
 }
 
-/// Whether a link has one of the schemes of [`NO_PAGES`]. The URL standard allows tabs and line ends anywhere
-/// in a scheme.
+/// Returns true if a link has one of the schemes of [`NO_PAGES`]. The URL standard allows tabs and line
+/// ends anywhere in a scheme.
 fn is_no_page(href: &str) -> bool {
     let begin = href.split_once(':').map_or("", |(begin, _)| begin);
     let mut scheme =

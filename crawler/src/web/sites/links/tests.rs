@@ -19,7 +19,8 @@ fn texts(links: &Links) -> Vec<&str> {
     links.links.iter().map(Url::as_str).collect()
 }
 
-/// In XHTML an element that is closed in its own tag has no content. In HTML a script goes on.
+/// In XHTML, an element that is closed in its own tag has no content. In HTML, a script tag that ends in
+/// `/>` is still open.
 #[test]
 fn a_script_is_closed_in_its_own_tag_in_xhtml_only() {
     let document = b"<script src='x'/><a href='a'>";
@@ -30,7 +31,8 @@ fn a_script_is_closed_in_its_own_tag_in_xhtml_only() {
     assert!(of(document, Some("text/html")).links.is_empty());
 }
 
-/// Documents, and where their links lead, without `http://example.org/` before it if that is the host.
+/// Documents, each with the targets of its links; targets on `http://example.org/` are written without that
+/// prefix.
 const DOCUMENTS: &[(&str, &[&str])] = &[
     ("", &[]),
     ("<a href=a>x</a><A HREF='/b'>y<a/href=\"c\"><area href=?d>", &["dir/a", "b", "dir/c", "dir/page?d"]),
@@ -49,7 +51,7 @@ const DOCUMENTS: &[(&str, &[&str])] = &[
         "<meta http-equiv=refresh content=5><meta http-equiv=refresh content='5;'><meta http-equiv=refresh content='a;b'><meta http-equiv=refresh content='5s;a'><meta name=refresh content='0;url=a'>",
         &[],
     ),
-    // each once, in order
+    // each link once, in order
     ("<a href=b><a href=a><a href=./b><a href=b#c><a href=%62><a href=../dir/b?>", &["dir/b", "dir/a"]),
     ("<a href=><a href=#top>", &["dir/page?q"]),
     ("<a href=a href=b>", &["dir/a"]),
@@ -61,7 +63,7 @@ const DOCUMENTS: &[(&str, &[&str])] = &[
     ("<base href='data:text/html,a'><a href=a>", &["dir/a"]),
     ("<base href=mailto:a><a href=a>", &["dir/a"]),
     ("<base href=ftp://f/x/><a href=a>", &["ftp://f/x/a"]),
-    // not to be followed
+    // links that must not be followed
     (
         "<a rel=nofollow href=a><a rel='ugc NoFollow\n' href=b><a rel=nofollows href=c><link rel='next nofollow' href=d>",
         &["dir/c"],
@@ -87,7 +89,7 @@ const DOCUMENTS: &[(&str, &[&str])] = &[
     ("<a href=a><script><a href=b>", &["dir/a"]),
     ("<a href=a", &[]),
     ("<a href='a><a href=b>", &[]),
-    // how a link is written
+    // ways to write a link
     ("<a href='?a=1&amp;b=2&#38;c=3&copy=4&lt'>", &["dir/page?a=1&b=2&c=3&copy=4%3C"]),
     ("<a href=' \n\t/a\n /b\tc \r\n'>", &["a%20/bc"]),
     ("<a href='ht\ntp://other.net/'><a href='\x01 /x \x02'>", &["http://other.net/", "x"]),
@@ -171,7 +173,7 @@ fn a_document_is_read_in_its_encoding() {
         (b"<a href=/\xc3\xa9>\xc3", None, "%C3%A9"),
         (b"\xef\xbb\xbf<a href=/\xc3\xa9>", Some(koi8), "%C3%A9"),
         (&utf_16, None, "%C3%A9"),
-        // The query is in the document's encoding, the path is not.
+        // The query is in the document's encoding, but the path is not.
         (b"<a href=/\xc6?\xc6>", Some(koi8), "%D1%84?%C6"),
         (b"<a href=/?%E9\xe9>", Some("text/html; charset=latin1"), "?%E9%E9"),
         (&utf_16, Some(koi8), "%C3%A9"),
@@ -250,7 +252,7 @@ fn hostile_documents_are_read_in_time() {
     assert!(links(b"<a href=1", None, &own(), MANY, &token).is_err());
 }
 
-/// Tags that change how the rest of the document is read.
+/// Tags that change how the rest of the document is parsed.
 const BITS: [&str; 14] = [
     "<a href=",
     "<base href=",

@@ -1,7 +1,7 @@
-//! `robots.txt`: which URLs of its site a crawler may fetch (RFC 9309).
+//! `robots.txt`: the rules that say which URLs of its site a crawler may fetch (RFC 9309).
 //!
-//! A file has groups of rules, each for some crawlers. All groups that name this crawler count together; if
-//! no group names it, those for `*` count. Of the rules that match a URL the longest decides.
+//! A file has groups of rules, each for some crawlers. All groups that name this crawler apply together; if
+//! no group names it, the groups for `*` apply. Among the rules that match a URL, the longest rule decides.
 
 use super::urls::{LONGEST, Octet, encode, is_unreserved, is_web, normalise, octets};
 use memchr::memmem;
@@ -9,32 +9,33 @@ use std::collections::HashSet;
 use std::time::Duration;
 use url::Url;
 
-/// How many bytes of a file are looked at; RFC 9309, section 2.5, asks for 500 KiB at least. A line that is
-/// cut off there is left out.
+/// The number of bytes of a file that are read; RFC 9309, section 2.5, demands at least 500 KiB. A line
+/// that is cut off at this limit is ignored.
 pub const LOOKED_AT: usize = 512 << 10;
 
-/// The longest pause between two requests that a file may ask for. Longer pauses are shortened to this.
+/// The longest pause between two requests that a file may ask for. Longer pauses are reduced to this value.
 pub const LONGEST_DELAY: Duration = Duration::from_mins(1);
 
-/// How many sitemaps of a file are kept.
+/// The number of sitemaps of a file that are kept.
 const MOST_SITEMAPS: usize = 1000;
 
-/// What a site asks of one crawler.
+/// The rules of a site for one crawler.
 ///
-/// The answers are for URLs of the site from which the file comes, that is, for URLs with the same
+/// The rules apply to URLs of the site from which the file comes, that is, to URLs with the same
 /// [`host_key`](super::urls::host_key).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Robots {
-    /// The rules, the longest first. Of equally long rules, those that allow come first.
+    /// The rules, sorted by length, with the longest rule first. Among rules of equal length, the rules
+    /// that allow come first.
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<Box<str>>,
 }
 
 impl Robots {
-    /// Reads a file for the crawler named `agent`: its product token, such as `scout`, also with a version
-    /// after it as in the header `User-Agent`. Whatever the bytes contain, there is no error: lines without a
-    /// meaning are left out.
+    /// Parses a file for the crawler with the name `agent`: its product token, such as `scout`, possibly
+    /// followed by a version as in the header `User-Agent`. No bytes of a file cause an error: lines
+    /// without a meaning are ignored.
     pub fn parse(file: &[u8], agent: &str) -> Robots {
         let agent = product(agent.as_bytes());
         let mut reader = Reader::default();
@@ -47,19 +48,21 @@ impl Robots {
         Robots { rules, crawl_delay: delay, sitemaps }
     }
 
-    /// Everything is allowed: the site has no such file (a status of 4xx; section 2.3.1.3).
+    /// Returns rules that allow everything, for a site without this file (a status of 4xx; section
+    /// 2.3.1.3).
     pub fn all() -> Robots {
         Robots { rules: Vec::new(), crawl_delay: None, sitemaps: Vec::new() }
     }
 
-    /// Nothing is allowed: the file could not be fetched (a status of 5xx, or no answer; section 2.3.1.4).
+    /// Returns rules that allow nothing, for a site whose file could not be fetched (a status of 5xx, or no
+    /// answer; section 2.3.1.4).
     pub fn none() -> Robots {
         Robots { rules: vec![Rule::new(b"/", false)], ..Robots::all() }
     }
 
-    /// Whether the crawler may fetch the URL. The longest rule that matches decides; of several equally long
-    /// rules, one that allows decides; if none matches, the URL is allowed (section 2.2.2). `/robots.txt` is
-    /// always allowed.
+    /// Returns true if the crawler may fetch the URL. The longest rule that matches decides. Among several
+    /// rules of equal length, a rule that allows decides. If no rule matches, the URL is allowed (section
+    /// 2.2.2). `/robots.txt` is always allowed.
     pub fn allows(&self, url: &Url) -> bool {
         if url.path() == "/robots.txt" {
             return true;
@@ -72,16 +75,17 @@ impl Robots {
         self.rules.iter().find(|rule| rule.matches(&forms)).is_none_or(|rule| rule.is_allowing)
     }
 
-    /// The pause that the site asks for between two requests, at most [`LONGEST_DELAY`]. The line
-    /// `Crawl-delay` is in no RFC; its value is in seconds, which may have decimals. If there are several
-    /// such lines, the longest pause counts.
+    /// Returns the pause that the site asks for between two requests, at most [`LONGEST_DELAY`]. The line
+    /// `Crawl-delay` is in no RFC; its value is in seconds and may have decimals. If there are several
+    /// lines `Crawl-delay`, the longest pause applies.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
     }
 
-    /// The sitemaps that the file at `base` names, whichever crawler it speaks to: each once and normalised,
-    /// `http` and `https` only, at most a thousand. The sitemaps may be on other hosts. The URLs should be
-    /// absolute; a relative URL is relative to the file, as in other crawlers.
+    /// Returns the sitemaps that the file at `base` names for any crawler: each sitemap once and
+    /// normalised, `http` and `https` only, at most a thousand. The sitemaps may be on other hosts. The
+    /// URLs of sitemaps should be absolute; like other crawlers, this function resolves a relative URL
+    /// against the file.
     pub fn sitemaps(&self, base: &Url) -> Vec<Url> {
         let mut seen = HashSet::new();
         let urls = self.sitemaps.iter().filter_map(|text| base.join(text).ok()).map(|url| normalise(&url));
@@ -89,7 +93,7 @@ impl Robots {
     }
 }
 
-/// The lines of a file, without its byte order mark. Lines end with CR, LF or both, so there may be
+/// Returns the lines of a file, without its byte order mark. Lines end with CR, LF or both, so there may be
 /// additional empty lines.
 fn lines(file: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
@@ -102,22 +106,22 @@ fn lines(file: &[u8]) -> impl Iterator<Item = &[u8]> {
     looked_at.strip_prefix(b"\xef\xbb\xbf").unwrap_or(looked_at).split(move |byte| is_end(byte))
 }
 
-/// The product token that a text begins with, without a version (section 2.2.1). Digits count as a part of
-/// the token, because names of crawlers have digits.
+/// Returns the product token at the beginning of a text, without a version (section 2.2.1). Digits count as
+/// part of the token, because names of crawlers contain digits.
 fn product(text: &[u8]) -> &[u8] {
     let is_of_token = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     &text[..text.iter().position(|byte| !is_of_token(byte)).unwrap_or(text.len())]
 }
 
-/// What has been read of a file.
+/// The part of a file that has been parsed.
 #[derive(Default)]
 struct Reader {
     /// The groups that name the crawler.
     named: Part,
-    /// The groups for all others.
+    /// The groups for all other crawlers.
     any: Part,
-    /// Whether a rule was read since the last line that names a crawler. The next such line then begins a
-    /// group.
+    /// True if a rule was read since the last line that names a crawler. Then the next line that names a
+    /// crawler begins a new group.
     has_rules: bool,
     sitemaps: Vec<Box<str>>,
 }
@@ -125,9 +129,9 @@ struct Reader {
 /// The groups for one crawler.
 #[derive(Default)]
 struct Part {
-    /// Whether the file has such a group.
+    /// True if the file has a group for the crawler.
     is_there: bool,
-    /// Whether the group that is being read is for this crawler.
+    /// True if the current group is for this crawler.
     is_open: bool,
     rules: Vec<Rule>,
     delay: Option<Duration>,
@@ -155,7 +159,7 @@ impl Reader {
         }
     }
 
-    /// Reads a line that says for which crawler the rules after it are.
+    /// Parses a line that names the crawler to which the following rules apply.
     fn agent(&mut self, value: &[u8], agent: &[u8]) {
         if self.has_rules {
             (self.has_rules, self.named.is_open, self.any.is_open) = (false, false, false);
@@ -179,7 +183,7 @@ impl Reader {
     }
 }
 
-/// Reads seconds: digits with at most one point among them. `None` for anything else.
+/// Parses seconds: digits with at most one point among them. Returns `None` for any other text.
 fn delay(value: &[u8]) -> Option<Duration> {
     let is_number = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     let seconds: f64 = str::from_utf8(value).ok().filter(|_| is_number)?.parse().ok()?;
@@ -190,12 +194,12 @@ fn delay(value: &[u8]) -> Option<Duration> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Rule {
     is_allowing: bool,
-    /// How many bytes the pattern has.
+    /// The length of the pattern in bytes.
     length: usize,
-    /// The pattern in the forms of [`Form::BOTH`]. The second form is there only if it differs from the
-    /// first.
+    /// The pattern in each form of [`Form::BOTH`]. The second form is present only if it differs from the
+    /// first form.
     patterns: (Box<[u8]>, Option<Box<[u8]>>),
-    /// Whether a `$` ends the pattern: it must match the whole URL.
+    /// True if a `$` ends the pattern, so that it must match the whole URL.
     is_whole: bool,
 }
 
@@ -219,10 +223,11 @@ impl Rule {
     }
 }
 
-/// Whether a text begins with a pattern, or is the whole of it. In the pattern `*` stands for any bytes.
+/// Returns true if a text begins with a pattern, or, if `is_whole` is true, matches it completely. In the
+/// pattern, `*` stands for any bytes.
 ///
-/// Each part between two `*` is matched at its first occurrence: a later one leaves less text for the parts
-/// after it. So a text is read once, however many `*` there are.
+/// Each part between two `*` is matched at its first occurrence, because a later occurrence would leave
+/// less text for the following parts. So a text is read only once, for any number of `*`.
 fn matches(pattern: &[u8], is_whole: bool, text: &[u8]) -> bool {
     let mut parts = pattern.split(|byte| *byte == b'*');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
@@ -240,14 +245,14 @@ fn matches(pattern: &[u8], is_whole: bool, text: &[u8]) -> bool {
     }
 }
 
-/// How URLs and patterns are written before they are compared (section 2.2.2).
+/// The forms in which URLs and patterns are compared (section 2.2.2).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Unreserved characters are themselves, reserved ones are as they were written, and all others are
-    /// encoded.
+    /// Unreserved characters are decoded, reserved characters stay as they are written, and all other
+    /// characters are encoded.
     Plain,
-    /// As [`Form::Plain`], but in a query `:`, `/`, `?` and `@` are themselves, because they mean nothing
-    /// there (RFC 3986, section 3.4): in the RFC's table `?baz=https://foo.bar` is the same as
+    /// Like [`Form::Plain`], but in a query `:`, `/`, `?` and `@` are decoded, because they have no meaning
+    /// there (RFC 3986, section 3.4). In the RFC's table, `?baz=https://foo.bar` is equal to
     /// `?baz=https%3A%2F%2Ffoo.bar`.
     Loose,
 }
@@ -255,7 +260,7 @@ enum Form {
 impl Form {
     const BOTH: [Form; 2] = [Form::Plain, Form::Loose];
 
-    /// The text in this form. `*` is encoded in a URL, and means something in a pattern.
+    /// Returns the text in this form. A `*` is encoded in a URL, but has a meaning in a pattern.
     fn of(self, text: &[u8], is_pattern: bool) -> Vec<u8> {
         let mut written = Vec::with_capacity(text.len());
         let mut is_query = false;
@@ -277,8 +282,9 @@ impl Form {
     }
 }
 
-/// Reserved characters that stay as they are written. `*` and `$` are not among them, because they mean
-/// something in patterns, nor is `#`, which no path has, nor `'`, which `url` encodes in queries only.
+/// Returns true for reserved characters that stay as they are written. The characters `*` and `$` are not
+/// among them, because they have a meaning in patterns. The characters `#`, which no path has, and `'`,
+/// which `url` encodes only in queries, are not among them either.
 fn is_kept(byte: u8) -> bool {
     matches!(
         byte,

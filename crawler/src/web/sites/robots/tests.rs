@@ -5,13 +5,14 @@ fn url(path: &str) -> Url {
     Url::parse(&format!("http://example.com{path}")).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Whether the crawler `scout` may fetch each of these paths.
+/// Returns, for each of the paths, whether the crawler `scout` may fetch it.
 fn answers(file: &str, paths: &[&str]) -> Vec<bool> {
     let robots = Robots::parse(file.as_bytes(), "scout");
     paths.iter().map(|path| robots.allows(&url(path))).collect()
 }
 
-/// A file, and paths: the crawler `scout` may fetch the paths that have no `!` before them.
+/// Checks a file with some paths: the crawler `scout` may fetch exactly the paths without a `!` before
+/// them.
 fn check(file: &str, paths: &[&str]) {
     let robots = Robots::parse(file.as_bytes(), "scout");
     for path in paths {
@@ -62,7 +63,7 @@ fn groups_are_merged_and_chosen() {
     check("Disallow: /\nUser-agent: scout\nDisallow: /a\n", &["/", "!/a"]); // a rule for no crawler
     check("User-agent: other\nDisallow: /\n", &["/a"]);
     check("", &["/a"]);
-    // Other lines do not separate groups.
+    // Lines of other kinds do not separate groups.
     check(
         "User-agent: scout\nSitemap: http://a/\nNoise\nCrawl-delay: 1\nUser-agent: other\nDisallow: /a\n",
         &["!/a"],
@@ -126,8 +127,8 @@ fn lines_are_read_however_they_are_written() {
     );
 }
 
-/// A pattern, paths that it matches, and paths that it does not match: the published table of a large search
-/// engine ("URL matching based on path values"), and further cases.
+/// A pattern, paths that the pattern matches, and paths that it does not match: the published table of a
+/// large search engine ("URL matching based on path values"), and further cases.
 const PATTERNS: &[(&str, &[&str], &[&str])] = &[
     ("/", &["/", "/a?b", "//"], &[]),
     ("/*", &["/", "/a"], &[]),
@@ -179,7 +180,7 @@ const PATTERNS: &[(&str, &[&str], &[&str])] = &[
         &["/filename.php?parameters", "/filename.php/", "/filename.php5", "/windows.PHP"],
     ),
     ("/fish*.php", &["/fish.php", "/fishheads/catfish.php?parameters"], &["/Fish.PHP"]),
-    // RFC 9309, section 2.2.2 and 2.2.3
+    // examples of RFC 9309, section 2.2.2 and 2.2.3
     ("/foo/bar?baz=quz", &["/foo/bar?baz=quz"], &["/foo/bar", "/foo/bar%3Fbaz=quz"]),
     (
         "/foo/bar?baz=https://foo.bar",
@@ -198,7 +199,7 @@ const PATTERNS: &[(&str, &[&str], &[&str])] = &[
     ("/path/foo-%24", &["/path/foo-$"], &["/path/foo-"]),
     ("/allow/*/here", &["/allow//here", "/allow/a/b/here/c"], &["/allow/here"]),
     ("/this/path/exactly$", &["/this/path/exactly"], &["/this/path/exactly/", "/this/path/exactly?"]),
-    // reserved characters are not the same as their encoded forms
+    // reserved characters differ from their encoded forms
     ("/a%2Fb", &["/a%2fb"], &["/a/b"]),
     ("/a/b", &["/a/b"], &["/a%2Fb"]),
     ("/*=http%3A%2F%2F", &["/?a=http%3a%2f%2f"], &[]),
@@ -207,7 +208,7 @@ const PATTERNS: &[(&str, &[&str], &[&str])] = &[
     ("/a'b?c'd", &["/a'b?c'd", "/a%27b?c%27d"], &[]),
     ("/a{|}^\"", &["/a{|}^\"", "/a%7B%7C%7D%5E%22"], &[]),
     ("/%zz%", &["/%zz%", "/%25zz%25"], &[]),
-    // stars and ends
+    // patterns with stars and ends
     ("*", &["/", "/a"], &[]),
     ("*/b", &["/b", "/a/b/c"], &["/a", "/ab"]),
     ("**b***c", &["/bc", "/a/bxxc"], &["/cb"]),

@@ -1,9 +1,9 @@
-//! Which URLs are the same, and which of them a crawl may fetch.
+//! Normalises URLs, and decides which of them a crawl may fetch.
 //!
-//! Two URLs that [`normalise`] makes equal name the same page, by the rules of RFC 3986, section 6.2.
-//! [`Scope`] decides what is fetched: only `http` and `https`, only hosts that were asked for, and no private
-//! addresses. A name may still resolve to a private address, so the code that connects must ask
-//! [`is_private_address`] again, for the address.
+//! Two URLs name the same page if [`normalise`] makes them equal, by the rules of RFC 3986, section 6.2.
+//! [`Scope`] decides which URLs are fetched: only `http` and `https`, only hosts that the user has named,
+//! and no private addresses. A name can still resolve to a private address, so the code that connects must
+//! call [`is_private_address`] again for the address.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use hypertext_http::is_private_address;
@@ -13,21 +13,22 @@ use std::error::Error;
 use std::fmt;
 use url::{Host, Url};
 
-/// The most bytes that a URL may have. RFC 9110, section 4.1, asks servers to support at least that many.
+/// The largest number of bytes of a URL. RFC 9110, section 4.1, recommends that servers support at least
+/// this length.
 pub const LONGEST: usize = 8000;
 
-/// The normal form of a URL: URLs that name the same page have the same normal form.
+/// Returns the normal form of a URL: URLs that name the same page have the same normal form.
 ///
-/// The crate `url` does a part when it parses the text: lower case of scheme and host, dot segments, the
-/// default port, an empty path. What is done here: the fragment, the user name and the password are removed,
-/// and so is a `?` with nothing after it; what is encoded with `%` but need not be is decoded, and the digits
-/// of the rest are upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2). The dot at the end of `example.org.`
-/// is removed: it says only that the name is complete, and the server is the same. The order of a query is
-/// kept, as are repeated slashes, since a server may tell those apart.
+/// When the crate `url` parses the text, it already normalises the case of scheme and host, dot segments,
+/// the default port, and an empty path. This function removes the fragment, the user name, the password,
+/// and a `?` with nothing after it. It decodes characters that need no encoding with `%`, and writes the
+/// digits of other encodings in upper case (RFC 3986, sections 6.2.2.1 and 6.2.2.2). The dot at the end of
+/// `example.org.` is removed, because it only marks the name as complete and the server is the same. The
+/// order of a query and repeated slashes are kept, because a server may distinguish them.
 pub fn normalise(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_fragment(None);
-    // Both calls fail only for a URL without a host, which has neither user name nor password.
+    // Both calls fail only for a URL without a host, and such a URL has neither user name nor password.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     let named = url.host_str().and_then(|host| host.strip_suffix('.')).filter(|name| !name.ends_with('.'));
@@ -47,7 +48,8 @@ pub fn normalise(url: &Url) -> Url {
     url
 }
 
-/// The text without needless percent-encoding. The text is borrowed if nothing in it is encoded.
+/// Returns the text without needless percent-encoding. The text is borrowed if no character in it is
+/// encoded.
 fn decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
@@ -56,7 +58,7 @@ fn decoded(text: &str) -> Cow<'_, str> {
     for octet in octets(text.as_bytes()) {
         match octet {
             Octet::Plain(byte) => written.push(byte),
-            // If a byte is decoded after a lone `%`, both together could be an encoding.
+            // If a byte after a lone `%` were decoded, both together could look like an encoding.
             Octet::Encoded(byte)
                 if is_unreserved(byte) && !written.iter().rev().take(2).any(|byte| *byte == b'%') =>
             {
@@ -68,16 +70,17 @@ fn decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8(written).expect("only ASCII was replaced by ASCII"))
 }
 
-/// A byte of a URL, and how it is written.
+/// A byte of a URL, with the way in which it is written.
 #[derive(Clone, Copy)]
 pub(in crate::web) enum Octet {
-    /// The byte stands for itself.
+    /// The byte is written as itself.
     Plain(u8),
     /// The byte is written as `%` and two hexadecimal digits.
     Encoded(u8),
 }
 
-/// The bytes of a URL, or of a part of one. A `%` without two digits after it stands for itself.
+/// Returns the bytes of a URL, or of a part of a URL. A `%` without two hexadecimal digits after it stands
+/// for itself.
 pub(in crate::web) fn octets(text: &[u8]) -> impl Iterator<Item = Octet> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -100,34 +103,35 @@ pub(super) fn encode(byte: u8, written: &mut Vec<u8>) {
     written.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 0xf)]]);
 }
 
-/// Whether a character means the same encoded and as itself (RFC 3986, section 2.3).
+/// Returns true if the encoded form of a character has the same meaning as the character itself (RFC 3986,
+/// section 2.3).
 pub(super) fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// Whether a URL is one of the two schemes that the crawler speaks.
+/// Returns true if the scheme of a URL is `http` or `https`.
 pub(super) fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
 
-/// The site of a URL: scheme, host, and the port unless it is the scheme's own, such as `https://example.org`
-/// or `http://[2001:db8::1]:8080`. Pages of one site share a `robots.txt` (RFC 9309, section 2.3) and the
-/// pauses between requests.
+/// Returns the site of a URL: scheme, host, and the port unless it is the scheme's default port. Examples
+/// are `https://example.org` and `http://[2001:db8::1]:8080`. Pages of the same site share a `robots.txt`
+/// (RFC 9309, section 2.3) and the pauses between requests.
 ///
-/// The site is `null` for a URL whose scheme is neither `http` nor `https` nor another scheme with hosts.
+/// The site is `null` if the scheme is neither `http` nor `https` nor another scheme with hosts.
 pub fn host_key(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// Why a URL is not fetched.
+/// The reason why a URL is not fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
     /// The URL has more than [`LONGEST`] bytes.
     TooLong,
-    /// The URL is neither `http` nor `https`. Its scheme is given.
+    /// The URL is neither `http` nor `https`. The field has the scheme of the URL.
     Scheme(String),
-    /// The host is neither that of a start page, nor was it allowed.
+    /// The host is neither the host of a start page nor an allowed host.
     Host,
     /// The host is a private address, or `localhost`.
     Private,
@@ -170,13 +174,13 @@ impl Error for BadHost {}
 
 /// The hosts that a crawl may visit.
 ///
-/// Ports do not matter: a start page `http://example.org:8080/` lets the crawl visit `https://example.org/`
+/// Ports are ignored: a start page `http://example.org:8080/` lets the crawl visit `https://example.org/`
 /// as well.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// The hosts as they stand in a URL: in lower case, with IPv6 addresses in brackets.
+    /// The hosts in the form of a URL: in lower case, with IPv6 addresses in brackets.
     hosts: HashSet<String>,
-    /// The names, each with a dot before it, below which all hosts are allowed.
+    /// Names, each with a dot before it; all hosts below a name are allowed.
     below: HashSet<String>,
     is_private_allowed: bool,
     starts: HashSet<Url>,
@@ -185,12 +189,14 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The hosts of the start pages, with and without `www.` before them, and those that are allowed besides.
-    /// `example.org` allows that host only, and `.example.org` allows all hosts below it, but not that host
-    /// itself. Private addresses are refused unless `is_private_allowed`, even those of start pages.
+    /// Creates a scope of the hosts of the start pages, with and without `www.` before them, and of the
+    /// hosts in `allowed`. `example.org` allows only that host; `.example.org` allows all hosts below
+    /// `example.org`, but not `example.org` itself. Private addresses are refused unless
+    /// `is_private_allowed`, even those of start pages.
     ///
     /// # Errors
-    /// [`BadHost`] if an entry of `allowed` is not a host: an empty entry, a host with a port, or a URL.
+    /// Returns [`BadHost`] if an entry of `allowed` is not a host: an empty entry, a host with a port, or a
+    /// URL.
     pub fn new<A: AsRef<str>>(
         starts: &[Url],
         allowed: &[A],
@@ -219,9 +225,9 @@ impl Scope {
         Ok(scope)
     }
 
-    /// Limits the crawl to the start pages and to URLs that a pattern of `only` matches, if there is one, and
-    /// that no pattern of `not` matches. Patterns are matched with the whole URL. `*` stands for any
-    /// characters, also slashes.
+    /// Limits the crawl to the start pages and to URLs that match a pattern of `only`, unless `only` is
+    /// empty, and that match no pattern of `not`. Patterns are matched against the whole URL. A `*` in a
+    /// pattern stands for any characters, including slashes.
     ///
     /// # Errors
     /// If a pattern is not valid.
@@ -236,16 +242,16 @@ impl Scope {
         Ok(Scope { only: set(only)?, not: set(not)?, ..self })
     }
 
-    /// The start pages.
+    /// Returns the start pages.
     pub fn starts(&self) -> impl Iterator<Item = &Url> {
         self.starts.iter()
     }
 
-    /// Whether the crawl may fetch the URL, as far as the URL tells.
+    /// Returns `Ok` if the crawl may fetch the URL, as far as the URL alone shows this.
     ///
     /// # Errors
-    /// The first reason against it, in this order: its length, its scheme, a private address, the host, the
-    /// patterns.
+    /// The error is the first reason against the URL, in this order: its length, its scheme, a private
+    /// address, the host, the patterns.
     pub fn admits(&self, url: &Url) -> Result<(), Refused> {
         if url.as_str().len() > LONGEST {
             return Err(Refused::TooLong);
@@ -263,7 +269,7 @@ impl Scope {
         (is_meant || self.starts.contains(url)).then_some(()).ok_or(Refused::Pattern)
     }
 
-    /// Whether a pattern of `not` matches.
+    /// Returns true if a pattern of `not` matches the URL.
     pub fn excludes(&self, url: &Url) -> bool {
         self.not.is_match(url.as_str())
     }
@@ -274,8 +280,8 @@ impl Scope {
     }
 }
 
-/// The host of a start page, and its other name: most sites that have `www.` in their name lead from one to
-/// the other.
+/// Returns the host of a start page with and without `www.`, because most sites with such names redirect
+/// from one name to the other.
 fn hosts_of(start: &Url) -> Vec<String> {
     let Some(host) = start.host_str().map(without_dot) else { return Vec::new() };
     let other = match (start.host(), host.strip_prefix("www.")) {
@@ -286,13 +292,13 @@ fn hosts_of(start: &Url) -> Vec<String> {
     other.into_iter().chain([host.to_owned()]).collect()
 }
 
-/// `example.org.` is `example.org`: the dot says only that the name is complete.
+/// Turns `example.org.` into `example.org`: the dot only marks the name as complete.
 fn without_dot(host: &str) -> &str {
     host.strip_suffix('.').unwrap_or(host)
 }
 
-/// Whether the URL itself says that it leads to a private address: by the address, or by the name `localhost`
-/// (RFC 6761, section 6.3).
+/// Returns true if the URL itself names a private address, by the address or by the name `localhost` (RFC
+/// 6761, section 6.3).
 fn has_private_host(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => is_private_address(address.into()),

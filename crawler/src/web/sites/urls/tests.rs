@@ -4,9 +4,9 @@ fn url(text: &str) -> Url {
     Url::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// A URL, and its normal form.
+/// A URL with its normal form.
 const FORMS: &[(&str, &str)] = &[
-    // RFC 3986, section 6.2.2 and 6.2.3
+    // examples of RFC 3986, section 6.2.2 and 6.2.3
     ("eXAMPLE://a/./b/../b/%63/%7bfoo%7d", "example://a/b/c/%7Bfoo%7D"),
     ("HTTP://www.EXAMPLE.com/", "http://www.example.com/"),
     ("http://example.com", "http://example.com/"),
@@ -14,7 +14,7 @@ const FORMS: &[(&str, &str)] = &[
     ("http://example.com:80/", "http://example.com/"),
     ("https://example.com:443/", "https://example.com/"),
     ("https://example.com:80/", "https://example.com:80/"),
-    // the fragment, the user, an empty query
+    // URLs with a fragment, a user name, or an empty query
     ("http://a/b#c", "http://a/b"),
     ("http://a/b?c#d?e", "http://a/b?c"),
     ("http://me:secret@a/", "http://a/"),
@@ -37,7 +37,7 @@ const FORMS: &[(&str, &str)] = &[
     ("http://a/b/../../c/.", "http://a/c/"),
     ("http://a/b/%2e%2E/c", "http://a/c"),
     ("http://a/..%2Fb", "http://a/..%2Fb"),
-    // characters with a meaning
+    // URLs with characters that have a meaning
     ("http://a/?b=2&a=1&b=2", "http://a/?b=2&a=1&b=2"),
     ("http://a//b//", "http://a//b//"),
     ("http://a/B", "http://a/B"),
@@ -81,8 +81,8 @@ fn a_site_is_a_scheme_a_host_and_a_port() {
     }
 }
 
-/// Hosts that are asked for: `example.org`, `[2600::1]`, and, because of a list, those below `example.com`
-/// and `other.net`.
+/// Returns a scope with the hosts `example.org`, `[2600::1]`, and, because of the allow list, all hosts
+/// below `example.com` and `other.net`.
 fn scope(is_private_allowed: bool) -> Scope {
     let starts = [url("http://example.org:8080/a"), url("https://[2600::1]/"), url("http://10.0.0.1/")];
     Scope::new(&starts, &[".example.com", "Other.NET"], is_private_allowed).expect("these are hosts")
