@@ -1,19 +1,20 @@
-//! Decodes bytes to characters, in the encoding that the rules of the HTML standard find for a document.
+//! Decodes bytes to characters, with the encoding that follows from the rules of the HTML standard.
 //!
-//! The encoding is named by the first of these that is present: a byte order mark; the header `Content-Type`;
-//! a `<meta>` near the beginning; an XML declaration; and otherwise the encoding that the program assumes.
+//! The encoding comes from the first of these sources that is present: a byte order mark; the header
+//! `Content-Type`; a `<meta>` near the beginning; an XML declaration; and finally the assumption of the
+//! program.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;
 
-/// Within how many bytes from the beginning of a document a `<meta>` may name the encoding.
+/// The number of bytes at the beginning of a document in which a `<meta>` may name the encoding.
 const PRESCAN: usize = 1024;
 
-/// The characters of a document, without a byte order mark, and its encoding. Bytes that do not form a
-/// character become the replacement character.
+/// Returns the characters of a document, without a byte order mark, and its encoding. Bytes that do not
+/// form a character are replaced by the replacement character.
 ///
-/// `content_type` is the header of that name. `assumed` chooses an encoding if nothing names one;
-/// [`utf_8_or_windows`] does so as browsers do.
+/// `content_type` is the value of the header `Content-Type`. `assumed` chooses an encoding if the document
+/// names none; [`utf_8_or_windows`] chooses it as browsers do.
 pub fn decode<'d>(
     document: &'d [u8],
     content_type: Option<&str>,
@@ -61,8 +62,8 @@ fn prescan(document: &[u8]) -> Option<&'static Encoding> {
     Scan { rest: begin }.meta().or_else(|| of_xml(begin))
 }
 
-/// Returns the encoding to use when this one was named: UTF-16 cannot be right, because the name was read as
-/// ASCII.
+/// Returns the encoding to use for a document that names the given encoding: UTF-16 cannot be right,
+/// because the name was read as ASCII.
 fn readable(encoding: &'static Encoding) -> &'static Encoding {
     match encoding {
         _ if encoding == UTF_16LE || encoding == UTF_16BE => UTF_8,
@@ -71,7 +72,7 @@ fn readable(encoding: &'static Encoding) -> &'static Encoding {
     }
 }
 
-/// The encoding of an XML declaration, `<?xml version="1.0" encoding="koi8-r"?>`.
+/// Returns the encoding of an XML declaration, `<?xml version="1.0" encoding="koi8-r"?>`.
 fn of_xml(begin: &[u8]) -> Option<&'static Encoding> {
     let begin = begin.strip_prefix(b"<?xml")?;
     let declaration = &begin[..memchr::memchr(b'>', begin)?];
@@ -84,8 +85,8 @@ fn of_xml(begin: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(&value[..end]).filter(|_| !is_blank).map(readable)
 }
 
-/// Returns the encoding that the attributes of a `<meta>` name, if they name one. Of two attributes with the
-/// same name, the first counts.
+/// Returns the encoding that the attributes of a `<meta>` name, if they name one. If two attributes have
+/// the same name, the first attribute counts.
 fn of_meta(attributes: &[(Vec<u8>, Vec<u8>)]) -> Option<&'static Encoding> {
     let get = |name: &[u8]| attributes.iter().find_map(|(other, value)| (other == name).then_some(&**value));
     if let Some(charset) = get(b"charset") {
@@ -94,8 +95,8 @@ fn of_meta(attributes: &[(Vec<u8>, Vec<u8>)]) -> Option<&'static Encoding> {
     get(b"http-equiv").filter(|kind| *kind == b"content-type").and_then(|_| of_content(get(b"content")?))
 }
 
-/// Returns the encoding in the `content` of a `<meta>`: the text after the first `charset` that a `=`
-/// follows.
+/// Returns the encoding in the `content` of a `<meta>`: the text after the first `charset` that is followed
+/// by a `=`.
 fn of_content(content: &[u8]) -> Option<&'static Encoding> {
     let mut ends = memchr::memmem::find_iter(content, b"charset").map(|at| at + b"charset".len());
     let value = ends.find_map(|end| content[end..].trim_ascii_start().strip_prefix(b"="))?.trim_ascii_start();
@@ -107,7 +108,7 @@ fn of_content(content: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Looks for a `<meta>` in the bytes that are left. Each method returns `None` if no bytes are left, which
+/// Searches the remaining bytes for a `<meta>`. Each method returns `None` if no bytes are left, which
 /// ends the search.
 struct Scan<'d> {
     rest: &'d [u8],
@@ -143,7 +144,7 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// The attributes up to the end of a tag, names and values in lower case.
+    /// Returns the attributes up to the end of a tag, with names and values in lower case.
     fn attributes(&mut self) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
         let mut attributes = Vec::new();
         loop {
@@ -160,7 +161,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The value behind a `=`.
+    /// Returns the value after a `=`.
     fn value(&mut self) -> Option<Vec<u8>> {
         self.rest = &self.rest[1..];
         self.skip_while(|byte| byte.is_ascii_whitespace())?;
@@ -174,7 +175,7 @@ impl Scan<'_> {
         Some(value)
     }
 
-    /// Skips bytes. `None` if none follows them.
+    /// Skips bytes. Returns `None` if no other byte follows the skipped bytes.
     fn skip_while(&mut self, is_skipped: impl Fn(u8) -> bool) -> Option<()> {
         self.rest = &self.rest[self.rest.iter().position(|byte| !is_skipped(*byte))?..];
         Some(())
@@ -229,7 +230,7 @@ mod tests {
         assert_eq!(decode("\u{feff}é".as_bytes(), None, utf_8_or_windows).0, "é");
     }
 
-    /// What the steps of the standard find in the beginning of a document.
+    /// Beginnings of documents, each with the encoding that the steps of the standard find.
     const BEGINNINGS: &[(&str, Option<&str>)] = &[
         ("<p><META\nCHARSET = 'KOI8-R' >", Some("KOI8-R")),
         ("<meta/charset=\"koi8-r\">", Some("KOI8-R")),
@@ -243,7 +244,7 @@ mod tests {
         ("<meta http-equiv=content-type content=\"charset='koi8-r\">", None),
         ("<meta http-equiv=content-type content='charset=big5' charset=koi8-r>", Some("KOI8-R")),
         ("<meta charset=nothing http-equiv=content-type content='charset=koi8-r'>", None),
-        // what is said of something else
+        // a `charset` in the description of something else
         ("<meta name=description content='charset=gbk'>", None),
         ("<meta name=description content='charset=gbk'><meta charset=utf-8>", Some("UTF-8")),
         ("<meta http-equiv=refresh content='0;url=?charset=gbk'>", None),
@@ -264,7 +265,7 @@ mod tests {
         ("<a =b='><meta charset=koi8-r>", None),
         ("<a =b><meta = charset=koi8-r>", Some("KOI8-R")),
         ("<p>charset=koi8-r", None),
-        // the end comes first
+        // documents that end too early
         ("<meta charset", None),
         ("<meta charset=koi8-r", None),
         ("<meta charset='koi8-r", None),

@@ -1,10 +1,11 @@
-//! A disk is full for a while. What becomes of lines of each level, and what does the log say afterwards?
+//! A log whose disk is full for a while. The example shows what happens to lines of each level, and what
+//! the log reports afterwards.
 //!
 //! ```sh
 //! cargo run --example full_disk
 //! ```
 //!
-//! The book's chapter: What *accepted* promises.
+//! The chapter of the book: the chapter about the promises of an accepted line.
 
 use logservice::sink::{MemorySink, Sink};
 use logservice::{Durability, Level, LogService, Overflow, Record};

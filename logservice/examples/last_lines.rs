@@ -1,5 +1,5 @@
-//! A process logs without a pause and then ends, in one of ten ways, several times in each. How many of the
-//! accepted lines are in the file?
+//! A process logs without a pause and then ends, in each of ten ways, several times. The example counts how
+//! many of the accepted lines are in the file.
 //!
 //! ```sh
 //! cargo run --example last_lines
@@ -68,7 +68,7 @@ mod process {
     // ANCHOR_END: ends
 }
 
-/// The process that starts the others and counts their lines.
+/// The process that starts the other processes and counts their lines.
 #[cfg(unix)]
 mod report {
     use super::process::LINES;
@@ -123,7 +123,7 @@ mod report {
             .map_or_else(|| format!("signal {}", status.signal().unwrap_or(0)), |code| code.to_string())
     }
 
-    /// The number of whole lines from the first one on, without a gap.
+    /// Returns the number of complete lines from the first line on, without a gap.
     fn found(file: &Path) -> Result<usize, Box<dyn Error>> {
         let text = fs::read_to_string(file)?;
         let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));

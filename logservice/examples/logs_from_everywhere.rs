@@ -1,5 +1,5 @@
-//! A value that logs while it is formatted, a destructor and a panic hook that log, a sink that logs. A
-//! logger that formats under its own lock deadlocks; the service does not.
+//! Shows a value that logs while it is formatted, a destructor and a panic hook that log, and a sink that
+//! logs. A logger that formats under its own lock deadlocks on such a value; the log service does not.
 //!
 //! ```sh
 //! cargo run --example logs_from_everywhere -- naive
@@ -22,7 +22,7 @@ trait Log: Send + Sync {
 }
 
 // ANCHOR: naive
-/// Formats each line straight into the log, under its lock.
+/// A logger that formats each line directly into the log, while it holds its lock.
 struct Naive(Mutex<String>);
 
 impl Log for Naive {
@@ -40,7 +40,7 @@ impl Log for LogHandle {
 }
 
 // ANCHOR: values
-/// Looks its name up when it is formatted, and logs the lookup.
+/// A value that looks its name up when it is formatted, and logs the look-up.
 struct Customer(Arc<dyn Log>);
 
 impl Display for Customer {
@@ -50,7 +50,7 @@ impl Display for Customer {
     }
 }
 
-/// Logs, when it is dropped, that it is closed.
+/// A value that logs its end when it is dropped.
 struct Till(Arc<dyn Log>);
 
 impl Drop for Till {
@@ -66,7 +66,7 @@ fn work(log: &Arc<dyn Log>) {
 }
 // ANCHOR_END: values
 
-/// A sink that says in the log what it does.
+/// A sink that logs what it does.
 struct Chatty(MemorySink, Arc<OnceLock<LogHandle>>);
 
 impl Sink for Chatty {
@@ -117,7 +117,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs the work on a new thread. Returns whether it ends within two seconds.
+/// Runs the work on a new thread. Returns true if the work ends within two seconds.
 fn works_and_ends(log: &Arc<dyn Log>) -> bool {
     let (for_hook, for_thread) = (Arc::clone(log), Arc::clone(log));
     panic::set_hook(Box::new(move |panic| {

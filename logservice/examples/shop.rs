@@ -1,5 +1,5 @@
-//! A program that keeps a log: a file that is rotated, the warnings on standard error, both facades, levels
-//! that change while it runs, hooks, and a flush before it promises something to a customer.
+//! A program that keeps a log: a rotated file, the warnings on standard error, both facades, levels that
+//! change at run time, and hooks. It flushes the log before it promises something to a customer.
 //!
 //! ```sh
 //! cargo run --example shop

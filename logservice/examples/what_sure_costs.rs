@@ -1,12 +1,12 @@
-//! What a line costs a caller that goes on at once, a caller that waits for the system, and a caller that
-//! waits for the disk.
+//! Measures the cost of a line for three kinds of callers: a caller that continues at once, a caller that
+//! waits for the system, and a caller that waits for the disk.
 //!
 //! ```sh
 //! cargo run --release --example what_sure_costs
 //! ```
 //!
-//! The file is in the folder `target`, since a temporary folder may be in memory, without a disk to wait for.
-//! The book's chapter: What *accepted* promises.
+//! The file is in the folder `target`, because a temporary folder may be in memory, where there is no disk
+//! to wait for. The book's chapter: What *accepted* promises.
 
 use logservice::sink::FileSink;
 use logservice::{Durability, Level, LogService};

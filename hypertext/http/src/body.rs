@@ -154,15 +154,16 @@ impl Coding {
         let Some(first) = below.fill_buf()?.first().copied() else { return Ok(Box::new(io::empty())) };
         Ok(match self {
             Coding::Gzip => Box::new(Gzip(Some(GzDecoder::new(below)))),
-            // The data may be wrapped by zlib, as the RFC requires, or bare, as many servers send it. Bare
-            // data would begin like this only with a padding bit of one, which no encoder writes.
+            // The data may have a zlib wrapper, as the RFC requires, or have no wrapper, as many servers
+            // send it. Data without a wrapper would begin with these bits only with a padding bit of one,
+            // which no encoder writes.
             Coding::Deflate if first & 0xf == 8 => Box::new(ZlibDecoder::new(below)),
             Coding::Deflate => Box::new(DeflateDecoder::new(below)),
         })
     }
 }
 
-/// Removes the codings of a body: the coding that was applied last is undone first.
+/// Removes the codings of a body: the coding that was applied last is removed first.
 fn decoded<'r>(
     wire: &'r mut Wire,
     codings: &[Coding],
@@ -177,8 +178,8 @@ fn decoded<'r>(
     Ok(reader)
 }
 
-/// Bounds what goes into a decoder: input without end can decode to nothing, and then no limit on the output
-/// stops it.
+/// Limits the input of a decoder: endless input can decode to nothing, and then a limit on the output does
+/// not stop it.
 struct Bounded<'r> {
     reader: Box<dyn Read + 'r>,
     left: u64,
@@ -198,8 +199,8 @@ impl Read for Bounded<'_> {
     }
 }
 
-/// Decodes the members of a gzip file, one after the other. Any other bytes after the last member are
-/// ignored, as by `gzip` and by browsers.
+/// Decodes the members of a gzip file, one after the other. Like `gzip` and browsers, this reader ignores
+/// other bytes after the last member.
 struct Gzip<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Read for Gzip<R> {
@@ -214,7 +215,7 @@ impl<R: BufRead> Read for Gzip<R> {
     }
 }
 
-/// Returns the member that follows `member`, which has been read.
+/// Returns the gzip member after `member`, which has been read completely.
 fn next<R: BufRead>(member: GzDecoder<R>) -> io::Result<Option<GzDecoder<R>>> {
     let mut rest = member.into_inner();
     if rest.fill_buf()?.first() != Some(&0x1f) {
@@ -232,7 +233,8 @@ fn next<R: BufRead>(member: GzDecoder<R>) -> io::Result<Option<GzDecoder<R>>> {
     }
 }
 
-/// Reads to the end, or one byte more than `most`. Returns whether the input has more than `most` bytes.
+/// Reads to the end of the input, but at most one byte more than `most`. Returns true if the input has more
+/// than `most` bytes.
 fn fill(bytes: &mut Vec<u8>, mut reader: impl Read, most: u64, call: &Call) -> io::Result<bool> {
     loop {
         call.check().map_err(io::Error::other)?;
@@ -245,12 +247,12 @@ fn fill(bytes: &mut Vec<u8>, mut reader: impl Read, most: u64, call: &Call) -> i
     }
 }
 
-/// The length of a body that the head promises.
+/// Returns the length of a body that the head promises.
 fn length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// The error for a body that breaks off.
+/// Returns the error for a body that breaks off.
 fn cut(error: io::Error, bytes: &[u8], promised: Option<u64>, call: &Call) -> FetchError {
     let is_early = error.kind() == ErrorKind::UnexpectedEof;
     match (why(error.into(), call), promised) {

@@ -1,11 +1,11 @@
-//! One call of [`Fetcher::fetch`](super::Fetcher::fetch), as its sockets see it.
+//! One call of [`Fetcher::fetch`](super::Fetcher::fetch), from the view of its sockets.
 //!
-//! `ureq` keeps connections in a pool and hands them to whichever call comes next, so a connection cannot
-//! belong to a token. But the call belongs to a token: while it runs, a thread-local variable of its thread
-//! holds it. A socket that is about to block looks there for the token, for the end of the time, and for the
-//! number of bytes that may still come; and it stores itself there, so that a cancel finds the socket that
-//! must be shut down. When the answer is complete, the socket is removed from the call before another call
-//! can get it.
+//! `ureq` keeps connections in a pool and gives a connection to any later call, so a connection cannot
+//! belong to a token. But each call belongs to a token, and during the call, a thread-local variable of its
+//! thread refers to it. Before a socket blocks, it gets from this variable the token, the deadline, and the
+//! number of bytes that may still come. It also stores itself in the call, so that a cancellation finds the
+//! socket that must be shut down. When the answer is complete, the socket is removed from the call before
+//! another call can get it.
 
 use super::FetchError;
 use executor::CancelToken;
@@ -23,17 +23,17 @@ thread_local! {
 pub(super) struct Call {
     token: CancelToken,
     deadline: Cell<Option<Instant>>,
-    /// The socket on which this call waits.
+    /// The socket that this call is blocked on.
     pub(super) socket: Arc<Slot>,
-    /// Bytes that may still come over the wire.
+    /// The number of bytes that may still be received.
     pub(super) wire_left: Cell<u64>,
-    /// The call wanted more bytes than `wire_left`.
+    /// True if the call wanted more bytes than `wire_left`.
     pub(super) is_over: Cell<bool>,
-    /// The connection has served another call before.
+    /// True if the connection has served another call before.
     pub(super) is_reused: Cell<bool>,
-    /// A byte of the answer has come.
+    /// True if a byte of the answer has been received.
     pub(super) has_received: Cell<bool>,
-    /// Why a step failed, in this package's own words; the error that `ureq` gets has no text.
+    /// The reason why a step failed, from this package; the error that is passed to `ureq` has no text.
     failure: RefCell<Option<FetchError>>,
 }
 
@@ -51,7 +51,7 @@ impl Call {
         })
     }
 
-    /// Makes this the call of the current thread while `f` runs.
+    /// Makes this call the current call of the thread while `f` runs.
     pub(super) fn run<R>(self: &Rc<Call>, f: impl FnOnce() -> R) -> R {
         struct Restore(Option<Rc<Call>>);
         impl Drop for Restore {
@@ -63,43 +63,43 @@ impl Call {
         f()
     }
 
-    /// The call that the current thread makes.
+    /// Returns the current call of this thread.
     ///
     /// # Errors
-    /// This happens only outside a call, where no socket is used.
+    /// An error is returned only outside a call, where no socket is used.
     pub(super) fn current() -> Result<Rc<Call>, ureq::Error> {
         CURRENT.with_borrow(Clone::clone).ok_or(ureq::Error::ConnectionFailed)
     }
 
-    /// Whether the call may go on.
+    /// Returns `Ok` if the call may continue.
     ///
     /// # Errors
-    /// [`FetchError::Cancelled`] or [`FetchError::TimedOut`].
+    /// Returns [`FetchError::Cancelled`] or [`FetchError::TimedOut`] if the call must end.
     pub(super) fn check(&self) -> Result<(), FetchError> {
         self.token.check()?;
         if self.left().is_zero() { Err(FetchError::TimedOut) } else { Ok(()) }
     }
 
-    /// How much of the call's time is left.
+    /// Returns the remaining time of the call.
     pub(super) fn left(&self) -> Duration {
         self.deadline
             .get()
             .map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Limits the rest of the call to `longest`, counted from now, because the caller already has what it
-    /// wants.
+    /// Limits the rest of the call to `longest`, counted from now, because the caller already has the data
+    /// that it needs.
     pub(super) fn hurry(&self, longest: Duration) {
         self.deadline.set(Instant::now().checked_add(self.left().min(longest)));
     }
 
-    /// The token that ends the call early.
+    /// Returns the token that ends the call early.
     pub(super) fn token(&self) -> &CancelToken {
         &self.token
     }
 
-    /// Notes why the call fails, for [`take_failure`](Call::take_failure), and gives an error for `ureq` to
-    /// pass on.
+    /// Records why the call fails, for [`take_failure`](Call::take_failure), and returns an error that
+    /// `ureq` passes on.
     pub(super) fn fail(&self, why: FetchError) -> ureq::Error {
         self.failure.replace(Some(why));
         ureq::Error::ConnectionFailed
@@ -110,18 +110,18 @@ impl Call {
     }
 }
 
-/// The place where a call keeps the socket it waits on.
+/// Stores the socket that a call is blocked on.
 #[derive(Default)]
 pub(super) struct Slot(Mutex<Option<Arc<TcpStream>>>);
 
 impl Slot {
-    /// Stores a socket. The caller must check the token *afterwards*: an earlier cancel has not seen the
-    /// socket.
+    /// Stores a socket. The caller must check the token *after* this call, because an earlier cancellation
+    /// has not found the socket.
     pub(super) fn put(&self, socket: &Arc<TcpStream>) {
         *self.lock() = Some(Arc::clone(socket));
     }
 
-    /// Removes the socket. After that, a cancel does not shut the socket down.
+    /// Removes the socket. After this call, a cancellation does not shut the socket down.
     pub(super) fn clear(&self) {
         *self.lock() = None;
     }

@@ -1,41 +1,41 @@
-//! Why a page could not be fetched.
+//! The reasons why a page could not be fetched.
 
 use executor::Cancelled;
 use std::error::Error;
 use std::fmt;
 use std::net::IpAddr;
 
-/// Why a page could not be fetched.
+/// The reason why a page could not be fetched.
 #[derive(Debug, Clone)]
 pub enum FetchError {
     /// The token was cancelled. This error says nothing about the page.
     Cancelled(Cancelled),
     /// The page took longer than [`Options::timeout`](super::Options::timeout).
     TimedOut,
-    /// The name of the host has no address; the text says what the system says about it.
+    /// The name of the host has no address; the field has the system's error message.
     Resolve(String),
-    /// The host is at an address that is not for the public, and the [options](super::Options) do not allow
-    /// that.
+    /// The host is at an address that is not public, and the [options](super::Options) do not allow this.
     Private(IpAddr),
-    /// The host has an address, and no connection to it can be made.
+    /// The host has an address, but no connection to it can be made.
     Connect(String),
-    /// The server cannot prove its identity: its certificate is for another host, say, or has expired.
+    /// The server cannot prove its identity: its certificate is, for example, for another host, or has
+    /// expired.
     Untrusted(String),
-    /// The connection or the answer broke: a reset, an end in the middle, a length that is wrong, something
-    /// that is not HTTP.
+    /// The connection or the answer broke: by a reset, an early end, a wrong length, or bytes that are not
+    /// HTTP.
     Broken(String),
-    /// The address is one that cannot be fetched at all: another scheme, or `https` without the feature
+    /// The address cannot be fetched at all: it has another scheme, or is `https` without the feature
     /// `tls`.
     Unusable(String),
 }
 
 impl FetchError {
-    /// Whether the same fetch may succeed later.
+    /// Returns true if the same fetch may succeed later.
     ///
-    /// True for a time-out, a name that does not resolve, a connection that cannot be made and an answer that
-    /// broke. False for a private address, a server that is not trusted and an unusable address; and for a
-    /// cancelled fetch, because nothing was learnt about the page: such a fetch does not count as a failed
-    /// attempt.
+    /// The result is true for a time-out, a name that does not resolve, a connection that cannot be made,
+    /// and an answer that broke. The result is false for a private address, an untrusted server and an
+    /// unusable address. It is also false for a cancelled fetch, which does not count as a failed attempt,
+    /// because nothing was learnt about the page.
     pub fn is_transient(&self) -> bool {
         match self {
             FetchError::TimedOut
@@ -49,7 +49,7 @@ impl FetchError {
         }
     }
 
-    /// Whether nothing came from the server, so that it may be down.
+    /// Returns true if nothing came from the server, so that the server may be down.
     pub fn is_silence(&self) -> bool {
         matches!(self, FetchError::TimedOut | FetchError::Resolve(_) | FetchError::Connect(_))
     }

@@ -1,9 +1,9 @@
 //! Rewrites the heads of answers so that `ureq` can read them.
 //!
-//! `ureq` reads at most 128 fields of a head. It cannot read a field that continues on the next line, though
-//! a client must (RFC 9112, section 5.2), nor a field with a space before the colon, though browsers can. No
-//! setting changes that. So a transport above the connection and above TLS passes on only the fields that
-//! matter, each in its own line.
+//! `ureq` reads at most 128 header fields of a head. It cannot read a header field that continues on the
+//! next line, although a client must (RFC 9112, section 5.2). It cannot read a field with a space before
+//! the colon either, although browsers can. No setting of `ureq` changes these limits. So a transport above
+//! the connection and above TLS passes on only the relevant fields, each in its own line.
 
 use super::call::Call;
 use super::{FetchError, LARGEST_HEAD};
@@ -12,7 +12,7 @@ use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
 };
 
-/// The fields that this package or `ureq` reads. All other fields are dropped.
+/// The header fields that this package or `ureq` reads. All other header fields are dropped.
 const READ: [&str; 12] = [
     "connection",
     "content-encoding",
@@ -28,10 +28,10 @@ const READ: [&str; 12] = [
     "x-robots-tag",
 ];
 
-/// How many `Link` fields are passed on. A page may have one for each image.
+/// The number of `Link` fields that are passed on. A page may have a `Link` field for each image.
 const MOST_LINKS: usize = 64;
 
-/// Wraps each connection of the connector before it in [`Heads`].
+/// Wraps each connection of the previous connector in [`Heads`].
 #[derive(Debug)]
 pub(super) struct HeadConnector;
 
@@ -95,7 +95,8 @@ impl<T: Transport> Transport for Heads<T> {
         Ok(true)
     }
 
-    /// A connection with bytes behind an answer is not used again: the next answer would begin with them.
+    /// A connection with unread bytes after an answer is not used again, because the next answer would
+    /// begin with these bytes.
     fn is_open(&mut self) -> bool {
         self.below.is_open() && self.below.buffers().input().is_empty()
     }
@@ -110,7 +111,7 @@ fn too_large() -> Error {
     Call::current().map_or_else(|error| error, |call| call.fail(why))
 }
 
-/// The part of an answer that comes next.
+/// The next part of an answer.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Place {
     #[default]
@@ -119,26 +120,26 @@ enum Place {
     Body,
 }
 
-/// The head of an answer, as far as it has come.
+/// The part of an answer's head that has been received.
 #[derive(Debug, Default)]
 struct Head {
     place: Place,
-    /// The number of bytes so far, including earlier heads, because hints may come before an answer.
+    /// The number of bytes so far, including earlier heads, because an answer may come after hints.
     length: usize,
     /// The number of `Link` fields of this head so far.
     links: usize,
     line: Vec<u8>,
-    /// A field that the next line may continue.
+    /// A header field that the next line may continue.
     field: Vec<u8>,
     /// Rewritten bytes that `ureq` has not read yet.
     ready: Vec<u8>,
-    /// Whether the head is a hint, after which another head follows.
+    /// True if the head is a hint, after which another head follows.
     is_hint: bool,
 }
 
 impl Head {
-    /// Takes input up to the end of the head. Returns how many bytes belong to the head; `None` if it is too
-    /// large.
+    /// Takes input up to the end of the head. Returns the number of bytes that belong to the head, or
+    /// `None` if the head is too large.
     fn take(&mut self, input: &[u8]) -> Option<usize> {
         for (at, &byte) in input.iter().enumerate() {
             self.length += 1;
@@ -183,7 +184,8 @@ impl Head {
         }
     }
 
-    /// Passes the field on if it counts. A line that is not a field is also passed on: `ureq` refuses it.
+    /// Passes the header field on if it is relevant. A line that is not a header field is also passed on:
+    /// `ureq` refuses such a line.
     fn end_field(&mut self) {
         let field = std::mem::take(&mut self.field);
         let Some(colon) = field.iter().position(|byte| *byte == b':') else {

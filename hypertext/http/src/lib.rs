@@ -1,5 +1,5 @@
-//! The HTTP client of the crawler and the renderer: it fetches documents on the calling thread, over
-//! connections that are kept.
+//! The HTTP client of the crawler and the renderer: it fetches documents on the calling thread, and keeps
+//! connections for later calls.
 //!
 //! ```text
 //!   fetch(url, token) ──▶ the call of this thread: token, end of time, bytes left     (call)
@@ -8,14 +8,14 @@
 //!      ureq ── resolver (names) ── heads (head) ── socket (socket) ── a pool of idle connections
 //! ```
 //!
-//! A token must reach a thread that is blocked in a socket, and a connection serves many pages. So a socket
-//! does not belong to a token: while a call runs, the call keeps its socket where the token finds it, and
-//! removes it when the answer is complete. One [`Fetcher`] serves all threads of a program.
+//! A token must reach a thread that is blocked on a socket, and a connection serves many pages. So a socket
+//! does not belong to a token. During a call, the call stores its socket where the token finds it, and
+//! removes the socket when the answer is complete. One [`Fetcher`] serves all threads of a program.
 //!
-//! Everything that a server could make too long has a bound: the time for a page, and the number of bytes
-//! after decompression, on the wire and in the head.
+//! All data of a server has limits: the time for a page, and the number of bytes after decompression, on
+//! the wire and in the head.
 //!
-//! The tests are in the crawler, which needs the most of this client:
+//! The tests are in the crawler, which uses more of this client than other programs; run them with
 //! `cargo test -p crawler --test crawler web_fetch`.
 
 #![warn(missing_docs)]
@@ -54,42 +54,47 @@ use ureq::unversioned::transport::{ConnectProxyConnector, Connector};
 use ureq::{Agent, Proxy};
 use url::{Host, Url};
 
-/// The largest number of bytes that the head of an answer may have.
+/// The largest number of bytes in the head of an answer.
 const LARGEST_HEAD: usize = 32 << 10;
 
 /// The sizes of a connection's buffers: a head must fit into the input buffer, and a request into the output
-/// buffer. A read may bring only a part of a head.
+/// buffer. One read may return only part of a head.
 const INPUT: usize = 40 << 10;
 const OUTPUT: usize = 16 << 10;
 const AT_ONCE: usize = 16 << 10;
 
-/// How many connections are kept for the next pages, in all and for each host; and for how long.
+/// The number of connections that are kept for the next pages, in total and per host, and the time for
+/// which they are kept.
 const MOST_IDLE: usize = 256;
 const MOST_IDLE_OF_A_HOST: usize = 64;
 const IDLE: Duration = Duration::from_secs(15);
 
-/// How often a page is requested if the server closes a kept connection just when it is used again.
+/// The number of times that a page is requested if the server closes a kept connection just when it is used
+/// again.
 const MOST_TRIES: usize = 4;
 
-/// The limits of a fetch, and which hosts it may reach.
+/// The limits of a fetch, and the hosts that it may reach.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Time for one page: the connection, the head and the whole body. It does not end the look-up of a name.
+    /// The time limit for one page: the connection, the head and the whole body. The look-up of a name is
+    /// not ended by this limit.
     pub timeout: Duration,
-    /// The most bytes of a body, after decompression; the rest is cut off. Over the wire a page, with its
-    /// head and the framing of chunks, may have a quarter more than this and 128 KiB. The bytes between two
-    /// codings have the same limit.
+    /// The largest number of bytes of a body, after decompression; the rest is cut off. On the wire, a page
+    /// with its head and the framing of chunks may be larger than this by a quarter and 128 KiB. The data
+    /// between two codings has the same limit as the body.
     pub max_bytes: u64,
     /// The value of the header `User-Agent`.
     pub user_agent: String,
-    /// An HTTP proxy that makes all connections, by the method `CONNECT`. It may be at a private address.
+    /// An HTTP proxy that makes all connections, by the method `CONNECT`. The proxy may be at a private
+    /// address.
     pub proxy: Option<Url>,
-    /// Whether private addresses are allowed as well, for sites on this machine or in an office network.
+    /// True if private addresses are allowed as well, for sites on this machine or in an office network.
     pub allow_private: bool,
 }
 
 impl Default for Options {
-    /// Half a minute, 4 MiB, the name of this package, no proxy, no private addresses.
+    /// Returns options with half a minute, 4 MiB, the name of this package, no proxy, and no private
+    /// addresses.
     fn default() -> Options {
         Options {
             timeout: Duration::from_secs(30),
@@ -101,70 +106,72 @@ impl Default for Options {
     }
 }
 
-/// What a server answered.
+/// The answer of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
-    /// The status, whatever it is: 404 is an answer, too.
+    /// The status, with any value: 404 is an answer, too.
     pub status: u16,
     /// The header `Content-Type`.
     pub content_type: Option<String>,
-    /// Where a redirect (a status of 300 to 399) leads, resolved against the address of the page. It may be
-    /// of any scheme and on any host: the caller decides whether it goes there.
+    /// The target of a redirect (a status of 300 to 399), resolved against the address of the page. The
+    /// target may have any scheme and any host: the caller decides whether to fetch it.
     pub location: Option<Url>,
-    /// For how long from now on the server wants no further request; a day at most. `None` if the server asks
-    /// for no pause, or for a pause that is already over.
+    /// The time from now for which the server wants no further request; at most a day. The value is `None`
+    /// if the server asks for no pause, or for a pause that is already over.
     pub retry_after: Option<Duration>,
-    /// The `Link` fields (RFC 8288), as they came.
+    /// The unchanged `Link` fields (RFC 8288).
     pub link: Vec<String>,
-    /// The field `Refresh`, as it came: the address to which a browser moves on by itself.
+    /// The unchanged field `Refresh`, which has the address to which a browser moves on by itself.
     pub refresh: Option<String>,
     /// The field `ETag`, if it can be sent back and is not too long to be kept.
     pub etag: Option<String>,
-    /// The field `Last-Modified`, under the same conditions.
+    /// The field `Last-Modified`, if it can be sent back and is not too long to be kept.
     pub modified: Option<String>,
-    /// Whether a field `X-Robots-Tag` asks crawlers not to follow the links of the page.
+    /// True if a field `X-Robots-Tag` asks crawlers not to follow the links of the page.
     pub is_nofollow: bool,
-    /// The body, decoded. The body is read only if the status is a success (200 to 299).
+    /// The decoded body. The body is read only if the status is a success (200 to 299).
     pub body: Vec<u8>,
-    /// Whether the body was longer than its limit; if so, `body` has only the beginning.
+    /// True if the body was longer than its limit; then `body` has only the beginning.
     pub is_truncated: bool,
-    /// Why the body of a success cannot be decoded, as a sentence; `body` is empty then. A second fetch would
-    /// bring the same body.
+    /// The reason, as a sentence, why the body of a successful answer cannot be decoded; then `body` is
+    /// empty. A second fetch would get the same body.
     pub unread: Option<String>,
 }
 
 impl Fetched {
-    /// Whether the server may give another answer later: it is overloaded, or broken.
+    /// Returns true if the server may give another answer later, because it is overloaded or has a fault.
     pub fn is_busy(&self) -> bool {
         self.status == 429 || self.status >= 500
     }
 }
 
-/// Fetches pages. Made once, and shared by all threads.
+/// Fetches pages. Fetches pages; all threads of a program share one fetcher.
 pub struct Fetcher {
     agent: Agent,
     names: Arc<Names>,
     options: Options,
-    /// Which addresses are private. A literal one is refused even if a proxy would connect to it.
+    /// The function that decides which addresses are private. A literal private address is refused even if
+    /// a proxy would connect to it.
     is_private: fn(IpAddr) -> bool,
 }
 
 impl Fetcher {
-    /// Makes a fetcher that lets the system resolve names, and refuses the addresses of
+    /// Creates a fetcher that lets the system resolve names, and refuses the addresses of
     /// [`is_private_address`] unless the options allow them.
     ///
     /// # Errors
-    /// [`FetchError::Unusable`] if the user agent cannot stand in a header, or the proxy cannot be used.
+    /// Returns [`FetchError::Unusable`] if the user agent is not valid in a header, or if the proxy cannot
+    /// be used.
     pub fn new(options: Options) -> Result<Fetcher, FetchError> {
         Fetcher::with_parts(options, is_private_address, system_lookup)
     }
 
-    /// A fetcher with other rules: `is_private` says which addresses are not for the public, `lookup` finds
-    /// the addresses of a host and a port. A literal address is not looked up. The addresses of up to 1024
-    /// names are remembered, each for a minute.
+    /// Creates a fetcher with other functions: `is_private` decides which addresses are not public, and
+    /// `lookup` finds the addresses of a host and a port. A literal address needs no look-up. The addresses
+    /// of up to 1024 names are remembered, each for a minute.
     ///
     /// # Errors
-    /// The errors of [`new`](Fetcher::new).
+    /// Returns the errors of [`new`](Fetcher::new).
     pub fn with_parts(
         options: Options,
         is_private: fn(IpAddr) -> bool,
@@ -181,32 +188,33 @@ impl Fetcher {
         Ok(Fetcher { agent, names, options, is_private })
     }
 
-    /// Asks for a page by `GET`. Redirects are not followed.
+    /// Requests a page by `GET`. Redirects are not followed.
     ///
     /// Credentials in the address are not sent.
     ///
     /// # Blocking
-    /// Blocks until the answer is complete, for [`Options::timeout`] at most. The name of a host is resolved
-    /// by the system, which may take longer and cannot be cancelled.
+    /// Blocks until the answer is complete, for at most [`Options::timeout`]. The name of a host is
+    /// resolved by the system, which may take longer and cannot be cancelled.
     ///
     /// # Cancellation
-    /// A cancellation point. When `token` is cancelled, the thread comes back at once from connecting,
-    /// sending and reading, and its connection is closed. (On Windows, a blocked read comes back within a
-    /// second.) Only the system's look-up of a name cannot be cut short.
+    /// This call is a cancellation point. When `token` is cancelled, the call returns at once from
+    /// connecting, sending and reading, and its connection is closed. (On Windows, a blocked read returns
+    /// within a second.) Only the system's look-up of a name cannot be interrupted.
     ///
     /// # Errors
-    /// See [`FetchError`]. An answer with any status is `Ok`, even if its body is too long, and so truncated,
-    /// or cannot be decoded.
+    /// See [`FetchError`]. An answer with any status is `Ok`, even if its body is truncated because it is
+    /// too long, or cannot be decoded.
     pub fn fetch(&self, url: &Url, token: &CancelToken) -> Result<Fetched, FetchError> {
         self.fetch_up_to(url, self.options.max_bytes, token)
     }
 
-    /// Fetches a page with more fields in the request, each a name and a value. With `If-None-Match` or
-    /// `If-Modified-Since` the caller tells the server which version of the page the caller has. If that
-    /// version is current, the status is 304 and there is no body.
+    /// Fetches a page with additional header fields in the request, each with a name and a value. With
+    /// `If-None-Match` or `If-Modified-Since`, the caller tells the server which version of the page it
+    /// already has. If this version is current, the status is 304 and there is no body.
     ///
     /// # Errors
-    /// The errors of [`fetch`](Fetcher::fetch), and [`FetchError::Unusable`] if a field cannot be sent.
+    /// Returns the errors of [`fetch`](Fetcher::fetch), and [`FetchError::Unusable`] if a header field
+    /// cannot be sent.
     pub fn fetch_with(
         &self,
         url: &Url,
@@ -216,8 +224,8 @@ impl Fetcher {
         self.ask(url, fields, self.options.max_bytes, token)
     }
 
-    /// Fetches a file with its own limit in place of [`Options::max_bytes`], such as `robots.txt`, which is
-    /// not a page.
+    /// Fetches a file that is not a page, such as `robots.txt`, with its own limit in place of
+    /// [`Options::max_bytes`].
     ///
     /// # Errors
     /// As [`fetch`](Fetcher::fetch).
@@ -242,7 +250,7 @@ impl Fetcher {
         fetched
     }
 
-    /// Refuses an address that can be judged without a connection.
+    /// Refuses an address that is known to be invalid without a connection.
     fn admit(&self, url: &Url) -> Result<(), FetchError> {
         match url.scheme() {
             "http" => (),
@@ -261,7 +269,7 @@ impl Fetcher {
         if is_refused { Err(FetchError::Private(literal)) } else { Ok(()) }
     }
 
-    /// Sends the request and reads the answer; if a kept connection turns out to be closed, tries again.
+    /// Sends the request and reads the answer; if a kept connection is already closed, tries again.
     fn exchange(
         &self,
         url: &Url,
@@ -299,13 +307,13 @@ impl fmt::Debug for Fetcher {
     }
 }
 
-/// How many bytes may come over the wire for a body of `most` bytes, including the head and the framing of
-/// chunks.
+/// Returns the number of bytes that may be received for a body of `most` bytes, including the head and the
+/// framing of chunks.
 fn on_the_wire(most: u64) -> u64 {
     most.saturating_add(most / 4).saturating_add(128 << 10)
 }
 
-/// The address without the parts that are not sent: a fragment, and credentials.
+/// Returns the address without the parts that are not sent: a fragment, and credentials.
 fn plain(url: &Url) -> String {
     if url.username().is_empty() && url.password().is_none() && url.fragment().is_none() {
         return url.as_str().to_owned();
@@ -341,7 +349,8 @@ fn config(options: &Options) -> Result<Config, FetchError> {
         .build())
 }
 
-/// The authorities that the system trusts. On a system without any, the authorities that come with `ureq`.
+/// Returns the authorities that the system trusts. On a system without any authorities, returns the
+/// authorities that come with `ureq`.
 #[cfg(feature = "tls")]
 fn roots() -> RootCerts {
     match trust::system() {
@@ -350,7 +359,7 @@ fn roots() -> RootCerts {
     }
 }
 
-/// Takes only proxies that `ureq` can use: it would silently ignore others.
+/// Accepts only proxies that `ureq` can use, because `ureq` would silently ignore others.
 fn proxy(url: &Url) -> Result<Proxy, FetchError> {
     let is_known = url.scheme() == "http" || (url.scheme() == "https" && cfg!(feature = "tls"));
     let proxy = Proxy::new(url.as_str()).ok().filter(|_| is_known);

@@ -13,7 +13,7 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-/// How long the addresses of a name are used before the system is asked again.
+/// The time for which the addresses of a name are used before the system is asked again.
 const KEPT_FOR: Duration = Duration::from_mins(1);
 
 /// The largest number of names whose addresses are kept.
@@ -22,22 +22,23 @@ const MOST_NAMES: usize = 1024;
 /// The largest number of addresses of a name that are tried.
 const MOST_ADDRESSES: usize = 8;
 
-/// Finds the addresses of a host's name and a port. The function may block, and no token ends the wait.
+/// Finds the addresses of a host's name and a port. The function may block, and no token ends its wait.
 pub type Lookup = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
 
 /// Asks the system for the addresses of a host. Blocks until the system answers.
 ///
 /// # Errors
-/// The system's error, if there are no addresses.
+/// Returns the system's error if there are no addresses.
 pub fn system_lookup(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     Ok((host, port).to_socket_addrs()?.take(MOST_ADDRESSES).collect())
 }
 
-/// The addresses of hosts, and which of them are refused.
+/// The addresses of hosts, and the rules for refusing them.
 pub(super) struct Names {
     pub(super) lookup: Box<Lookup>,
     pub(super) is_private: fn(IpAddr) -> bool,
-    /// No address is refused: the options allow all, or a proxy makes the connections.
+    /// True if no address is refused, because the options allow all addresses or a proxy makes the
+    /// connections.
     pub(super) goes_anywhere: bool,
     known: Mutex<HashMap<(String, u16), Known>>,
 }
@@ -53,13 +54,13 @@ impl Names {
         Names { lookup, is_private, goes_anywhere, known: Mutex::default() }
     }
 
-    /// Whether a connection to this address is refused.
+    /// Returns true if a connection to this address is refused.
     pub(super) fn refuses(&self, address: IpAddr) -> bool {
         !self.goes_anywhere && (self.is_private)(address)
     }
 
-    /// Returns the addresses of a host: the literal address, the remembered addresses, or those that the
-    /// system finds.
+    /// Returns the addresses of a host: the literal address, the remembered addresses, or the addresses
+    /// that the system finds.
     fn addresses(&self, host: &str, port: u16) -> Result<Arc<[SocketAddr]>, FetchError> {
         if let Ok(literal) = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
             return Ok(Arc::new([SocketAddr::new(literal, port)]));
@@ -94,8 +95,8 @@ impl Names {
     }
 }
 
-/// Resolves on the calling thread, and remembers the result. `ureq`'s own resolver starts a thread for each
-/// request with a time limit.
+/// Resolves names on the calling thread, and remembers the results. `ureq`'s own resolver starts a thread
+/// for each request with a time limit.
 pub(super) struct CachingResolver(pub(super) Arc<Names>);
 
 impl std::fmt::Debug for CachingResolver {

@@ -1,13 +1,13 @@
-//! Which addresses are not on the public internet.
+//! Decides which addresses are not on the public internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is not on the public internet: it belongs to this machine, a private network, a
-/// multicast group or an example, or is reserved.
+/// Returns true if an address is not on the public internet: it belongs to this machine, a private network,
+/// a multicast group or an example, or is reserved.
 ///
-/// The sources are IANA's registries of special-purpose addresses (RFC 6890). A few blocks there contain some
-/// public addresses; these blocks are private as a whole. An IPv6 address that stands for an IPv4 address is
-/// judged by that one.
+/// The sources are IANA's registries of special-purpose addresses (RFC 6890). A few blocks in these
+/// registries contain some public addresses; this function treats such blocks as private. An IPv6 address
+/// that represents an IPv4 address is judged by the IPv4 address.
 pub fn is_private_address(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_private_v4(address),
@@ -40,8 +40,8 @@ fn is_private_v6(address: Ipv6Addr) -> bool {
         | [0x2002, high, low, ..] => embedded(high, low), // 6to4 (RFC 3056)
         [0x2001, 0..=0x1ff | 0xdb8, ..] // protocol assignments with Teredo and benchmarks, documentation
         | [0x3fff, 0..=0xfff, ..] => true, // documentation (RFC 9637)
-        // Global addresses are those of 2000::/3. All other addresses are loopback, unique local, link local,
-        // multicast or IPv4-compatible addresses.
+        // The global addresses are those in 2000::/3. All other addresses are loopback, unique local, link
+        // local, multicast or IPv4-compatible addresses.
         [first, ..] => first & 0xe000 != 0x2000,
     }
 }

@@ -13,8 +13,8 @@ use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, Transport,
 };
 
-/// How long a socket blocks before the call's remaining time is checked. It is set once for a connection, and
-/// again only near the end of the call's time.
+/// The time that a socket blocks before the call's remaining time is checked. This time-out is set once for
+/// a connection, and again only near the end of the call's time.
 const SLICE: Duration = Duration::from_secs(1);
 
 /// The shortest time limit that a system accepts for a socket.
@@ -53,10 +53,10 @@ impl<In: Transport> Connector<In> for CallConnector {
 }
 
 impl CallConnector {
-    /// Tries one address after the other. Each of them gets its share of the time that is left.
+    /// Tries one address after the other. Each address gets an equal share of the remaining time.
     ///
-    /// Private addresses are refused here: neither a redirect nor a name that resolves differently the second
-    /// time gets around the check.
+    /// Private addresses are refused here, after the look-up, so that neither a redirect nor a name with a
+    /// new address avoids the check.
     fn connect_to_one(&self, addresses: &[SocketAddr], call: &Call) -> Result<TcpStream, FetchError> {
         let mut last = FetchError::Resolve("it has no address".to_owned());
         for (at, address) in addresses.iter().enumerate() {
@@ -83,7 +83,7 @@ fn refusal(address: SocketAddr, error: &io::Error) -> String {
     }
 }
 
-/// Connects to an address. The inner error is about the address; the outer error is about the call.
+/// Connects to an address. The inner error is about the address, and the outer error is about the call.
 fn connect_to(
     address: SocketAddr,
     call: &Call,
@@ -95,18 +95,18 @@ fn connect_to(
     Ok(connected)
 }
 
-/// One of the two time limits of a socket.
+/// One of the two time-outs of a socket.
 #[derive(Clone, Copy)]
 enum Way {
     In,
     Out,
 }
 
-/// A connection as `ureq` uses it. It outlives the call that made it.
+/// A connection in the form for `ureq`, which outlives the call that created it.
 pub(super) struct Connection {
     stream: Arc<TcpStream>,
     buffers: LazyBuffers,
-    /// The time limits that the socket has for reading and for writing.
+    /// The socket's present time-outs for reading and for writing.
     slices: [Option<Duration>; 2],
     was_used: bool,
 }
@@ -118,7 +118,7 @@ impl std::fmt::Debug for Connection {
 }
 
 impl Connection {
-    /// Makes a blocking step of a call, in slices.
+    /// Executes a blocking step of a call, in time slices.
     fn step(
         &mut self,
         call: &Call,
@@ -131,7 +131,8 @@ impl Connection {
             self.set_slice(way, call.left().clamp(SHORTEST, SLICE)).map_err(|error| broken(&error))?;
             match step(&self.stream, &mut self.buffers) {
                 Err(error) if is_end_of_slice(&error) => (),
-                // A cancel shuts the socket down. The end that a read then sees is not the end of the answer.
+                // A cancellation shuts the socket down. The end of the stream that a read then returns is
+                // not the end of the answer.
                 result => return call.check().and(result.map_err(|error| broken(&error))),
             }
         }
@@ -149,8 +150,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether the idle connection can be used: no unexpected bytes have come, and the server has not closed
-    /// it.
+    /// Returns true if the idle connection can be used: no unexpected bytes have come, and the server has
+    /// not closed it.
     fn is_quiet(&self) -> io::Result<bool> {
         self.stream.set_nonblocking(true)?;
         let peeked = self.stream.peek(&mut [0]);
@@ -202,8 +203,8 @@ impl Transport for Connection {
         Ok(count > 0)
     }
 
-    /// `ureq` asks when an answer is complete, before another call can get the connection, and again when a
-    /// call gets it.
+    /// `ureq` calls this method when an answer is complete, before another call can get the connection, and
+    /// again when a call gets the connection.
     fn is_open(&mut self) -> bool {
         if let Ok(call) = Call::current() {
             call.socket.clear(); // from here on a cancel of this call must not hit the next one
@@ -213,7 +214,7 @@ impl Transport for Connection {
     }
 }
 
-/// Whether a system call returned only because its time slice is over.
+/// Returns true if a system call returned only because its time slice is over.
 fn is_end_of_slice(error: &io::Error) -> bool {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::Interrupted => true,

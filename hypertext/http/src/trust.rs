@@ -1,18 +1,20 @@
-//! Which servers are trusted: those with a certificate of an authority that the system trusts.
+//! The trusted servers: servers with a certificate of an authority that the system trusts.
 
 use rustls::pki_types::CertificateDer;
 use rustls::{CertificateError, Error};
 use std::sync::OnceLock;
 
-/// The certificates of the authorities that the system trusts, or of the file that `SSL_CERT_FILE` names.
-/// The certificates are read only once, because there are more than a hundred of them.
+/// Returns the certificates of the authorities that the system trusts, or those of the file that
+/// `SSL_CERT_FILE` names. The certificates are read only once, because there are more than a hundred of
+/// them.
 pub fn system() -> &'static [CertificateDer<'static>] {
     static CERTIFICATES: OnceLock<Vec<CertificateDer<'static>>> = OnceLock::new();
-    // A certificate that cannot be read is not trusted; a server that needs it fails and says so.
+    // A certificate that cannot be read is not trusted; a connection to a server that needs it fails with
+    // an error.
     CERTIFICATES.get_or_init(|| rustls_native_certs::load_native_certs().certs)
 }
 
-/// What is wrong with the certificate of a server, if the error is about that.
+/// Returns what is wrong with the certificate of a server, if the error is a certificate error.
 pub fn distrust(error: &Error) -> Option<String> {
     let Error::InvalidCertificate(error) = error else { return None };
     Some(match error {

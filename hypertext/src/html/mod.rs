@@ -1,15 +1,15 @@
 //! Splits HTML into tags and text, as browsers do, in time and memory that grow no faster than the document.
 //!
-//! `html5gum` finds tags and text by the standard's rules. This file decides what is kept, within these
-//! bounds:
+//! `html5gum` finds tags and text by the rules of the HTML standard. This file decides which of them are
+//! kept, within these limits:
 //!
-//! 1. Of a tag, the first [`MOST_ATTRIBUTES`] attributes are kept. Attributes are not compared with each
-//!    other: of two attributes with the same name, [`Tag::get`] finds the first, and by the standard the
-//!    first counts.
-//! 2. There is no tree and no stack, so nothing depends on how deep elements are nested.
-//! 3. Text comes in pieces of some 4 KiB, each as soon as it is read. Comments are not kept.
-//! 4. The caller's token is checked before each piece. So a cancel ends the reading of any document, also in
-//!    the middle of a tag that does not end.
+//! 1. Of each tag, the first [`MOST_ATTRIBUTES`] attributes are kept. Duplicate attributes are not removed:
+//!    of two attributes with the same name, [`Tag::get`] finds the first, and by the standard the first
+//!    counts.
+//! 2. There is no tree and no stack, so the nesting depth of elements does not matter.
+//! 3. Text is passed on in pieces of some 4 KiB, each as soon as it is read. Comments are not kept.
+//! 4. The caller's token is checked before each piece. So a cancellation ends the reading of any document,
+//!    even in the middle of a tag without an end.
 
 use executor::{CancelToken, Cancelled};
 use html5gum::{Emitter, Error, Readable, Reader as Input, State, Tokenizer};
@@ -17,58 +17,58 @@ use std::cell::Cell;
 use std::convert::Infallible;
 use std::ops::Range;
 
-/// The most attributes of a tag that are kept.
+/// The largest number of attributes of a tag that are kept.
 pub const MOST_ATTRIBUTES: usize = 1_000;
 
-/// Bytes that are read before the token is checked again.
+/// The number of bytes that are read before the token is checked again.
 const PIECE: usize = 4 << 10;
 
 /// Receives the content of a document, piece by piece.
 pub trait Reader {
-    /// Receives characters between tags, including those of scripts and styles, with references (`&amp;`)
-    /// replaced. A word may be split over several calls.
+    /// Receives characters between tags, including the text of scripts and styles, with references
+    /// (`&amp;`) replaced. A word may be split over several calls.
     fn characters(&mut self, _text: &str) {}
 
-    /// A tag: the beginning of an element, or its end.
+    /// Receives a tag: the beginning of an element, or its end.
     fn tag(&mut self, tag: &Tag<'_>);
 
-    /// Called when a line of the document has been read, and everything in it was shown.
+    /// Receives the end of a line of the document, after everything in the line.
     fn line_ended(&mut self) {}
 
-    /// Whether the slash in `<name/>` says that the element has no content. The slash says so in XHTML, in
-    /// drawings and in formulas, and nowhere else.
+    /// Returns true if the slash in `<name/>` means that the element has no content. The slash has this
+    /// meaning in XHTML, in drawings and in formulas, and nowhere else.
     fn is_xml(&self, _name: &str) -> bool {
         false
     }
 }
 
-/// A tag as the document has it, with its names in lower case.
+/// A tag of the document, with its names in lower case.
 #[derive(Debug, Default)]
 pub struct Tag<'t> {
     bytes: &'t [u8],
     name: usize,
     attributes: &'t [Attribute],
-    /// Whether the tag ends an element: `</name>`.
+    /// True if the tag ends an element: `</name>`.
     pub is_end: bool,
-    /// Whether an element both begins and ends here, because [`Reader::is_xml`] says so.
+    /// True if the tag both begins and ends an element, because [`Reader::is_xml`] says so.
     pub is_empty: bool,
 }
 
 impl<'t> Tag<'t> {
-    /// The name of the element.
+    /// Returns the name of the element.
     pub fn name(&self) -> &'t str {
         text(&self.bytes[..self.name])
     }
 
-    /// The value of the first attribute of that name. `None` if there is none, or if [`MOST_ATTRIBUTES`] come
-    /// before it.
+    /// Returns the value of the first attribute with the given name. Returns `None` if there is no such
+    /// attribute, or if [`MOST_ATTRIBUTES`] attributes come before it.
     pub fn get(&self, name: &str) -> Option<&'t str> {
         let is_it = |attribute: &&Attribute| self.bytes[attribute.name.clone()] == *name.as_bytes();
         self.attributes.iter().find(is_it).map(|Attribute { name, end }| text(&self.bytes[name.end..*end]))
     }
 
-    /// Returns the attributes, names with values, in the order of the tag. A repeated attribute comes as
-    /// often as it is in the tag.
+    /// Returns the attributes, names with values, in the order of the tag. A repeated attribute occurs as
+    /// often as in the tag.
     pub fn attributes(&self) -> impl Iterator<Item = (&'t str, &'t str)> + use<'t> {
         let bytes = self.bytes;
         self.attributes
@@ -77,17 +77,17 @@ impl<'t> Tag<'t> {
     }
 }
 
-/// The place of an attribute in a tag: its name, and the end of the value, which follows the name.
+/// The position of an attribute in a tag: its name, and the end of the value, which follows the name.
 #[derive(Debug)]
 struct Attribute {
     name: Range<usize>,
     end: usize,
 }
 
-/// Shows all of a document to a reader.
+/// Passes the whole document to a reader.
 ///
-/// No content of a document is an error. The call does not wait; only the token ends it before the end of the
-/// document.
+/// No content of a document is an error. The call does not block; only the token ends it before the end of
+/// the document.
 ///
 /// # Errors
 /// If the token is cancelled before the end.
@@ -96,7 +96,8 @@ pub fn read<R: Reader>(document: &str, mut reader: R, token: &CancelToken) -> Re
     Ok(reader)
 }
 
-/// Does what [`read`] does. It is not generic, so that the state machine is compiled once.
+/// Does the same work as [`read`]; this function is not generic, so that the state machine is compiled
+/// once.
 fn show(document: &str, reader: &mut dyn Reader, token: &CancelToken) -> Result<(), Cancelled> {
     let place = Place::default();
     let pieces = Pieces { document, at: 0, left: 0, ends_line: false, place: &place, token };
@@ -116,24 +117,25 @@ fn show(document: &str, reader: &mut dyn Reader, token: &CancelToken) -> Result<
     Tokenizer::new_with_emitter(pieces, shown).finish()
 }
 
-/// Returns bytes as text; they were cut out of a text at ASCII characters.
+/// Returns bytes as text; the bytes were cut out of a text at ASCII characters.
 fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).unwrap_or_default()
 }
 
-/// How far the document has been read.
+/// The position up to which the document has been read.
 #[derive(Default)]
 struct Place {
     pieces: Cell<usize>,
     lines: Cell<usize>,
 }
 
-/// Gives a document to the tokenizer: never more than the rest of a line at once, and no part of a character.
+/// Gives a document to the tokenizer in pieces: at most the rest of a line at once, and only whole
+/// characters.
 struct Pieces<'d> {
     document: &'d str,
-    /// Bytes that have been read.
+    /// The number of bytes that have been read.
     at: usize,
-    /// Bytes of the piece that are still to be read.
+    /// The number of bytes of the piece that are still to be read.
     left: usize,
     ends_line: bool,
     place: &'d Place,
@@ -141,7 +143,7 @@ struct Pieces<'d> {
 }
 
 impl Pieces<'_> {
-    /// The rest of the piece, or the next piece. It is empty at the end of the document.
+    /// Returns the rest of the piece, or the next piece. The piece is empty at the end of the document.
     fn piece(&mut self) -> Result<&[u8], Cancelled> {
         if self.left == 0 && self.at < self.document.len() {
             self.token.check()?;
@@ -170,8 +172,8 @@ impl Input for Pieces<'_> {
         Ok(byte)
     }
 
-    /// May read on into the next piece, but not into the next line, because none of the strings that are
-    /// tried has a line end.
+    /// This method may read into the next piece, but not into the next line, because none of the expected
+    /// strings has a line end.
     fn try_read_string(&mut self, expected: &[u8], case_sensitive: bool) -> Result<bool, Cancelled> {
         self.piece()?;
         let found = self.document.as_bytes()[self.at..].get(..expected.len());
@@ -195,21 +197,21 @@ impl Input for Pieces<'_> {
     }
 }
 
-/// Shows a reader what the tokenizer finds.
+/// Passes the tokenizer's results to a reader.
 struct Shown<'d> {
     reader: &'d mut dyn Reader,
     place: &'d Place,
-    /// The pieces and lines that the reader knows of.
+    /// The numbers of pieces and lines that the reader already knows.
     told: (usize, usize),
-    /// The text of this piece that has been read.
+    /// The text of this piece that has been read so far.
     text: Vec<u8>,
-    /// The name of the tag that is being read, then names and values of its attributes.
+    /// The name of the current tag, followed by the names and values of its attributes.
     bytes: Vec<u8>,
     name: usize,
     attributes: Vec<Attribute>,
     is_end: bool,
     is_self_closing: bool,
-    /// Whether the attribute that is being read is not kept.
+    /// True if the current attribute is not kept.
     is_dropped: bool,
     /// The name of the previous start tag.
     last_start: Vec<u8>,
@@ -223,7 +225,8 @@ impl Shown<'_> {
         }
     }
 
-    /// Shows the text and the line ends before this piece. Called before anything of this piece is shown.
+    /// Passes on the text and the line ends before this piece. This method is called before anything of
+    /// this piece is passed on.
     fn catch_up(&mut self) {
         let now = (self.place.pieces.get(), self.place.lines.get());
         if self.told.0 != now.0 {
@@ -330,7 +333,7 @@ impl Emitter for Shown<'_> {
         false
     }
 
-    // The following events are not shown to a reader.
+    // The following events are not passed on to a reader.
     fn emit_error(&mut self, _: Error) {}
     fn init_comment(&mut self) {}
     fn push_comment(&mut self, _: &[u8]) {}
@@ -345,7 +348,7 @@ impl Emitter for Shown<'_> {
     fn emit_current_doctype(&mut self) {}
 }
 
-/// Returns the state of the tokenizer in an element whose content is not markup.
+/// Returns the tokenizer's state in an element whose content is not markup.
 fn raw(name: &str) -> Option<State> {
     match name {
         "title" | "textarea" => Some(State::RcData),

@@ -2,8 +2,8 @@ use super::*;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Returns, as one text, everything that the reader of a document is shown: `<name a=value>`, `</name>`,
-/// text, and `\n` where a line ends.
+/// Collects everything that the reader of a document receives, as one text: `<name a=value>`, `</name>`,
+/// text, and `\n` at the end of a line.
 #[derive(Default)]
 struct Seen {
     shown: String,
@@ -38,7 +38,7 @@ fn seen(document: &str) -> Seen {
     read(document, Seen::default(), &CancelToken::new()).expect("the token is not cancelled")
 }
 
-/// Documents, and what they show.
+/// Documents, each with everything that its reader receives.
 const DOCUMENTS: &[(&str, &str)] = &[
     ("", ""),
     ("a<B C=D e='f g' h=\"i\" j>k</B>l", "a<b c=D e=f g h=i j=>k</b>l"),
@@ -82,7 +82,7 @@ fn what_is_in_a_line_is_shown_before_it_ends() {
     }
 }
 
-/// The result does not depend on where a piece ends.
+/// Checks that the result does not depend on the position at which a piece ends.
 #[test]
 fn a_piece_ends_anywhere() {
     for (document, shown) in DOCUMENTS {
@@ -93,7 +93,7 @@ fn a_piece_ends_anywhere() {
     }
 }
 
-/// Each document is some megabytes of a single construct, deeper or longer than in any real page.
+/// Each document has some megabytes of a single construct, deeper or longer than in any real page.
 #[test]
 fn no_document_takes_more_time_than_its_length_asks_for() {
     let names = |count: usize, between: &str| {
@@ -124,7 +124,7 @@ fn no_document_takes_more_time_than_its_length_asks_for() {
     }
 }
 
-/// Cancels the token at a tag.
+/// A reader that cancels the token at a tag.
 struct Cancelling<'t>(&'t CancelToken, usize);
 
 impl Reader for Cancelling<'_> {

@@ -1,19 +1,19 @@
 #![doc = include_str!("../README.md")]
 
-/// The model's threads, locks and time, for the log service's files.
+/// Replaces threads, locks and time in the log service's files by those of the model.
 pub mod door {
     pub use executor_model::program::{sync, thread, time};
 }
 
-/// Runs `body` under schedules of two kinds: those that switch threads at any step, and those that let one
-/// thread run for long and switch at few, awkward points. `MODEL_SCHEDULES` and `MODEL_SEED` ask for more
-/// schedules and for different ones.
+/// Runs `body` under two kinds of schedules: schedules that switch threads at any step, and schedules that
+/// let one thread run for long and switch at a few critical points. `MODEL_SCHEDULES` sets the number of
+/// schedules, and `MODEL_SEED` selects other schedules.
 #[cfg(feature = "shuttle")]
 pub fn check(body: fn()) {
     check_others(0, body);
 }
 
-/// Runs `body` as [`check`] does, under other schedules for each `offset`.
+/// Runs `body` like [`check`], but under other schedules for each `offset`.
 #[cfg(feature = "shuttle")]
 pub fn check_others(offset: u64, body: fn()) {
     use shuttle::scheduler::{PctScheduler, RandomScheduler};

@@ -1,20 +1,21 @@
-//! The gap between two steps that should be one. In a program, luck decides what another thread does in that
-//! gap. Here a schedule can hold a thread there, so that a fault shows itself every time.
+//! The gap between two steps of the code that should be one atomic step. In a normal program, the schedule
+//! decides by chance what another thread does in such a gap. Here a test can stop a thread in the gap, so
+//! that a fault appears every time.
 
 use crate::door::sync::Arc;
 
-/// A hook for the gaps of the faulty steps. It is called with the step that the thread has just done; by
-/// default it does nothing.
+/// A hook that is called in the gaps of the faulty steps. The argument is the step that the thread has just
+/// done; by default the hook does nothing.
 #[derive(Clone, Default)]
 pub struct Gaps(Option<Arc<dyn Fn(&'static str) + Send + Sync>>);
 
 impl Gaps {
-    /// Makes gaps in which nothing happens.
+    /// Creates a hook that does nothing.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Makes gaps in which `hold` runs, on the thread that has come there.
+    /// Creates a hook that calls `hold` in each gap, on the thread that has reached the gap.
     pub fn new(hold: impl Fn(&'static str) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(hold)))
     }

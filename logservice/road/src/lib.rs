@@ -1,13 +1,14 @@
-//! The road to a log service that outlives its clients: each module a step, with the fault that a later one
-//! mends.
+//! Nine steps towards a log service that outlives its clients: each module is a step, and a later step
+//! corrects its fault.
 //!
-//! Any number of clients hand lines to a log; one writer writes them. A good log makes five promises, each a
-//! function in
-//! [`properties`]:
+//! Any number of clients pass lines to a log, and one writer writes them. A good log keeps five promises;
+//! for each promise there is a function in [`properties`]:
 //!
-//! 1. *Accepted means written.* If `log` returned `Ok`, the line is written, once, before `stop` returns.
+//! 1. *Accepted means written.* If `log` returned `Ok`, the line is written exactly once before `stop`
+//!    returns.
 //! 2. *Stop ends.* `stop` returns, whatever clients do at that moment, and also if some were cancelled.
-//! 3. *No call blocks for ever.* Each call of `log` returns, also that of a client that found the queue full.
+//! 3. *No call blocks for ever.* Each call of `log` returns, also that of a client that found the queue
+//!    full.
 //! 4. *Order within a thread.* The lines of one client are written in the order in which it logged them.
 //! 5. *After stop a clear refusal.* `log` then returns at once, says why, and gives the line back.
 //!
@@ -23,15 +24,15 @@
 //! | [`s8_poison_pill`] | a pill in the queue | 1, 3 |
 //! | [`s9_pill_and_gate`] | a pill in the queue, and nothing behind it | |
 //!
-//! [`table`] is the same table as data; tests and models require each cell of it, so a faulty step must fail.
+//! [`table`] has the same table as data; tests and models check each cell, so a faulty step must fail.
 //!
-//! The program `road` shows each fault in the schedule that brings it out. The book's page *A service that
-//! outlives its clients* explains the steps. `logservice` itself is a logger for real programs, and shares no
-//! code with the road.
+//! The program `road` shows each fault in a schedule that reveals it. The book's page *A service that
+//! outlives its clients* explains the steps. The package `logservice` is a logger for real programs, and
+//! shares no code with this package.
 
 #![warn(missing_docs)]
 
-// The model in `logservice/model` compiles the modules with another `door`.
+// The model in `logservice/model` compiles the modules with another module `door`.
 use std as door;
 
 mod paper;
@@ -60,20 +61,20 @@ pub mod table;
 use std::fmt;
 
 // ANCHOR: log
-/// A log: clients hand lines to it, on any number of threads, and it writes them on a [`Paper`].
+/// A log: clients on any number of threads pass lines to it, and it writes the lines on a [`Paper`].
 pub trait Log: Send + Sync + Sized + 'static {
-    /// Starts a log whose queue has room for `capacity` lines, at least one. `gaps` is for steps that have a
-    /// gap to show.
+    /// Starts a log whose queue has room for `capacity` lines; the capacity is at least one. `gaps` is used
+    /// only by steps that have a gap.
     fn start(capacity: usize, paper: &Paper, gaps: &Gaps) -> Self;
 
-    /// Accepts a line. Waits while the queue is full.
+    /// Accepts a line. This call waits while the queue is full.
     fn log(&self, line: String) -> Result<(), Refused>;
 
     /// Ends the log, and returns when it has ended.
     fn stop(&self);
 }
 
-/// A line that was not accepted, and why.
+/// A line that was not accepted, with the reason.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused {
     /// The line.
@@ -82,7 +83,7 @@ pub struct Refused {
     pub reason: Reason,
 }
 
-/// Why a line was not accepted.
+/// The reason why a line was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// The log is stopped.

@@ -1,9 +1,9 @@
-//! Paper, on which the logs of the road write: a file's stand-in that shows afterwards what was written. A
-//! test can hold it, and so decides how long a write takes.
+//! Paper, on which the logs of this lesson write; it replaces a file, and shows afterwards what was
+//! written. A test can block writes to the paper, and so control how long a write takes.
 
 use crate::door::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-/// Stands for the file of a log. Clones are the same paper.
+/// Represents the file of a log. All clones write to the same paper.
 #[derive(Clone, Default)]
 pub struct Paper(Arc<Shared>);
 
@@ -23,12 +23,12 @@ struct State {
 }
 
 impl Paper {
-    /// Makes an empty paper.
+    /// Creates an empty paper.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Writes a line. A line on closed paper is lost.
+    /// Writes a line. A line that is written after the paper was closed is lost.
     pub fn write(&self, line: &str) {
         let mut state = self.lock();
         state.writing += 1;
@@ -43,38 +43,38 @@ impl Paper {
         self.0.changed.notify_all();
     }
 
-    /// Closes the paper, as a file can be closed, even while threads are about to write.
+    /// Closes the paper like a file, even while threads are about to write.
     pub fn close(&self) {
         self.lock().is_closed = true;
     }
 
-    /// The written lines, in order.
+    /// Returns the written lines, in order.
     pub fn lines(&self) -> Vec<String> {
         self.lock().lines.clone()
     }
 
-    /// How many lines came after the paper was closed.
+    /// Returns the number of lines that came after the paper was closed.
     pub fn lost(&self) -> usize {
         self.lock().lost
     }
 
-    /// From now on, the writes of lines for which `lines` is true wait.
+    /// From now on, blocks the writes of lines for which `lines` is true.
     pub fn hold(&self, lines: fn(&str) -> bool) {
         self.lock().held = Some(lines);
     }
 
-    /// Lets the waiting writes go on.
+    /// Lets the blocked writes continue.
     pub fn let_go(&self) {
         self.lock().held = None;
         self.0.changed.notify_all();
     }
 
-    /// Waits until `writers` threads are in a write on paper that is held.
+    /// Waits until `writers` threads are blocked in a write.
     pub fn wait_for_writers(&self, writers: usize) {
         drop(self.wait_while(self.lock(), |state| state.writing < writers));
     }
 
-    /// Waits until `lines` lines are written or lost.
+    /// Waits until `lines` lines have been written or lost.
     pub fn wait_for_lines(&self, lines: usize) {
         drop(self.wait_while(self.lock(), |state| state.lines.len() + state.lost < lines));
     }

@@ -1,8 +1,9 @@
-//! The promises of a log, each a function that panics if the promise is broken. Under the model a thread that
-//! waits for ever is a panic, too; on real threads the caller must set a time limit.
+//! The promises of a log, each as a function that panics if the promise is broken. In the model, a thread
+//! that waits forever also causes a panic; on real threads the caller must set a time limit.
 //!
-//! Each function checks its own promise only. Where lines can be lost, the queue has room for all of them, so
-//! that no client waits. Where clients wait, what was written is not checked.
+//! Each function checks only its own promise. If lines can be lost in a check, the queue has room for all
+//! lines, so that no client waits. If clients wait in a check, the function does not check the written
+//! lines.
 
 use std::fmt;
 
@@ -37,7 +38,7 @@ impl Property {
         Self::AfterStopAClearRefusal,
     ];
 
-    /// The function that checks the promise for one of the logs.
+    /// Returns the function that checks the promise for the type `L` of log.
     pub fn check<L: Log>(self) -> fn() {
         match self {
             Self::AcceptedMeansWritten => accepted_means_written::<L>,
@@ -61,8 +62,8 @@ impl fmt::Display for Property {
     }
 }
 
-/// A client logs three lines while the log is stopped. What it was told is true: the lines that were accepted
-/// are written, once, and no others.
+/// Lets a client log three lines while the log is stopped. Checks that exactly the accepted lines are
+/// written, each of them once.
 pub fn accepted_means_written<L: Log>() {
     let (log, paper) = start::<L>(3);
     let accepted = client(&log, &CancelToken::new(), &["one", "two", "three"]);
@@ -73,7 +74,8 @@ pub fn accepted_means_written<L: Log>() {
     assert_eq!(written, accepted, "left: written, right: accepted");
 }
 
-/// A client logs more than there is room for, as a task that is cancelled at any moment. `stop` returns.
+/// Lets a client log more lines than the queue can hold, as a task that is cancelled at any moment. `stop`
+/// returns.
 pub fn stop_ends<L: Log>() {
     let (log, _) = start::<L>(1);
     let token = CancelToken::new();
@@ -83,7 +85,8 @@ pub fn stop_ends<L: Log>() {
     client.join().unwrap(); // its task was cancelled, so none of its waits can last
 }
 
-/// Two clients log more than there is room for, and the log is stopped. The calls of both return.
+/// Lets two clients log more lines than the queue can hold, and stops the log. The calls of both clients
+/// must return.
 pub fn nobody_blocks_for_ever<L: Log>() {
     let (log, _) = start::<L>(1);
     let clients = [&["a1", "a2"], &["b1", "b2"]].map(|lines| client(&log, &CancelToken::new(), lines));
@@ -93,7 +96,7 @@ pub fn nobody_blocks_for_ever<L: Log>() {
     }
 }
 
-/// A client logs three lines. They are written in their order.
+/// Lets a client log three lines. The three lines must be written in their order.
 pub fn order_within_a_thread<L: Log>() {
     let (log, paper) = start::<L>(3);
     client(&log, &CancelToken::new(), &["1", "2", "3"]).join().unwrap();
@@ -102,7 +105,7 @@ pub fn order_within_a_thread<L: Log>() {
     assert!(written.is_sorted(), "logged as 1, 2, 3 and written as {written:?}");
 }
 
-/// A client logs when the log has been stopped. The line comes back, and the client is told why.
+/// Lets a client log after the log has been stopped. The client must get its line back, with the reason.
 pub fn after_stop_a_clear_refusal<L: Log>() {
     let (log, paper) = start::<L>(2);
     client(&log, &CancelToken::new(), &["in time"]).join().unwrap();
@@ -117,7 +120,8 @@ fn start<L: Log>(capacity: usize) -> (Arc<L>, Paper) {
     (Arc::new(L::start(capacity, &paper, &Gaps::none())), paper)
 }
 
-/// Logs `lines` on a thread of its own, as a task with this token. Returns those that were accepted.
+/// Logs `lines` on a thread of its own, as a task with the given token. Returns the lines that were
+/// accepted.
 fn client<L: Log>(
     log: &Arc<L>,
     token: &CancelToken,

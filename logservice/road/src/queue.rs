@@ -1,8 +1,10 @@
-//! The queue between the clients and the writer. Both ends are one value, as in Java's `BlockingQueue`.
+//! The queue between the clients and the writer. Both ends of the queue are one value, as in Java's
+//! `BlockingQueue`.
 //!
-//! So nothing closes it: a client that waits for room goes on waiting when the writer is gone. A channel
-//! whose receiver belongs to the writer alone would return an error to the client; a Rust program should use
-//! that. The steps of the road do without such a channel, to show what the count of reservations is for.
+//! So no thread closes the queue: a client that waits for room continues to wait after the writer has
+//! ended. If the receiver of a channel belongs to the writer alone, the channel returns an error to the
+//! client; a Rust program should use such a channel. The steps do not use such a channel, in order to show
+//! the purpose of the count of reservations.
 
 use executor::channel::{PutError, Receiver, ReceiverExt, Sender, SenderExt, bounded};
 
@@ -19,12 +21,13 @@ impl<T> Queue<T> {
         Self { clients, writer }
     }
 
-    /// Waits for room. Fails only if the client's task was cancelled.
+    /// Puts an item, and waits for room in the queue. This call fails only if the client's task was
+    /// cancelled.
     pub(super) fn put(&self, item: T) -> Result<(), T> {
         self.clients.put(item).map_err(PutError::into_inner)
     }
 
-    /// Waits for an item. `None`: the writer was interrupted.
+    /// Takes an item, and waits until there is an item. Returns `None` if the writer was interrupted.
     pub(super) fn take(&self) -> Option<T> {
         self.writer.take().ok()
     }
@@ -35,7 +38,7 @@ impl<T> Queue<T> {
 }
 
 impl Queue<String> {
-    /// Puts a client's line. A cancelled client gets the line back, with the reason.
+    /// Puts a client's line into the queue. A cancelled client gets the line back, with the reason.
     pub(super) fn put_line(&self, line: String) -> Result<(), Refused> {
         self.put(line).map_err(|line| Refused { line, reason: Reason::Interrupted })
     }

@@ -1,5 +1,5 @@
-//! The count of lines that were accepted and are not written yet, and whether the log is stopped: two facts
-//! that change together, so both are behind one lock.
+//! The count of lines that were accepted but are not written yet, and the flag that the log is stopped.
+//! Count and flag change together, so both are behind one lock.
 //!
 //! ```text
 //!   open ───stop()───▶ stopped ───the last reservation ends───▶ over
@@ -8,16 +8,18 @@
 //!
 //! # Invariants
 //!
-//! 1. A reservation is made only while the log is open. So when it is stopped, the count only falls.
-//! 2. A reservation ends exactly once: when its line is written, or when the client could not put the line.
-//! 3. The log is over when it is stopped and no reservation is left. By 1, it then stays over.
-//! 4. The thread that ends the last reservation is told so, and wakes the writer: the writer may be asleep,
+//! 1. A reservation is made only while the log is open. So after the log is stopped, the count only
+//!    decreases.
+//! 2. A reservation ends exactly once: when its line is written, or when the client fails to put the line.
+//! 3. The log is over when it is stopped and no reservation is left. Because of rule 1, the log then stays
+//!    over.
+//! 4. The thread that ends the last reservation gets this as a result, and wakes the writer, which may be
 //!    waiting for a line that will not come.
 
 use crate::door::sync::{Mutex, MutexGuard};
 
 // ANCHOR: reservations
-/// How many lines the writer still owes, and whether there will be more.
+/// The number of accepted lines that are not written, and the flag that the log is stopped.
 #[derive(Default)]
 pub(super) struct Reservations(Mutex<State>);
 
@@ -28,7 +30,8 @@ struct State {
 }
 
 impl Reservations {
-    /// Promises a line to be written. False: the log is stopped, and nothing was promised.
+    /// Reserves the right to put a line, which the writer must then write. Returns false if the log is
+    /// stopped; then there is no reservation.
     pub(super) fn reserve(&self) -> bool {
         let mut state = self.lock();
         if !state.is_stopped {
@@ -37,20 +40,20 @@ impl Reservations {
         !state.is_stopped
     }
 
-    /// Ends one reservation: its line is written, or will never come. True: that was the last one of a
-    /// stopped log.
+    /// Ends one reservation, because its line is written or will never come. Returns true if this was the
+    /// last reservation of a stopped log.
     pub(super) fn end_one(&self) -> bool {
         let mut state = self.lock();
         state.reserved -= 1;
         state.is_over()
     }
 
-    /// From now on nothing more is promised.
+    /// Ensures that no reservation is made from now on.
     pub(super) fn stop(&self) {
         self.lock().is_stopped = true;
     }
 
-    /// Whether the writer can end: no line is owed, and none will be.
+    /// Returns true if the writer can end: the log is stopped, and no reservation is left.
     pub(super) fn are_over(&self) -> bool {
         self.lock().is_over()
     }

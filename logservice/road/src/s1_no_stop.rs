@@ -1,10 +1,11 @@
-//! Step 1: a queue, and a thread that writes what comes out of it. Clients do not wait for the disk.
+//! Step 1: a queue, and a thread that writes the lines from this queue. Clients of this log do not wait for
+//! the disk.
 //!
-//! **Its fault:** there is no way to end it but to kill the writer. The lines in the queue are lost. The
-//! clients are not told: one that finds room goes on putting lines which nothing will write, and one that
-//! finds the queue full waits for ever.
+//! **The fault:** the log can be ended only by killing the writer. Then the lines in the queue are lost.
+//! The clients do not learn this: a client that finds room continues to put lines that nobody will write,
+//! and a client that finds the queue full waits forever.
 //!
-//! The next step gives it a flag.
+//! The next step adds a flag.
 
 use super::queue::Queue;
 use super::writer_thread::WriterThread;
@@ -34,7 +35,7 @@ impl Log for LogWriter {
         self.queue.put_line(line)
     }
 
-    /// Kills the writer. There is nothing better to do.
+    /// Kills the writer, because this step has no better way to stop it.
     fn stop(&self) {
         self.writer.interrupt();
         self.writer.join();

@@ -1,10 +1,10 @@
-//! Step 2: a flag that clients look at before they put a line. The writer ends when the flag is set and the
+//! Step 2: a flag that clients check before they put a line. The writer ends when the flag is set and the
 //! queue is empty.
 //!
-//! **Its fault:** looking at the flag and putting the line are two steps. In the gap between them the log can
-//! be stopped and the writer can end. Then the client puts its line into a queue from which nothing takes:
-//! the line was accepted, and is never written. The next client in the gap finds the queue full, and waits
-//! for ever.
+//! **The fault:** checking the flag and putting the line are two separate steps. In the gap between the two
+//! steps, the log can be stopped and the writer can end. Then the client puts its line into a queue that no
+//! thread reads: the line was accepted, but is never written. The next client in the gap finds the
+//! queue full, and waits forever.
 //!
 //! The next step counts the clients that are in the gap.
 

@@ -1,16 +1,17 @@
-//! Step 3: reservations. A client counts itself in, under a lock, before it puts its line. The writer counts
-//! a line out when it is written, and ends only when the log is stopped and the count is zero.
+//! Step 3: reservations. Before a client puts its line, it increases a count, under a lock. When the writer
+//! has written a line, it decreases the count. The writer ends only when the log is stopped and the count
+//! is zero.
 //!
-//! **Its fault:** the writer takes another lock than the clients. In the Java listing both say `synchronized
-//! (this)`, but the writer is an inner class: its `this` is the thread, and not the service. Two locks
-//! exclude nothing. A client and the writer change the count at the same time, and one of the two changes is
-//! lost. The count is then too low, and the writer ends although an accepted line is not written; or it is
-//! too high, and the writer never ends.
+//! **The fault:** the writer uses another lock than the clients. In the Java listing, both use
+//! `synchronized (this)`, but the writer is an inner class, so its `this` is the thread and not the
+//! service. Two different locks do not exclude each other. A client and the writer change the count at the
+//! same time, and one of the two changes is lost. Then the count is too low, and the writer ends although
+//! an accepted line is not written; or the count is too high, and the writer never ends.
 //!
-//! A `Mutex` of Rust has the data inside it, so this fault cannot be written by mistake. To show it, the
+//! In Rust, a `Mutex` contains its data, so this fault cannot be written by mistake. To show the fault, the
 //! count is outside of its lock, and atomic: a plain field would not compile.
 //!
-//! The next step has one lock.
+//! The next step uses one lock.
 
 use super::queue::Queue;
 use super::writer_thread::WriterThread;
@@ -57,7 +58,7 @@ impl LogThread {
 // ANCHOR_END: writer
 
 impl Service {
-    /// Reads the count and writes it, as `++reservations` does.
+    /// Reads the count, and writes the changed count as a separate step, like `++reservations` in Java.
     fn change_by(&self, change: impl FnOnce(usize) -> usize, halfway: &'static str) {
         let reserved = self.reserved.load(SeqCst);
         self.gaps.after(halfway);

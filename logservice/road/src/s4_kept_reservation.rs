@@ -1,7 +1,8 @@
-//! Step 4: reservations, counted under one lock (`reservations.rs`).
+//! Step 4: reservations that are counted under one lock (`reservations.rs`).
 //!
-//! **Its fault:** a client whose task is cancelled while it waits for room gets its line back, and its
-//! reservation stays in the count. The writer waits for a line that does not come, and the log never ends.
+//! **The fault:** if a client's task is cancelled while the client waits for room, the client gets its line
+//! back, but its reservation stays in the count. Then the writer waits for a line that does not come, and
+//! the log never ends.
 //!
 //! The next step gives the reservation back.
 

@@ -1,10 +1,11 @@
-//! Step 5: reservations, counted under one lock, and given back by a client that is interrupted.
+//! Step 5: reservations that are counted under one lock, and given back by a client that is interrupted.
 //!
-//! It keeps all five promises. The writer ends when no line is owed. A client in the gap between its
-//! reservation and its `put` is counted, so the writer waits for its line. A client that is interrupted there
-//! counts itself out; if it was the last one, it wakes the writer, which may be waiting for just that line.
+//! This log keeps all five promises. The writer ends when the log is stopped and no reservation is left. A
+//! client in the gap between its reservation and its `put` is counted, so the writer waits for its line. A
+//! client that is interrupted in this gap gives its reservation back. If its reservation was the last one,
+//! the client wakes the writer, which may be waiting for this line.
 //!
-//! The next step lets an executor service do all of this.
+//! The next step uses an executor service for all of this work.
 
 use super::queue::Queue;
 use super::reservations::Reservations;

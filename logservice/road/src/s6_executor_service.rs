@@ -1,11 +1,11 @@
-//! Step 6: an executor service with one thread, to which a line is a task. It has a queue, a thread, a state
-//! and a count of what it has accepted, and it knows how to end: it contains all that the road has built so
-//! far.
+//! Step 6: an executor service with one thread, in which each line is a task. The service has a queue, a
+//! thread, a state and a count of accepted tasks, and it can be shut down: it contains all parts of the
+//! earlier steps.
 //!
-//! It keeps all five promises. The queue has a bound, and a client waits for room, as before. The paper is
-//! closed when the last task has ended, and not before.
+//! This log keeps all five promises. The queue is bounded, and a client waits for room, as in the earlier
+//! steps. The paper is closed only after the last task has ended.
 //!
-//! The next step shows what a small change breaks.
+//! The next step shows a fault that a small change causes.
 
 use executor::{Block, FifoQueue, RejectReason, ThreadPoolExecutor, masked, prelude::*};
 

@@ -1,11 +1,13 @@
-//! Step 7: the executor service is a cached pool, and the end has a time limit, as in the Java listing:
-//! `shutdown`, `awaitTermination(TIMEOUT)`, and in a `finally` the `close` of the writer.
+//! Step 7: the executor service is a cached pool, and the wait for its end has a time limit, as in the Java
+//! listing. The listing calls `shutdown`, then `awaitTermination(TIMEOUT)`, and then, in a `finally`, the
+//! `close` of the writer.
 //!
-//! **Its faults:** each line may get a thread of its own. Lines of one client are written in any order. And
-//! when the time is up, the paper is closed under tasks that have not written yet: their lines were accepted,
-//! and are lost. `await_termination` reports this by returning `false`, which the listing ignores.
+//! **The faults:** each line may get a thread of its own. So the lines of one client are written in any
+//! order. After the time limit, the paper is closed although some tasks have not written their lines yet:
+//! these lines were accepted, but are lost. `await_termination` reports the expired limit by returning
+//! `false`, which the listing ignores.
 //!
-//! The next step ends the log by a special line.
+//! The next step ends the log with a special item.
 
 use executor::{ThreadPoolExecutor, prelude::*};
 

@@ -1,14 +1,14 @@
-//! Step 8: a poison pill. `stop` puts a special item into the queue, and the writer ends when it takes it.
-//! The lines before the pill are written, without a count.
+//! Step 8: a poison pill ends the log. `stop` puts a special item, the pill, into the queue, and the writer
+//! ends when it takes the pill. The lines before the pill are written, and no count is needed.
 //!
-//! **Its fault:** a client that has looked at the flag can put its line *behind* the pill, because of step
-//! 2's gap. The line was accepted, and is never written. With a bounded queue the next such client waits for
-//! ever.
+//! **The fault:** a client that has checked the flag can put its line *behind* the pill, because of the gap
+//! in step 2. Such a line was accepted, but is never written. With a bounded queue, the next client in this
+//! gap waits forever.
 //!
-//! A pill is right where the producers are known: each puts its own pill as its last item, and the consumer
-//! ends when it has as many pills as there are producers. A log does not know its clients.
+//! A pill is the right tool if the producers are known: each producer puts its own pill as its last item,
+//! and the consumer ends when it has as many pills as there are producers. A log does not know its clients.
 //!
-//! The next step combines the look at the flag and the `put` into one step.
+//! The next step combines the check of the flag and the `put` into one atomic step.
 
 use super::queue::Queue;
 use super::writer_thread::WriterThread;
@@ -31,7 +31,7 @@ pub(super) enum Item {
     Pill,
 }
 
-/// Writes until the pill comes.
+/// Writes lines until the pill comes.
 pub(super) fn write(paper: &Paper, take: impl Fn() -> Option<Item>) {
     while let Some(Item::Line(line)) = take() {
         paper.write(&line);

@@ -1,10 +1,11 @@
-//! Step 9: a poison pill, and a lock that makes the pill the last item. Clients look and put under the lock,
-//! and `stop` closes the gate and puts the pill under it. So nothing can come behind the pill.
+//! Step 9: a poison pill, and a lock that ensures that the pill is the last item. Clients check the flag
+//! and put their lines under the lock; `stop` sets the flag and puts the pill under the same lock. So no
+//! item can come behind the pill.
 //!
-//! It keeps all five promises. Its price: while the queue is full, one client waits in `put` and all others
-//! wait for the lock. A client that waits for a lock cannot be interrupted before it has it. Reservations
-//! (step 5) do not make clients queue for the lock: it is held for a few instructions, and never during a
-//! wait.
+//! This log keeps all five promises. The disadvantage: while the queue is full, one client waits in `put`,
+//! and all other clients wait for the lock. A client that waits for the lock cannot be interrupted until it
+//! has the lock. With reservations (step 5), clients hardly wait for the lock: it is held for a few
+//! instructions, and never during a wait.
 
 use executor::masked;
 

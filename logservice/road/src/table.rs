@@ -1,4 +1,4 @@
-//! Which step keeps which promise.
+//! The table of the steps and the promises that each step keeps.
 
 use super::Log;
 use super::properties::Property::{
@@ -10,30 +10,30 @@ use super::{
     s7_cached_pool::CachedPoolLog, s8_poison_pill::PillLog, s9_pill_and_gate::GatedPillLog,
 };
 
-/// A step of the road.
+/// A step of the lesson.
 pub struct Step {
     /// Its number.
     pub number: usize,
-    /// Its name in the table.
+    /// The step's name in the table.
     pub name: &'static str,
-    /// The promises that it does not keep.
+    /// The promises that the step does not keep.
     pub breaks: &'static [Property],
     check: fn(Property) -> fn(),
 }
 
 impl Step {
-    /// Whether it keeps a promise.
+    /// Returns true if the step keeps the promise.
     pub fn keeps(&self, property: Property) -> bool {
         !self.breaks.contains(&property)
     }
 
-    /// The function that checks a promise for this step.
+    /// Returns the function that checks a promise for this step.
     pub fn check(&self, property: Property) -> fn() {
         (self.check)(property)
     }
 }
 
-/// All steps, in their order.
+/// Returns all steps, in their order.
 pub fn steps() -> [Step; 9] {
     [
         step::<LogWriter>(1, "no stop", &[AcceptedMeansWritten, NobodyBlocksForEver, AfterStopAClearRefusal]),

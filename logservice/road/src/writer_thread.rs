@@ -1,8 +1,9 @@
-//! The thread that writes, and how another thread interrupts it and waits for its end.
+//! The thread that writes; other threads can interrupt it, and wait for its end.
 //!
-//! A cancelled token stays cancelled, which is right for a task: everything it still waits for is refused.
-//! The writer must wait again after it was woken, for later lines. So the writer gets a new token each time
-//! its token has ended a wait. Java's interrupt works like that: the wait that it ends consumes it.
+//! A cancelled token stays cancelled, which is right for a task: all later waits of the task fail.
+//! But the writer must be able to wait again after an interrupt, because more lines may come. So the writer
+//! gets a new token each time its token has ended a wait. Java's interrupt has the same behaviour: the wait
+//! that it ends also clears it.
 
 use executor::{CancelToken, Latch, masked};
 
@@ -29,13 +30,13 @@ impl WriterThread {
         Self { interrupt, ended }
     }
 
-    /// Ends the writer's present wait, or its next one if it does not wait now.
+    /// Interrupts the writer's present wait, or its next wait if it does not wait now.
     pub(super) fn interrupt(&self) {
         let token = self.interrupt.current();
         token.cancel();
     }
 
-    /// Waits until the writer has ended, also in a task that was cancelled.
+    /// Waits until the writer has ended; a cancellation of the caller's task does not end this wait.
     pub(super) fn join(&self) {
         masked(|| self.ended.wait()).expect("no token can end a masked wait");
     }
@@ -46,7 +47,7 @@ impl Interrupt {
         self.0.lock().unwrap().clone()
     }
 
-    /// Takes an item for the writer. `None`: the writer was interrupted and must find out why.
+    /// Takes an item for the writer. Returns `None` if the writer was interrupted and must find out why.
     pub(super) fn take<T>(&self, queue: &Queue<T>) -> Option<T> {
         let taken = self.current().attach(|| queue.take());
         if taken.is_none() {

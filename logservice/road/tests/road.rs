@@ -1,6 +1,6 @@
-//! The road on real threads: each step keeps the promises that the table says it keeps. The program `road`
-//! shows the broken promises, and the models in `logservice/model` find them; on real threads it would take
-//! luck to find them.
+//! Checks the steps on real threads: each step keeps the promises that the table lists for it. The program
+//! `road` shows the broken promises, and the models in `logservice/model` find them; on real threads they
+//! occur only by chance.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
@@ -27,7 +27,7 @@ fn holds(what: &str, check: fn()) {
 
 #[test]
 fn every_step_keeps_what_it_is_said_to_keep() {
-    // The `stop` of step 3 may hang in any check, when the count was too high.
+    // In step 3, `stop` may hang in any check, because the count may be too high.
     for step in steps().into_iter().filter(|step| step.number != 3) {
         for property in Property::ALL.into_iter().filter(|property| step.keeps(*property)) {
             holds(&format!("step {}: {property}", step.number), step.check(property));

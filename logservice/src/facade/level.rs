@@ -1,4 +1,4 @@
-//! The levels of the facades are the same as ours, under other names.
+//! Converts between the levels of the facades and the levels of this package, which have other names.
 
 use crate::Level;
 

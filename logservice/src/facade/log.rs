@@ -1,4 +1,4 @@
-//! The front end for programs, and the crates they use, that log through the `log` crate.
+//! The front end for programs and libraries that log through the `log` crate.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -9,17 +9,18 @@ use log::{Log, Metadata, SetLoggerError};
 use super::tracing::with_current_spans;
 use crate::{Durability, Fields, Levels, LogHandle, Record, Value};
 
-/// How long [`flush`](Log::flush) waits at most. `flush` has no way to report a failure.
+/// The longest time that [`flush`](Log::flush) waits. `flush` has no way to report a failure.
 const FLUSH_AT_MOST: Duration = Duration::from_secs(1);
 
-/// The logger of the `log` crate that hands all its records to a service.
+/// A logger for the `log` crate that passes all its records to a service.
 ///
-/// Key-value pairs keep their types: `log::info!(rows = 3; "read")`. A record that the service refuses is
-/// counted by the service; the macros have no way to report it.
+/// Key-value pairs keep their types, as in `log::info!(rows = 3; "read")`. The service counts the records
+/// that it refuses, because the macros cannot report a refusal.
 ///
-/// Records have the `tracing` spans that the thread is in if both facades were [installed](super::install)
-/// together. With a subscriber of your own, use `tracing_log::LogTracer` in place of this logger: it turns
-/// records into events, and the [`LogLayer`](crate::LogLayer) knows their spans.
+/// Records contain the current `tracing` spans of the thread if both facades were
+/// [installed](super::install) together. A program with its own subscriber should use
+/// `tracing_log::LogTracer` in place of this logger. It turns records into events, and the
+/// [`LogLayer`](crate::LogLayer) knows their spans.
 #[derive(Debug, Clone)]
 pub struct Logger {
     first: Output,
@@ -33,21 +34,24 @@ struct Output {
 }
 
 impl Logger {
-    /// Makes a logger for what these levels enable.
+    /// Creates a logger for the records that the given levels enable.
     pub fn new(handle: LogHandle, levels: Levels) -> Self {
         Self { first: Output { handle, levels }, others: Vec::new() }
     }
 
-    /// Adds another service, with levels of its own. It gets each record after the services added before it.
+    /// Adds another service, with its own levels. The added service gets each record after the services
+    /// that were added before.
     pub fn and(mut self, handle: LogHandle, levels: Levels) -> Self {
         self.others.push(Output { handle, levels });
         self
     }
 
-    /// Makes this the process's logger, whose maximum level follows the levels from now on.
+    /// Makes this logger the process's logger; the process's maximum level then follows the levels of this
+    /// logger.
     ///
     /// # Errors
-    /// If the process has a logger already. That logger stays, and so does its maximum level.
+    /// Fails if the process already has a logger. After an error, the existing logger and its maximum level
+    /// stay unchanged.
     pub fn install(self) -> Result<(), SetLoggerError> {
         let levels = self.outputs().map(|output| output.levels.clone()).collect();
         log::set_boxed_logger(Box::new(self))?;
@@ -72,8 +76,8 @@ impl Log for Logger {
         }
     }
 
-    /// Waits until what was logged before is handed to the system, for a second at most, for each service one
-    /// after the other.
+    /// Waits until all earlier records have been passed to the system; waits at most a second for each
+    /// service, one after the other.
     fn flush(&self) {
         for output in self.outputs() {
             let _ = output.handle.flush(Durability::System, FLUSH_AT_MOST);
@@ -91,7 +95,7 @@ impl Output {
             return;
         }
         with_current_spans(&self.handle, |spans| {
-            // The service counts the records that it refuses.
+            // The service itself counts the records that it refuses, so the error is ignored.
             let _ = self.handle.log(&Record {
                 time: SystemTime::now(),
                 level: record.level().into(),
@@ -110,7 +114,7 @@ struct Pairs<'a>(&'a dyn Source);
 
 impl Fields for Pairs<'_> {
     fn visit(&self, each: &mut dyn FnMut(&str, Value<'_>)) {
-        // Neither visitor fails.
+        // The visitors of this package never fail.
         let _ = self.0.visit(&mut Each(each));
     }
 }
@@ -174,7 +178,7 @@ impl VisitValue<'_> for Pair<'_, '_> {
     }
 }
 
-/// Formats a value by `Debug` or by `Display`, as it was captured: the value itself knows which.
+/// Formats a value by `Debug` or by `Display`; the value itself knows how it was captured.
 struct Shown<'v>(kv::Value<'v>);
 
 impl fmt::Debug for Shown<'_> {

@@ -1,7 +1,7 @@
-//! Front ends: how a program's records come to the service.
+//! Front ends: the ways in which a program's records reach the service.
 //!
-//! Programs and libraries log through the `log` or the `tracing` crate and know nothing of this crate.
-//! [`install`] makes a service the place where both end, for the whole process:
+//! Programs and libraries log through the `log` or the `tracing` crate and need no knowledge of this crate.
+//! [`install`] sends the records of both crates to a service, for the whole process:
 //!
 //! ```
 //! # struct Nowhere;
@@ -25,14 +25,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A program with a subscriber of its own adds a [`LogLayer`] to it.
+//! A program with its own subscriber adds a [`LogLayer`] to this subscriber.
 //!
 //! # Several outputs
 //!
-//! A file for all records, and standard error for the warnings: each output is a service, with its own sink,
-//! format, levels, policies, buffer and counts. So each output keeps the promises of a service by itself, and
-//! an output that hangs costs the other outputs no line. An output that hangs holds up threads as its own
-//! [`Overflow`](crate::Overflow) says, and no longer.
+//! A program can have several outputs, such as a file for all records and standard error for the warnings.
+//! Each output is a service with its own sink, format, levels, policies, buffer and counts. So each output
+//! keeps the promises of a service by itself, and an output that hangs loses no lines of other outputs. An
+//! output that hangs delays threads only as long as its own [`Overflow`](crate::Overflow) policy allows.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -52,9 +52,9 @@
 //! # }
 //! ```
 //!
-//! A record that is logged while another is being logged, for instance by a value that is formatted, is a
-//! record of its own and comes first. Only `tracing` itself drops such an event, and only if its subscriber
-//! is not the process's but a thread's (`with_default`).
+//! If a value logs while it is formatted for a record, its record is separate and comes before the other
+//! record. Only `tracing` itself drops such a nested event, and only if the thread has its own subscriber
+//! (`with_default`) instead of the process's subscriber.
 
 mod level;
 
@@ -74,8 +74,8 @@ use std::fmt;
 
 use crate::{Levels, LogHandle};
 
-/// Why [`install`] failed: the process already has another logger or subscriber. The other facade is
-/// installed.
+/// The reason why [`install`] failed: the process already has another logger or subscriber. The facade that
+/// is not named in the error is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InstallError {
@@ -87,21 +87,21 @@ pub enum InstallError {
     Both,
 }
 
-/// Makes the service the place where records of the `log` crate and events of the `tracing` crate end, in the
-/// whole process.
+/// Sends the records of the `log` crate and the events of the `tracing` crate to the service, in the whole
+/// process.
 ///
 /// # Errors
-/// A process has one logger and one subscriber, which cannot be replaced. [`InstallError`] says which there
-/// was already; the other facade is installed all the same.
+/// A process has one logger and one subscriber, which cannot be replaced. [`InstallError`] tells which of
+/// them existed before; the other facade is still installed.
 pub fn install(handle: &LogHandle, levels: &Levels) -> Result<(), InstallError> {
     install_all((handle, levels), &[])
 }
 
-/// Makes several services the place where records and events end, each with levels of its own. A record goes
-/// to one after the other, in this order.
+/// Sends records and events to several services, each with its own levels. The services get each record one
+/// after the other, in the given order.
 ///
 /// # Errors
-/// Fails as [`install`] does.
+/// Fails in the same cases as [`install`].
 pub fn install_all(
     first: (&LogHandle, &Levels),
     others: &[(&LogHandle, &Levels)],

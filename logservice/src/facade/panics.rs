@@ -1,4 +1,4 @@
-//! Panics in the log.
+//! Writes panics to the log.
 
 use std::fmt::Arguments;
 use std::panic::{self, PanicHookInfo};
@@ -9,26 +9,27 @@ use crate::record::thread_name;
 use crate::service::{PANICKING_AT_MOST, is_formatting};
 use crate::{Durability, Level, LogHandle, Record};
 
-/// Logs every panic from now on, at level error with the target `panic`: the thread, the place and the
-/// message. Then the hook that was set before is called.
+/// Logs every panic from now on, at level error and with the target `panic`: the thread, the source
+/// location and the message. Then it calls the hook that was set before.
 ///
-/// The thread that panics waits until the line is handed to the system: a panic may be the end of the
-/// process. It waits for a second at most, whatever the policy of the level error: a full disk must not keep
-/// the hook that was there before, and the message on standard error, waiting. On the writer's own thread
-/// nothing is logged, since no thread is left to write it. While a record is being formatted nothing is
-/// logged here either: that record's own line says that the record, or one of its values, panicked.
+/// The panicking thread waits until the line has been passed to the system, because the process may end
+/// after a panic. For every policy of the level error, the thread waits at most a second, because a full
+/// disk must not delay the previous hook and the message on standard error. A panic on the writer's own
+/// thread is not logged, because no thread is left to write the line. A panic while a record is being
+/// formatted is not logged by this hook either, because the record's own line reports that the record or
+/// one of its values panicked.
 ///
-/// The record has the place of the panic. If the process's facades were [installed](super::install) by this
-/// package, the record also has the spans that the thread is in.
+/// The record contains the source location of the panic. If the process's facades were
+/// [installed](super::install) by this package, the record also contains the current spans of the thread.
 ///
 /// # Aborts
-/// std ends the process if a panic hook panics. A [format](crate::Format) of your own must not panic for a
-/// record without fields.
+/// The standard library aborts the process if a panic hook panics. So a custom [format](crate::Format) must
+/// not panic for a record without fields.
 pub fn log_panics(handle: LogHandle) {
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        // Otherwise a format that has panicked would be asked for a line about its own panic, and end the
-        // process.
+        // Otherwise a format that has panicked would be called for a line about its own panic, and abort
+        // the process.
         if !is_formatting() {
             log(&handle, panic);
         }

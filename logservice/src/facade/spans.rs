@@ -1,8 +1,9 @@
-//! The spans that a thread is in, as the layer keeps them.
+//! The current spans of a thread, in the form in which the layer keeps them.
 //!
-//! A span's values can be borrowed only while it is created, so they are copied; a value with only `Debug` or
-//! `Display` is formatted then. They are kept in a node with a link to the parent's node: one look at the
-//! registry gives an event the whole way to the root. No lock is held while a value is formatted.
+//! A span's values can be borrowed only while the span is created, so they are copied; a value with only
+//! `Debug` or `Display` is formatted at that time. The values are kept in a node with a link to the
+//! parent's node: a single look-up in the registry gives an event all spans up to the root. No lock is held
+//! while a value is formatted.
 
 use std::error::Error;
 use std::fmt::{self, Debug, Write};
@@ -14,15 +15,17 @@ use tracing::field::{Field, Visit};
 use crate::record::Causes;
 use crate::{Fields, Value};
 
-/// The longest text that is kept of a span's value. It is kept as long as the span, so its length is limited.
+/// The largest length of the text that is kept of a span's value. The text is kept as long as the span, so
+/// its length is limited.
 const LONGEST: usize = 4096;
 
-/// A span, as the layer keeps it.
+/// The layer's data about a span.
 pub(super) struct Node {
     pub(super) name: &'static str,
     pub(super) parent: Option<Arc<Node>>,
     created: Values,
-    /// Values that were recorded after the creation. Most spans have none, and need no lock.
+    /// Values that were recorded after the creation of the span. Most spans have no such values, and need
+    /// no lock.
     recorded: OnceLock<Mutex<Arc<Values>>>,
 }
 
@@ -55,12 +58,12 @@ impl Node {
         Self { name, parent, created, recorded: OnceLock::new() }
     }
 
-    /// Adds values. A new value of a field replaces the old one, so a field that changes all the time needs
-    /// no more memory.
+    /// Adds values. A new value of a field replaces the old value, so a field that changes often needs no
+    /// more memory.
     pub(super) fn record(&self, values: Values) {
         let recorded = self.recorded.get_or_init(Mutex::default);
         let mut recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
-        // An event that is being formatted keeps the values that it has seen.
+        // An event that is being formatted keeps the values that it has already read.
         let recorded = Arc::make_mut(&mut *recorded);
         for (name, value) in values.0 {
             match recorded.0.iter_mut().find(|(known, _)| *known == name) {
@@ -100,7 +103,7 @@ impl Kept {
     }
 }
 
-/// Copies the values of a span, in their order.
+/// Copies the values of a span, in the order of its fields.
 impl Visit for Values {
     fn record_f64(&mut self, field: &Field, value: f64) {
         self.0.push((field.name(), Kept::Float(value)));
@@ -139,19 +142,20 @@ impl Visit for Values {
     }
 }
 
-/// Formats a value. A value that panics meanwhile must not end the task that made the span.
+/// Formats a value as text. A value that panics during formatting must not end the task that created the
+/// span.
 fn show(what: fmt::Arguments<'_>) -> Verbatim {
     let mut shown = Shown(String::new());
     let result = catch_unwind(AssertUnwindSafe(|| shown.write_fmt(what)));
     if let Err(payload) = result {
-        // The destructor of the panic's payload might panic.
+        // The payload is forgotten, because its destructor might panic.
         std::mem::forget(payload);
         shown.0.push_str("(panicked)");
     }
     Verbatim(shown.0.into())
 }
 
-/// A text that refuses to grow beyond [`LONGEST`].
+/// A text that refuses to grow beyond [`LONGEST`] bytes.
 struct Shown(String);
 
 impl Write for Shown {

@@ -18,8 +18,8 @@ use tracing_subscriber::registry::{LookupSpan, Registry, SpanRef};
 use super::spans::{Node, Values};
 use crate::{Fields, Levels, LogHandle, Record, Value};
 
-/// A layer of a `tracing` subscriber that hands all events to a service, with their fields and the spans they
-/// are in.
+/// A layer of a `tracing` subscriber that passes all events to a service, with their fields and their
+/// spans.
 ///
 /// ```no_run
 /// # fn f(handle: logservice::LogHandle) -> Result<(), Box<dyn std::error::Error>> {
@@ -32,32 +32,32 @@ use crate::{Fields, Levels, LogHandle, Record, Value};
 /// # Ok(()) }
 /// ```
 ///
-/// The layer stands beside other layers and does not decide what they get: [`filtered`](Self::filtered) gives
-/// it a filter of its own. A filter of the whole subscriber, as `EnvFilter` is, decides for this layer, too.
+/// The layer does not affect other layers of the subscriber: [`filtered`](Self::filtered) gives this layer
+/// its own filter. A filter of the whole subscriber, such as `EnvFilter`, also applies to this layer.
 ///
-/// Events show the value that was recorded last for each field of a span. A value that has only `Debug` or
-/// `Display` is formatted when it is recorded. The layer does not log that a span follows from another one.
+/// For each field of a span, events show the value that was recorded last. A value that has only `Debug` or
+/// `Display` is formatted when it is recorded. The layer ignores `follows_from` relations between spans.
 ///
-/// Records of the `log` crate that come as events, from `tracing_log::LogTracer`, get their own target back.
-/// A process has either this or a [`Logger`](crate::Logger) as its logger of the `log` crate, so no record
-/// comes twice.
+/// Records of the `log` crate that arrive as events, through `tracing_log::LogTracer`, get their own target
+/// back. A process uses either `LogTracer` or a [`Logger`](crate::Logger) as its logger of the `log` crate,
+/// so no record is logged twice.
 #[derive(Debug)]
 pub struct LogLayer {
     handle: LogHandle,
-    /// Distinguishes the nodes of this layer from those of other layers in the same registry, which may have
-    /// another filter.
+    /// Distinguishes the nodes of this layer from the nodes of other layers in the same registry, which may
+    /// have another filter.
     number: u32,
 }
 
 impl LogLayer {
-    /// Makes a layer that logs every event.
+    /// Creates a layer that logs every event.
     pub fn new(handle: LogHandle) -> Self {
         static NUMBERS: AtomicU32 = AtomicU32::new(1); // 0 is no layer
         Self { handle, number: NUMBERS.fetch_add(1, Relaxed) }
     }
 
-    /// Makes a layer that logs what these levels enable. Spans that they do not enable are left out of an
-    /// event's spans.
+    /// Creates a layer that logs the events that the given levels enable. An event's spans do not include
+    /// spans that the levels disable.
     pub fn filtered<S>(handle: LogHandle, levels: Levels) -> Filtered<Self, Levels, S>
     where
         S: Subscriber + for<'a> LookupSpan<'a>,
@@ -68,7 +68,7 @@ impl LogLayer {
     fn log(&self, event: &Event<'_>, said_at: SaidAt<'_>, node: Option<&Arc<Node>>) {
         let (target, file, line) = said_at;
         with_spans(node, |spans| {
-            // The service counts the events that it refuses.
+            // The service itself counts the events that it refuses, so the error is ignored.
             let _ = self.handle.log(&Record {
                 time: SystemTime::now(),
                 level: (*event.metadata().level()).into(),
@@ -83,23 +83,23 @@ impl LogLayer {
     }
 }
 
-/// The target, the file of the source, and its line.
+/// The target, the source file, and the line number.
 type SaidAt<'a> = (&'a str, Option<&'a str>, Option<u32>);
 
-/// The nodes of a span, in its extensions: one for each layer that knows the span.
+/// The nodes of a span, which are stored in its extensions: one node for each layer that knows the span.
 struct Nodes(SmallVec<[(u32, Arc<Node>); 1]>);
 
-/// Whether any layer has seen a span: programs that have none need not look for them.
+/// True if any layer has seen a span; programs without spans need not search for spans.
 static ARE_SPANS: AtomicBool = AtomicBool::new(false);
 
-/// A layer's node in a span.
+/// Returns a layer's node in a span.
 fn node<'a, S: LookupSpan<'a>>(of_layer: u32, span: &SpanRef<'a, S>) -> Option<Arc<Node>> {
     let extensions = span.extensions();
     let nodes: &Nodes = extensions.get()?;
     nodes.0.iter().find(|(of, _)| *of == of_layer).map(|(_, node)| Arc::clone(node))
 }
 
-/// Hands over the spans from the outermost one to that of `node`.
+/// Passes on the spans from the outermost span to the span of `node`.
 fn with_spans<R>(node: Option<&Arc<Node>>, with: impl FnOnce(&[(&str, &dyn Fields)]) -> R) -> R {
     let mut spans: SmallVec<[(&str, &dyn Fields); 8]> = SmallVec::new();
     let mut next = node;
@@ -112,7 +112,7 @@ fn with_spans<R>(node: Option<&Arc<Node>>, with: impl FnOnce(&[(&str, &dyn Field
 }
 
 /// The subscriber that [`install`] has set for the process. In any other subscriber, a layer may hold a
-/// span's lock while it formats a value; if that value logs or panics, a look at the span would deadlock.
+/// span's lock while it formats a value; if the value logs or panics, reading the span would deadlock.
 static INSTALLED: OnceLock<Dispatch> = OnceLock::new();
 
 pub(super) fn install(outputs: Vec<(LogHandle, Levels)>) -> Result<(), SetGlobalDefaultError> {
@@ -135,7 +135,7 @@ pub(super) fn install(outputs: Vec<(LogHandle, Levels)>) -> Result<(), SetGlobal
     Ok(())
 }
 
-/// Hands over the spans that this thread is in, as the installed layer of this service has kept them.
+/// Passes on the current spans of this thread, as the installed layer of this service has kept them.
 pub(super) fn with_current_spans<R>(handle: &LogHandle, with: impl FnOnce(&[(&str, &dyn Fields)]) -> R) -> R {
     match ARE_SPANS.load(Relaxed).then(|| current_node(handle.layer())).flatten() {
         Some(node) => with_spans(Some(&node), with),
@@ -188,8 +188,8 @@ where
     }
 }
 
-/// Whether `tracing-log` has made the event from a record of the `log` crate. A field then has the record's
-/// target.
+/// Returns true if `tracing-log` has created the event from a record of the `log` crate. In such an event,
+/// a field has the record's target.
 fn is_from_log(event: &Event<'_>) -> bool {
     let metadata = event.metadata();
     metadata.target() == "log" && metadata.fields().field(LOG_TARGET).is_some()
@@ -197,7 +197,7 @@ fn is_from_log(event: &Event<'_>) -> bool {
 
 const LOG_TARGET: &str = "log.target";
 
-/// Where a record of the `log` crate comes from. The values are borrowed only for a moment.
+/// The source location of a record of the `log` crate. The values are borrowed only during the visit.
 #[derive(Default)]
 struct FromLog {
     target: String,
@@ -231,7 +231,7 @@ impl Visit for FromLog {
     fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
 }
 
-/// The fields of an event without its message and without those that `tracing-log` adds.
+/// The fields of an event without its message and without the fields that `tracing-log` adds.
 struct EventFields<'a>(&'a Event<'a>);
 
 impl Fields for EventFields<'_> {
@@ -295,8 +295,8 @@ impl Visit for Pairs<'_> {
 
 const MESSAGE: &str = "message";
 
-/// The message of an event, formatted while the event is visited: in any other way its values would have to
-/// be copied.
+/// The message of an event, formatted while the event is visited, because otherwise its values would have
+/// to be copied.
 struct Message<'a>(&'a Event<'a>);
 
 impl fmt::Display for Message<'_> {

@@ -1,4 +1,4 @@
-//! The lines of a log as they are written, over rotations and removals: what `tail -F` does.
+//! Reads the lines of a log as they are written, across rotations and removals, like `tail -F`.
 //!
 //! ```no_run
 //! use executor::CancelToken;
@@ -15,14 +15,15 @@
 //! # }
 //! ```
 //!
-//! It polls the file ten times a second and needs no notification by the system, so it works on every file
-//! system.
+//! The reader polls the file ten times a second and needs no notification by the system, so it works on
+//! every file system.
 //!
 //! # From one file to the next
-//! The open file may lose the log's name to another file. Then there is a next file, and the old one is read
-//! to its end first. But where is its end? After a program has moved the log away, the writer may write to
-//! the moved file for a while. So the old file is left only when the next one has bytes: then the writer has
-//! left the old one, too.
+//! Another file may take over the log's name, while the reader still has the old file open. Then there is a
+//! next file, but the reader first reads the old file to its end. The end of the old file is not obvious:
+//! After a program has moved the log away, the writer may still write to the moved file for a while. So the
+//! reader leaves the old file only when the next file has bytes, because then the writer has left the old
+//! file, too.
 //!
 //! ```text
 //!                      the name means another        what was written
@@ -30,17 +31,17 @@
 //!   Follows one file ──────────────────────▶ Ends it ──────────────▶ Follows the next one
 //! ```
 //!
-//! Between two looks the log may be rotated several times. So the next file is the one with the next lower
-//! number after the name that the old file has now (`app.log.3` is followed by `app.log.2`), and the log
-//! itself after number 1. While names are looked at, they may change; files only move to higher numbers,
-//! though. What was seen holds if afterwards the old file still has its name and there is no file between the
-//! two. Files whose names have dates do not move: the next one is the file with the next later date, if the
-//! names are still the same when it is open.
+//! Between two polls, the log may be rotated several times. So the next file is the file with the next
+//! lower number after the present name of the old file (`app.log.3` is followed by `app.log.2`); after
+//! number 1, it is the log itself. File names may change while the reader checks them, but files only move
+//! to higher numbers. The result is right if afterwards the old file still has its name and there is no
+//! file between the two. Files with dates in their names do not move: the next file is the file with the
+//! next later date, if the names are still the same when this file is open.
 //!
 //! # What is missed
-//! Files that were rotated and removed, or compressed, between two looks. A log that is truncated, and has
-//! grown again to more than was read, before the next look. On Windows a rotation is noticed only if the new
-//! file is shorter than what was read of the old one.
+//! Files that were rotated and removed, or compressed, between two polls are not read. A truncated log is
+//! not noticed if it has grown beyond the read position before the next poll. On Windows, a rotation is
+//! noticed only if the new file is shorter than the part of the old file that was read.
 
 mod next;
 
@@ -55,28 +56,31 @@ use self::next::{Source, next_file};
 
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How much is read at once.
+/// The number of bytes in one read.
 const BLOCK: usize = 64 << 10;
 
-/// A line that is longer is given in pieces, so that a file without line feeds does not fill the memory.
+/// The length above which a line is returned in pieces, so that a file without line feeds does not fill the
+/// memory.
 const LONGEST: usize = 1 << 20;
 
 /// Iterates over the lines of a log, without their line feeds, and waits for more. The iteration ends when
 /// its token is cancelled.
 ///
-/// If the file does not exist, the iterator waits for it. The last line of a file that is followed by another
-/// file is given even without a line feed. An error is one item, after which the iterator tries again.
+/// If the file does not exist, the iterator waits for it. If another file follows, the last line of a file
+/// is returned even without a line feed. Each error is one item, after which the iterator tries again.
 #[derive(Debug)]
 #[must_use = "iterators are lazy"]
 pub struct Follow {
     path: PathBuf,
     token: CancelToken,
-    /// How many lines of the first file are given. A file that is made later is given whole.
+    /// The number of lines of the first file that are returned. A file that is created later is returned
+    /// completely.
     last: Option<usize>,
     open: Option<Source>,
     /// The file to read after `open` has been read to its end.
     next: Option<Source>,
-    /// The bytes read. The bytes from `given` on are not given yet; they have no line feed before `searched`.
+    /// The bytes that were read. The bytes from `given` on have not been returned yet; they have no line
+    /// feed before `searched`.
     buffer: Vec<u8>,
     given: usize,
     searched: usize,
@@ -85,7 +89,7 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// Begins at the start of the file.
+    /// Creates an iterator that begins at the start of the file.
     pub fn new(path: impl Into<PathBuf>, token: CancelToken) -> Self {
         Self {
             path: path.into(),
@@ -101,19 +105,19 @@ impl Follow {
         }
     }
 
-    /// Begins with the last `lines` lines of the file; with 0, at its end.
+    /// Makes the iterator begin with the last `lines` lines of the file, or at its end if `lines` is 0.
     pub fn last(mut self, lines: usize) -> Self {
         self.last = Some(lines);
         self
     }
 
-    /// Whether the last item was only a piece of a line, which the next item continues: a line of more than a
-    /// MiB is given in pieces.
+    /// Returns true if the last item was only a piece of a line, which the next item continues: a line of
+    /// more than a MiB is returned in pieces.
     pub fn goes_on(&self) -> bool {
         self.goes_on
     }
 
-    /// Takes a whole line out of the buffer, if there is one.
+    /// Takes a whole line out of the buffer, if the buffer contains one.
     fn buffered(&mut self) -> Option<Vec<u8>> {
         let unsearched = &self.buffer[self.searched..];
         let (end, skip) = match memchr::memchr(b'\n', unsearched) {
@@ -131,7 +135,7 @@ impl Follow {
         Some(line)
     }
 
-    /// Reads on, or goes to the next file. False if there is nothing yet.
+    /// Reads more bytes, or goes to the next file. Returns false if there are no new bytes yet.
     fn read_on(&mut self) -> io::Result<bool> {
         let Some(open) = &mut self.open else { return self.begin() };
         self.buffer.drain(..self.given);
@@ -157,7 +161,7 @@ impl Follow {
         Ok(self.next.is_some()) // the old one may have got more meanwhile
     }
 
-    /// Ends the line that is in the buffer: the rest of it will not come.
+    /// Ends the line in the buffer, because the rest of the line will not come.
     fn end_line(&mut self) {
         if self.given < self.buffer.len() {
             self.buffer.push(b'\n');
@@ -202,7 +206,8 @@ impl Iterator for Follow {
     }
 }
 
-/// Where the last `lines` lines of a file begin. A line without its line feed does not count.
+/// Returns the position at which the last `lines` lines of a file begin. A line without its line feed does
+/// not count.
 fn start_of_last(file: &mut File, lines: usize) -> io::Result<u64> {
     let mut position = file.metadata()?.len();
     let mut line_feeds = 0;

@@ -1,4 +1,4 @@
-//! Which file of a log comes after another, while all of them may be renamed.
+//! Finds the file of a log that comes after another file, while all files may be renamed.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -15,7 +15,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// `None` if there is no such file.
+    /// Returns `None` if there is no such file.
     pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
         if there(fs::metadata(path))?.is_some_and(|metadata| !metadata.is_file()) {
             return Err(io::Error::other("it is no file")); // a pipe would block here
@@ -38,8 +38,8 @@ fn is_at(path: &Path, identity: Identity) -> io::Result<bool> {
 }
 
 // ANCHOR: next
-/// The file that comes after this one, if it has bytes. `between` is for tests: it does what other programs
-/// may do between two looks.
+/// Returns the file that comes after this file, if it has bytes. `between` is for tests: it simulates other
+/// programs' actions between two checks.
 pub(super) fn next_file(log: &Path, old: Identity, mut between: impl FnMut()) -> io::Result<Option<Source>> {
     let name = |number| if number == 0 { log.to_owned() } else { numbered(log, number) };
     loop {
@@ -58,8 +58,8 @@ pub(super) fn next_file(log: &Path, old: Identity, mut between: impl FnMut()) ->
 }
 // ANCHOR_END: next
 
-/// The next file of a log whose rotated files have dates; these do not move. A compressed file cannot be read
-/// and is skipped.
+/// Returns the next file of a log whose rotated files have dates in their names; such files do not move. A
+/// compressed file cannot be read and is skipped.
 fn next_dated(log: &Path, old: Identity, mut between: impl FnMut()) -> io::Result<Option<Source>> {
     let after_old = || -> io::Result<Option<PathBuf>> {
         let files: Vec<_> = there(dated(log))?.unwrap_or_default();
@@ -70,7 +70,7 @@ fn next_dated(log: &Path, old: Identity, mut between: impl FnMut()) -> io::Resul
     loop {
         let name = after_old()?;
         between();
-        // Without a later file, the log itself comes next, even if the old file is gone.
+        // If there is no later file, the log itself comes next, even if the old file is gone.
         let next = Source::open(name.as_deref().unwrap_or(log))?;
         if after_old()? == name {
             return with_bytes(next);
@@ -83,11 +83,11 @@ fn with_bytes(next: Option<Source>) -> io::Result<Option<Source>> {
     Ok((next.file.metadata()?.len() > 0).then_some(next))
 }
 
-/// The number that a rotated file has now. Looks from low to high numbers, the direction in which files move,
-/// so that none is missed.
+/// Returns the present number of a rotated file. The search goes from low to high numbers, the direction in
+/// which files move, so that it misses no file.
 fn number_of(log: &Path, old: Identity) -> io::Result<Option<usize>> {
     for _ in 0..2 {
-        // The second list is for a file that got a new highest number while the first list was read.
+        // The second list finds a file that got a new highest number while the first list was read.
         for number in numbers(log)? {
             if is_at(&numbered(log, number), old)? {
                 return Ok(Some(number));
@@ -97,7 +97,7 @@ fn number_of(log: &Path, old: Identity) -> io::Result<Option<usize>> {
     Ok(None)
 }
 
-/// The numbers of rotated files, in their order.
+/// Returns the numbers of rotated files, in ascending order.
 fn numbers(log: &Path) -> io::Result<Vec<usize>> {
     let number = |end: &str| end.parse().ok().filter(|&number| number > 0);
     let mut numbers = there(beside(log, number))?.unwrap_or_default();
@@ -114,7 +114,7 @@ pub(super) mod tests {
         File::options().append(true).create(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
 
-    /// Rotates as a sink does, and makes a new log.
+    /// Rotates the log like a sink, and creates a new log.
     pub(in crate::follow) fn rotate(log: &Path, text: &str) {
         for number in (1..9).rev().filter(|&number| numbered(log, number).exists()) {
             fs::rename(numbered(log, number), numbered(log, number + 1)).unwrap();
@@ -145,8 +145,8 @@ pub(super) mod tests {
         assert_eq!(next, "b");
     }
 
-    /// Numbers 2 and 1 change between two looks: the look at 2 finds it free, and the look at 1 finds another
-    /// file by then.
+    /// Checks a race: numbers 2 and 1 change between two checks, so that 2 is free at its check, and 1 is
+    /// already another file at its check.
     #[test]
     fn a_file_that_moves_between_two_looks_is_not_passed() {
         let folder = tempfile::tempdir().unwrap();

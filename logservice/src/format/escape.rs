@@ -1,37 +1,38 @@
-//! Escapes what a text from outside must not bring into a line: line ends, characters that control a terminal
-//! or change the direction of writing, and invisible ones. With them an attacker could forge records that
-//! were never logged, or hide records.
+//! Escapes dangerous characters in a text from outside: line ends, characters that control a terminal or
+//! change the direction of writing, and invisible characters. With such characters, an attacker could forge
+//! records that were never logged, or hide records.
 //!
-//! Four invisible characters are let through, since ordinary texts have them: the joiners of Persian and of
-//! the scripts of India (U+200C, U+200D), and the selectors for the look of an emoji (U+FE0E, U+FE0F).
+//! Four invisible characters are allowed, because ordinary texts contain them: the joiners of Persian and
+//! of the scripts of India (U+200C, U+200D), and the selectors for the look of an emoji (U+FE0E, U+FE0F).
 //!
-//! Nearly every text has no such character, so bytes are checked eight at a time, and a run of harmless ones
-//! is copied as a whole.
+//! Nearly every text has no dangerous character, so bytes are checked eight at a time, and a run of
+//! harmless bytes is copied as a whole.
 
-/// How a character that must be escaped is written.
+/// The notation for a character that must be escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escapes {
-    /// As in Rust, `\n` and `\u{1b}`; a backslash stays as it is.
+    /// The notation of Rust, `\n` and `\u{1b}`; a backslash is not escaped.
     Shown,
-    /// As `Shown`, but for a text in quotation marks: marks and backslashes are escaped, too.
+    /// The notation of `Shown`, but for a text in quotation marks: quotation marks and backslashes are
+    /// escaped, too.
     Quoted,
-    /// As in a JSON string.
+    /// The notation of a JSON string.
     Json,
 }
 
 /// A piece of a text.
 pub(super) enum Piece<'a> {
-    /// Harmless: it may be cut at any character.
+    /// A harmless text, which may be cut at any character.
     Run(&'a str),
-    /// The escape of one character: it is written whole or not at all.
+    /// The escape of one character, which is written completely or not at all.
     Escape(&'a str),
 }
 
 impl Escapes {
-    /// Hands over a text in pieces, in order.
+    /// Passes on a text in pieces, in order.
     pub(super) fn pieces(self, text: &str, mut each: impl FnMut(Piece<'_>)) {
         let mut rest = text;
-        // A run goes on over a character that only looked suspicious.
+        // A harmless character that looked suspicious does not end a run.
         let mut looked_at = 0;
         while let Some(at) = self.suspicious(&rest.as_bytes()[looked_at..]) {
             let at = looked_at + at;
@@ -52,12 +53,12 @@ impl Escapes {
         }
     }
 
-    /// Whether the text has anything that must be escaped.
+    /// Returns true if the text has a character that must be escaped.
     pub(super) fn are_needed(self, text: &str) -> bool {
         self.suspicious(text.as_bytes()).is_some_and(|at| !text[at..].chars().all(|c| self.harmless(c)))
     }
 
-    /// The position of the first byte that can begin a forbidden character.
+    /// Returns the position of the first byte that can begin a forbidden character.
     #[inline]
     fn suspicious(self, bytes: &[u8]) -> Option<usize> {
         let (words, rest) = bytes.as_chunks::<8>();
@@ -74,15 +75,15 @@ impl Escapes {
         rest.iter().position(|&byte| self.suspects(byte)).map(|at| words.len() * 8 + at)
     }
 
-    /// Whether eight bytes are ASCII without anything to escape, computed on all eight at once. The answer
-    /// may be false even for a word without anything to escape.
+    /// Returns true if eight bytes are ASCII without a character to escape; all eight bytes are checked at
+    /// once. The result may be false even for eight bytes without a character to escape.
     #[inline]
     fn is_plain(self, word: [u8; 8]) -> bool {
         const EACH: u64 = 0x0101_0101_0101_0101;
         const HIGH: u64 = 0x80 * EACH;
         let word = u64::from_ne_bytes(word);
-        // Sets the high bit of a byte that is less than `limit` (the borrow may also set that of the byte
-        // above).
+        // Sets the high bit of each byte that is less than `limit` (the borrow may also set the high bit of
+        // the next byte).
         let below = |word: u64, limit: u64| word.wrapping_sub(limit * EACH) & !word;
         let equals = |byte: u8| below(word ^ (u64::from(byte) * EACH), 1);
         let mut found = word | below(word, 0x20) | equals(0x7f);
@@ -92,11 +93,11 @@ impl Escapes {
         found & HIGH == 0
     }
 
-    /// Whether a byte is, or may begin, a character that must be checked.
+    /// Returns true if a byte is, or may begin, a character that must be checked.
     fn suspects(self, byte: u8) -> bool {
         match byte {
-            // The bytes from 0x80 on begin those characters of `forbidden` that are no ASCII, and many
-            // others.
+            // The bytes from 0x80 on begin the characters of `forbidden` that are not ASCII, and many other
+            // characters.
             ..0x20 | 0x7f | 0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef | 0xf0 | 0xf3 => true,
             b'"' | b'\\' => self != Self::Shown,
             _ => false,
@@ -144,8 +145,8 @@ impl Escapes {
     }
 }
 
-/// The last bytes, at least `length` of them, as a word. Fewer than eight bytes are repeated to fill the
-/// word.
+/// Returns the last bytes, at least `length` of them, as an array of eight bytes. Fewer than eight bytes
+/// are repeated to fill the array.
 #[inline]
 fn end_of(bytes: &[u8], length: usize) -> [u8; 8] {
     if let Some(end) = bytes.last_chunk() {
@@ -161,9 +162,9 @@ fn end_of(bytes: &[u8], length: usize) -> [u8; 8] {
     word
 }
 
-/// Control characters (C0, DEL, C1), line and paragraph separators, direction marks, and the characters that
-/// Unicode calls ignorable (`Default_Ignorable_Code_Point`) except the four above; interlinear annotation
-/// marks, and the blank Braille pattern.
+/// Returns true for control characters (C0, DEL, C1), line and paragraph separators, and direction marks.
+/// Also returns true for the characters that Unicode calls ignorable (`Default_Ignorable_Code_Point`)
+/// except the four above, for interlinear annotation marks, and for the blank Braille pattern.
 fn forbidden(c: char) -> bool {
     matches!(
         c,

@@ -6,19 +6,19 @@ use super::stamp::Stamp;
 use crate::record::Causes;
 use crate::{Fields, Format, Level, Record, Value};
 
-/// Lines for people:
+/// Lines of text for people to read.
 ///
 /// ```text
 /// 2026-11-25T07:33:07.123456Z  INFO shop::db [worker-3] request{id=7}:query: connected host=db1 "rows read"=3
 /// ```
 ///
-/// They say the time with its zone, the level, the target, the thread, the spans from the outermost to the
-/// innermost, the message and the fields.
+/// A line contains the time with its zone, the level, the target, the thread, the spans from the outermost
+/// to the innermost, the message and the fields.
 ///
-/// A text from outside cannot forge a line or steer the reader's terminal: line breaks and all other control
-/// characters, those that set the direction of writing and those that show nothing are escaped (`\n`,
-/// `\u{1b}`). A value that could be mistaken for two values stands in quotation marks. (The message is not
-/// quoted. Where a machine reads the log, use [`Json`](super::Json).)
+/// A text from outside cannot forge a line or control the reader's terminal. All control characters are
+/// escaped (`\n`, `\u{1b}`), and so are characters that change the direction of writing and invisible
+/// characters. A value that could be mistaken for two values is put in quotation marks. (The message is not
+/// quoted. If a machine reads the log, use [`Json`](super::Json).)
 ///
 /// A line that would be too long ends with `… 1234 bytes cut`.
 #[derive(Debug, Clone)]
@@ -39,33 +39,33 @@ impl Says {
 }
 
 impl Human {
-    /// Times are in UTC.
+    /// Returns a format with times in UTC.
     pub fn utc() -> Self {
         Self { stamp: Stamp::utc(), says: Says::USUAL }
     }
 
-    /// Times are in the zone that the system is set to now.
+    /// Returns a format with times in the present time zone of the system.
     pub fn local() -> Self {
         Self { stamp: Stamp::local(), says: Says::USUAL }
     }
 
-    /// Times are in this zone.
+    /// Returns a format with times in the given zone.
     pub fn in_zone(zone: TimeZone) -> Self {
         Self { stamp: Stamp::in_zone(zone), says: Says::USUAL }
     }
 
-    /// The number of digits in the fraction of a second: 6 by default, 9 at most.
+    /// Sets the number of digits in the fraction of a second: 6 by default, 9 at most.
     pub fn digits(self, digits: u8) -> Self {
         Self { stamp: self.stamp.digits(digits), ..self }
     }
 
-    /// Whether a line has the name of the thread. By default it does.
+    /// Sets whether a line contains the name of the thread. By default, a line contains it.
     pub fn threads(self, said: bool) -> Self {
         Self { says: Says { threads: said, ..self.says }, ..self }
     }
 
-    /// Whether a line has the place in the source, behind the target: `shop::db src/db.rs:12`. By default it
-    /// does not.
+    /// Sets whether a line contains the source location, after the target, for example `shop::db
+    /// src/db.rs:12`. By default, a line contains no source location.
     pub fn places(self, said: bool) -> Self {
         Self { says: Says { places: said, ..self.says }, ..self }
     }
@@ -87,7 +87,7 @@ impl Format for Human {
     }
 }
 
-/// Appends all that comes after the level.
+/// Appends all parts of the line after the level.
 pub(super) fn body(line: &mut Line<'_>, record: &Record<'_>, says: Says) {
     line.escaped(Escapes::Shown, record.target);
     if says.places {
@@ -148,7 +148,7 @@ fn field(line: &mut Line<'_>, before: &str, key: &str, value: Value<'_>) {
     }
 }
 
-/// Appends a key or a value, in quotation marks if it would not be recognised as one otherwise.
+/// Appends a key or a value, in quotation marks if it would otherwise not be recognised as a single text.
 fn text(line: &mut Line<'_>, text: &str) {
     if text.is_empty() || text.bytes().any(|byte| matches!(byte, b' ' | b'=' | b'"')) {
         line.text("\"");
@@ -159,8 +159,8 @@ fn text(line: &mut Line<'_>, text: &str) {
     }
 }
 
-/// Appends a value whose text is known only once it is formatted, as [`text`] does. A value that formats as
-/// one quoted text stays as it is.
+/// Appends a value like [`text`], but formats the value first, because its text is not known before. A
+/// value whose text is already a quoted text is not changed.
 fn shown(line: &mut Line<'_>, what: std::fmt::Arguments<'_>) {
     let place = line.place();
     line.show(Escapes::Shown, what);
@@ -176,7 +176,8 @@ fn is_one(value: &str) -> bool {
     }
 }
 
-/// Where the closing quotation mark ends: the first one without a backslash before it.
+/// Returns the position after the closing quotation mark, which is the first mark without a backslash
+/// before it.
 fn end_of_quoted(text: &str) -> Option<usize> {
     let mut bytes = text.bytes().enumerate();
     while let Some((at, byte)) = bytes.next() {

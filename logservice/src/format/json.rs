@@ -1,6 +1,6 @@
-//! Lines for machines. This package escapes the strings itself; the tests read them back with `serde_json`. A
-//! line may be cut in the middle of a value that is formatted piece by piece, and must still be an object.
-//! And a line break that only some readers recognise (U+0085, U+2028) is escaped, too.
+//! Lines of text for machines to read. This package escapes the strings itself; the tests parse them with
+//! `serde_json`. A line may be cut in the middle of a value that is formatted piece by piece, and must
+//! still be a valid object. A line break that only some readers recognise (U+0085, U+2028) is also escaped.
 
 use std::fmt::Arguments;
 use std::ops::Range;
@@ -14,20 +14,21 @@ use super::stamp::Stamp;
 use crate::record::Causes;
 use crate::{Fields, Format, Record, Value};
 
-/// JSON lines: an object for each record.
+/// JSON lines: one JSON object for each record.
 ///
 /// ```text
 /// {"time":"2026-11-25T07:33:07.123456Z","level":"INFO","target":"shop::db","thread":"worker-3","message":"connected",
 ///  "fields":{"host":"db1","rows":3},"spans":[{"name":"request","fields":{"id":7}},{"name":"query"}]}
 /// ```
 ///
-/// * `fields` and `spans` (the outermost first) are missing if there are none. A program's own keys are
-///   nested, so that they collide with none of these. The second of two equal keys gets a number: `key#2`.
-/// * Values keep their types. Numbers that JSON does not have are strings: `"NaN"`, `"inf"`, whole numbers
-///   that need more than 64 bits. A value that has only `Debug` or `Display` is a string; so is an error,
-///   with its causes.
-/// * A line that would be too long is still an object. It then has a number `cut`, the count of missing
-///   bytes. A text that was cut ends with `…`; a member without any room was left out.
+/// * `fields` and `spans` (the outermost first) are missing if they are empty. A program's own keys are
+///   nested, so that they do not collide with the keys of the format. The second of two equal keys gets a
+///   number: `key#2`.
+/// * Values keep their types. Numbers that JSON does not support are written as strings: `"NaN"`, `"inf"`,
+///   and integers that need more than 64 bits. A value that has only `Debug` or `Display` is a string; an
+///   error is also a string, with its causes. * A line that would be too long is still an object. It then
+///   has a number `cut`, the count of missing bytes. A text that was cut ends with `…`; a member without
+///   any room is left out.
 #[derive(Debug, Clone)]
 pub struct Json {
     stamp: Stamp,
@@ -35,34 +36,35 @@ pub struct Json {
 }
 
 impl Json {
-    /// Times are in UTC.
+    /// Returns a format with times in UTC.
     pub fn utc() -> Self {
         Self { stamp: Stamp::utc(), places: false }
     }
 
-    /// Times are in the zone that the system is set to now.
+    /// Returns a format with times in the present time zone of the system.
     pub fn local() -> Self {
         Self { stamp: Stamp::local(), places: false }
     }
 
-    /// Times are in this zone.
+    /// Returns a format with times in the given zone.
     pub fn in_zone(zone: TimeZone) -> Self {
         Self { stamp: Stamp::in_zone(zone), places: false }
     }
 
-    /// The number of digits in the fraction of a second: 6 by default, 9 at most.
+    /// Sets the number of digits in the fraction of a second: 6 by default, 9 at most.
     pub fn digits(self, digits: u8) -> Self {
         Self { stamp: self.stamp.digits(digits), ..self }
     }
 
-    /// Whether a line has the place in the source, as `"file":"src/db.rs","line":12` behind the target. By
-    /// default it does not.
+    /// Sets whether a line contains the source location, as `"file":"src/db.rs","line":12` after the
+    /// target. By default, a line contains no source location.
     pub fn places(self, said: bool) -> Self {
         Self { places: said, ..self }
     }
 }
 
-/// The most room that closing a full line needs: it was cut in the innermost text of a span.
+/// The largest number of bytes that closing a full line needs; this case is a cut in the innermost text of
+/// a span.
 const ROOM: usize = r#"…"}}],"cut":}"#.len() + 20;
 
 impl Format for Json {
@@ -99,8 +101,8 @@ impl Format for Json {
     }
 }
 
-/// Appends a key and its value, or neither if there is no room. `value` returns whether it has found room, at
-/// least for its beginning; `first` is where the object begins.
+/// Appends a key and its value, or neither of them if there is not enough room. `value` returns true if it
+/// has found room, at least for its beginning; `first` is the position at which the object begins.
 fn member(line: &mut Line<'_>, first: usize, key: &str, value: impl FnOnce(&mut Line<'_>) -> bool) {
     let place = line.place();
     comma(line, first);
@@ -136,7 +138,7 @@ fn shown(line: &mut Line<'_>, what: Arguments<'_>) -> bool {
     string(line, |line| line.show(Escapes::Json, what))
 }
 
-/// Appends a text that is useless when cut. Returns whether there was room.
+/// Appends a text that is useless if it is cut. Returns true if there was enough room.
 fn whole(line: &mut Line<'_>, text: &str) -> bool {
     line.whole(text);
     !line.is_full()
@@ -162,8 +164,8 @@ fn value(line: &mut Line<'_>, value: Value<'_>) -> bool {
     }
 }
 
-/// Appends a number; as a string if it has more than 64 bits, which readers would parse as a float and lose
-/// digits.
+/// Appends a number, as a string if the number needs more than 64 bits, because readers would parse it as a
+/// float and lose digits.
 fn number(line: &mut Line<'_>, digits: &str, fits: bool) -> bool {
     if fits { whole(line, digits) } else { text(line, digits) }
 }
@@ -176,7 +178,7 @@ fn has_any(fields: &dyn Fields) -> bool {
 
 fn object(line: &mut Line<'_>, fields: &dyn Fields) -> bool {
     if !whole(line, "{") {
-        // Counts the bytes that are left out.
+        // This visit only counts the bytes that are left out.
         fields.visit(&mut |_, v| _ = value(line, v));
         return false;
     }
@@ -225,7 +227,8 @@ fn span(line: &mut Line<'_>, name: &str, fields: &dyn Fields) -> bool {
     begun
 }
 
-/// The keys that an object has already: where each stands in the line, and its length without the number.
+/// The keys that an object already has: the position of each key in the line, and its length without the
+/// number.
 #[derive(Default)]
 struct Keys(SmallVec<[(Range<usize>, usize); 8]>);
 

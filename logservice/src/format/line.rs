@@ -6,20 +6,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::escape::{Escapes, Piece};
 
-/// The mark at the end of a line that was cut, with as many digits as a number can have.
+/// The length of the mark at the end of a line that was cut, with the largest possible number of digits.
 const MARK: usize = "…  bytes cut".len() + 20;
 
-/// Appends to a text up to the limit. The bytes after that are only counted, so that a value of a gigabyte
-/// takes no memory.
+/// Appends to a text up to the limit. Bytes beyond the limit are only counted, so that a value of a
+/// gigabyte takes no memory.
 pub(super) struct Line<'a> {
     out: &'a mut String,
-    /// Where the line begins in the text.
+    /// The position in the text at which the line begins.
     start: usize,
-    /// Where the line must end.
+    /// The position at which the line must end.
     end: usize,
-    /// Up to where text may be appended: `end`, or nowhere once anything is missing.
+    /// The position up to which text may be appended: `end`, or nowhere once anything is missing.
     open: usize,
-    /// How many bytes were left out. Once this is not zero, only [`close`](Self::close) appends.
+    /// The number of bytes that were left out. If this number is not zero, only [`close`](Self::close)
+    /// appends text.
     missing: usize,
 }
 
@@ -30,7 +31,7 @@ impl<'a> Line<'a> {
         Self { out, start, end, open: end, missing: 0 }
     }
 
-    /// Appends a text that needs no escapes. It may be cut at any character.
+    /// Appends a text that needs no escapes. The text may be cut at any character.
     #[inline]
     pub(super) fn text(&mut self, text: &str) {
         if text.len() <= self.room() {
@@ -58,7 +59,7 @@ impl<'a> Line<'a> {
         self.open = if self.missing > 0 { 0 } else { self.open };
     }
 
-    /// Appends a text that is useless when cut: whole, or not at all.
+    /// Appends a text that is useless if it is cut: the whole text, or nothing.
     pub(super) fn whole(&mut self, text: &str) {
         if text.len() <= self.room() {
             self.out.push_str(text);
@@ -67,13 +68,13 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Appends a part of the line's syntax even if the line is full. There must be room for that part behind
-    /// the end of the line.
+    /// Appends a part of the line's syntax even if the line is full. The caller must have reserved room for
+    /// this part after the end of the line.
     pub(super) fn close(&mut self, text: &str) {
         self.out.push_str(text);
     }
 
-    /// Appends a text from outside, escaped.
+    /// Appends a text from outside, with escapes.
     pub(super) fn escaped(&mut self, escapes: Escapes, text: &str) {
         if escapes.are_needed(text) { self.in_pieces(escapes, text) } else { self.text(text) }
     }
@@ -86,15 +87,15 @@ impl<'a> Line<'a> {
         });
     }
 
-    /// Formats a value from outside and appends it, escaped. If it panics, the line keeps what it wrote until
-    /// then, and says so.
+    /// Formats a value from outside and appends it, with escapes. If the value panics, the line keeps the
+    /// text that was written until then, and reports the panic.
     pub(super) fn show(&mut self, escapes: Escapes, what: Arguments<'_>) {
         if let Some(text) = what.as_str() {
             return self.escaped(escapes, text);
         }
         let unescaped = Some(self.place());
         let mut shown = Shown { line: self, escapes, unescaped };
-        // If formatting fails, the line keeps what was written until then, too.
+        // If formatting fails, the line also keeps the text that was written until then.
         let result = catch_unwind(AssertUnwindSafe(|| _ = shown.write_fmt(what)));
         shown.escape();
         if let Err(payload) = result {
@@ -107,27 +108,27 @@ impl<'a> Line<'a> {
         self.missing > 0
     }
 
-    /// How many bytes were left out.
+    /// Returns the number of bytes that were left out.
     pub(super) fn missing(&self) -> usize {
         self.missing
     }
 
-    /// The present end of the line, for [`since`](Self::since) and [`take_back`](Self::take_back).
+    /// Returns the present end of the line, for [`since`](Self::since) and [`take_back`](Self::take_back).
     pub(super) fn place(&self) -> usize {
         self.out.len()
     }
 
-    /// The text that was appended behind `place`.
+    /// Returns the text that was appended after `place`.
     pub(super) fn since(&self, place: usize) -> &str {
         &self.out[place..]
     }
 
-    /// A part of what was appended, between two places.
+    /// Returns the part of the appended text between two places.
     pub(super) fn at(&self, range: Range<usize>) -> &str {
         &self.out[range]
     }
 
-    /// Removes the text behind `place`, and counts it as left out.
+    /// Removes the text after `place`, and counts it as left out.
     pub(super) fn take_back(&mut self, place: usize) {
         self.leave_out(self.out.len() - place);
         self.out.truncate(place);

@@ -1,4 +1,4 @@
-//! The queue of the log service and its writer, on every kind of schedule.
+//! Checks the queue of the log service and its writer under many kinds of schedules.
 #![cfg(feature = "shuttle")]
 
 extern crate executor_model as executor;
@@ -26,20 +26,20 @@ use queue::{Batch, Counts, Flushed, LineQueue, NotLogged, Overflow, Room};
 use std::io;
 use writer::{Voice, Writer};
 
-/// Runs the body under schedules that switch threads at any step, and under some that let one thread run for
-/// long.
+/// Runs the body under schedules that switch threads at any step, and under schedules that let one thread
+/// run for long.
 fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
     shuttle::check_random(body.clone(), 1_000);
     shuttle::check_pct(body, 1_000, 3);
 }
 
-/// The page that the sink has written: a letter for each line, and a digit where lines are missing.
+/// The output of the sink: a letter for each line, and a digit where lines are missing.
 #[derive(Default)]
 struct Page {
     text: Mutex<String>,
     grows: Condvar,
     on_disk: Mutex<String>,
-    /// The sink takes no line.
+    /// True if the sink accepts no line.
     is_shut: Mutex<bool>,
 }
 
@@ -69,14 +69,14 @@ impl sink::Sink for Pen {
             return Err(io::ErrorKind::StorageFull.into());
         }
         self.left = self.failures;
-        // A sink that is to fail takes one line at a time.
+        // A sink that must fail takes one line at a time.
         let taken = if self.failures > 0 { 1 } else { lines.len() };
         self.page.text.lock().unwrap().push_str(str::from_utf8(&lines[..taken]).unwrap());
         self.page.grows.notify_all();
         Ok(taken)
     }
 
-    /// Every second sync fails.
+    /// Every second call of `sync` fails.
     fn sync(&mut self) -> io::Result<()> {
         self.syncs += 1;
         thread::yield_now();
@@ -102,7 +102,7 @@ impl Voice for Quiet {
     }
 }
 
-/// A queue with its writer; lines have one byte.
+/// A queue with its writer, for lines of one byte.
 struct Log {
     queue: Arc<LineQueue>,
     page: Arc<Page>,
@@ -120,7 +120,7 @@ impl Log {
         Log { queue, page, writer }
     }
 
-    /// Puts the letters one after the other, and returns those that were accepted.
+    /// Puts the letters one after the other, and returns the letters that were accepted.
     fn put(&self, letters: &'static str, overflow: Overflow) -> JoinHandle<String> {
         let queue = Arc::clone(&self.queue);
         thread::spawn(move || {
@@ -139,7 +139,7 @@ fn put(queue: &LineQueue, letter: char, overflow: Overflow) -> Result<(), NotLog
     queue.put(&[letter as u8], overflow)
 }
 
-/// Checks that the page has each letter of `accepted` once, in this order.
+/// Checks that the page has each letter of `accepted` exactly once, in the order of `accepted`.
 fn assert_written(page: &str, accepted: &str) {
     let own: String = page.chars().filter(|&letter| accepted.contains(letter)).collect();
     assert_eq!(own, accepted, "of the page {page:?}");

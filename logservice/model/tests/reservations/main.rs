@@ -1,5 +1,5 @@
-//! The count of reservations under loom: every schedule. The queue here is a small one, since the library's
-//! channel has more steps than loom can try in all orders.
+//! Checks the count of reservations under loom, with every schedule. This test has its own small queue,
+//! because the library's channel has more steps than loom can try in all orders.
 #![cfg(feature = "loom")]
 
 use std::array::from_fn;
@@ -28,8 +28,8 @@ struct Queue {
 }
 
 impl Log {
-    /// Logs as a client does. `interrupted`: the client could not put its line. Returns whether the line was
-    /// accepted.
+    /// Logs a line in the same way as a client. If `interrupted` is true, the client fails to put its line.
+    /// Returns true if the line was accepted.
     fn log(&self, line: usize, interrupted: bool) -> bool {
         if !self.reservations.reserve() {
             return false;
@@ -76,8 +76,8 @@ impl Log {
     }
 }
 
-/// Clients log while the log is stopped; the first one may be interrupted. The writer ends, having written
-/// what was accepted.
+/// Lets clients log while the log is stopped; the first client may be interrupted. In each schedule, the
+/// writer ends after it has written all accepted lines.
 fn model<const CLIENTS: usize>(interrupted: bool, preemptions: Option<usize>) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = builder.preemption_bound.or(preemptions);
@@ -109,7 +109,7 @@ fn an_interrupted_client_does_not_keep_the_writer() {
     model::<1>(true, None);
 }
 
-/// The number of preemptions is limited; without a limit this takes minutes.
+/// The number of preemptions is limited, because without a limit this test takes minutes.
 #[test]
 fn of_two_clients_each_is_counted() {
     model::<2>(false, Some(3));

@@ -1,5 +1,5 @@
-//! The road under shuttle: which step keeps which promise. A step that breaks a promise must be caught, with
-//! the message of that promise.
+//! Checks under shuttle which step of the lesson keeps which promise. If a step breaks a promise, the check
+//! must fail with the message of that promise.
 #![cfg(feature = "shuttle")]
 
 extern crate executor_model as executor;
@@ -15,7 +15,7 @@ mod road;
 use road::properties::Property;
 use road::table::Step;
 
-/// A text that is in shuttle's panic if the promise is broken.
+/// Returns a text that shuttle's panic contains if the promise is broken.
 fn sign(property: Property) -> &'static str {
     match property {
         Property::AcceptedMeansWritten => "left: written, right: accepted",
@@ -25,8 +25,9 @@ fn sign(property: Property) -> &'static str {
     }
 }
 
-/// Whether the check of `property` finds it broken. A step whose `stop` hangs can hang in every check. That
-/// fault has a check of its own; the other checks try more schedules until one does not hang.
+/// Returns true if the check of `property` finds the promise broken. In a step whose `stop` hangs, every
+/// check can hang. The fault in `stop` has its own check; the other checks try more schedules until a
+/// schedule does not hang.
 fn is_broken(step: &Step, property: Property) -> bool {
     for offset in 0..100 {
         let checked = catch_unwind(|| check_others(offset, step.check(property)));

@@ -1,4 +1,4 @@
-//! `logservice follow`: the lines of a log as they are written.
+//! `logservice follow` prints the lines of a log as they are written.
 
 use anyhow::Context;
 use clap::Args;
@@ -42,14 +42,14 @@ pub(crate) fn run(args: &FollowArgs) -> anyhow::Result<ExitCode> {
     let printed = print(follow);
     drop(tell_end);
     match printed {
-        // The reader has closed the pipe, as `head` does.
+        // The reader has closed the pipe, for example `head`.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         printed => printed.context("the lines cannot be printed")?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reports a read error once, and the next one only after lines have come again.
+/// Reports the first read error, and the next error only after lines have come again.
 fn print(mut lines: Follow) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let mut is_told = false;

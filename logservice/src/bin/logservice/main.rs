@@ -1,4 +1,4 @@
-//! The log service on the command line: put it under load, follow a file that it writes.
+//! The log service on the command line: runs a load test, or follows a log file.
 //!
 //! ```text
 //! cargo run --release --bin logservice -- load --threads 4 --messages 250000

@@ -1,7 +1,8 @@
-//! What each step of the road to a log service does in the schedule that shows its fault.
+//! Shows each step on the way to a log service, in the schedule that reveals the step's fault.
 //!
-//! No luck is needed. Where a fault lies in a gap between two steps of the code, the schedule holds the
-//! thread in that gap; where it depends on how long a write takes, it holds the paper.
+//! The schedules do not depend on chance. If a fault lies in a gap between two steps of the code, the
+//! schedule stops the thread in that gap. If a fault depends on the duration of a write, the schedule
+//! delays the write.
 
 mod scene;
 mod scenes;

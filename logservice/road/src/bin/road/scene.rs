@@ -1,5 +1,5 @@
-//! The parts of a scene: clients whose calls are reported, a gap in which threads are held one by one, and
-//! the checks whether a call returns.
+//! The parts of a scene: clients whose calls are reported, a gap in which threads are stopped one by one,
+//! and checks of whether a call returns.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
@@ -10,11 +10,11 @@ use std::time::Duration;
 use executor::{CancelToken, Latch};
 use logservice_road::{Gaps, Log, Paper, Reason, Refused};
 
-/// How long to watch a call until it counts as hung. A call that ends takes no time here, since nothing else
-/// runs.
+/// The time after which a call counts as hung. A call that does not hang returns at once, because no other
+/// work runs.
 const WATCHED: Duration = Duration::from_millis(300);
 
-/// A log, its paper, and the report of what happened, line by line.
+/// A log, its paper (the output), and the report of the events, line by line.
 pub(crate) struct Scene<L> {
     pub(crate) log: Arc<L>,
     pub(crate) paper: Paper,
@@ -40,7 +40,7 @@ impl<L: Log> Scene<L> {
         self.report.push(what.into());
     }
 
-    /// Lets a client begin to log, as a task of its own.
+    /// Starts a client that logs in a task of its own.
     pub(crate) fn begin(&self, line: &'static str) -> Client {
         let (tell, returned) = mpsc::channel();
         let (log, token) = (Arc::clone(&self.log), CancelToken::new());
@@ -52,7 +52,7 @@ impl<L: Log> Scene<L> {
         Client { line, token, returned }
     }
 
-    /// Awaits the call's return, and reports the answer.
+    /// Waits for the call's return, and reports the answer.
     pub(crate) fn end(&mut self, client: &Client) {
         let result = client.returned.recv().expect("a client does not panic");
         let what = match result {
@@ -66,13 +66,14 @@ impl<L: Log> Scene<L> {
         self.say(format!("log({:?}): {what}", client.line));
     }
 
-    /// Lets a client log, and reports the answer.
+    /// Runs a client that logs, and reports the answer.
     pub(crate) fn log(&mut self, line: &'static str) {
         let client = self.begin(line);
         self.end(&client);
     }
 
-    /// Reports that the client's call does not return: the queue is full, and nothing takes from it.
+    /// Reports that the client's call does not return: the queue is full, and no thread takes lines from
+    /// it.
     pub(crate) fn hangs(&mut self, client: &Client) {
         assert!(client.returned.recv_timeout(WATCHED).is_err(), "{:?} has come back", client.line);
         self.say(format!("log({:?}): has not returned", client.line));
@@ -86,7 +87,7 @@ impl<L: Log> Scene<L> {
         self.end(client);
     }
 
-    /// Begins to stop the log. The receiver gets a message when `stop` has returned.
+    /// Starts to stop the log. The receiver gets a message when `stop` has returned.
     pub(crate) fn begin_to_stop(&self) -> Receiver<()> {
         let (tell, returned) = mpsc::channel();
         let log = Arc::clone(&self.log);
@@ -112,7 +113,7 @@ impl<L: Log> Scene<L> {
         self.stop_returns(&stopping);
     }
 
-    /// The whole report, with what the clients were promised and how that was kept.
+    /// Returns the whole report, with the answers to the clients and the lines that were written.
     pub(crate) fn over(mut self) -> Vec<String> {
         let list = |lines: &[String]| if lines.is_empty() { "nothing".to_owned() } else { lines.join(", ") };
         let accepted: Vec<_> = self.accepted.iter().map(|&line| line.to_owned()).collect();
@@ -121,7 +122,7 @@ impl<L: Log> Scene<L> {
     }
 }
 
-/// Holds each thread that comes to a gap, until the scene lets it go.
+/// Stops each thread that reaches a gap, until the scene lets the thread continue.
 #[derive(Clone)]
 pub(crate) struct Held {
     step: &'static str,
@@ -135,7 +136,7 @@ struct Place {
 }
 
 impl Held {
-    /// Holds the first `threads` threads that have just done `step`.
+    /// Stops the first `threads` threads that have just done `step`.
     pub(crate) fn after(step: &'static str, threads: usize) -> (Self, Gaps) {
         let places = (0..threads).map(|_| Place { taken: Latch::new(1), open: Latch::new(1) }).collect();
         let held = Self { step, come: Arc::default(), places: Arc::new(places) };
@@ -153,7 +154,7 @@ impl Held {
         }
     }
 
-    /// Waits until the thread with this number, from zero on, is in the gap.
+    /// Waits until the thread with this number, counted from zero, is in the gap.
     pub(crate) fn wait_for(&self, number: usize) {
         self.places[number].taken.wait().expect("the scene itself is no task");
     }
@@ -163,7 +164,7 @@ impl Held {
     }
 }
 
-/// The receiver gets a message each time a thread has done `step`.
+/// Returns a receiver that gets a message each time a thread has done `step`.
 pub(crate) fn seen(step: &'static str, also: &Gaps) -> (Receiver<()>, Gaps) {
     let (tell, told) = mpsc::channel();
     let (tell, also) = (Mutex::new(tell), also.clone());

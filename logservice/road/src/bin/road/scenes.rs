@@ -1,4 +1,4 @@
-//! The scenes of each step.
+//! The scenes, which show the faults of each step.
 
 use logservice_road::s1_no_stop::LogWriter;
 use logservice_road::s2_racing_flag::FlaggedLog;
@@ -29,7 +29,7 @@ pub(crate) fn of(step: usize) -> &'static [Show] {
     }
 }
 
-/// The state of the log when `main` returns while the disk is slow.
+/// Shows the log when `main` returns while the disk is slow.
 fn process_ends() -> Vec<String> {
     let mut scene = Scene::<LogWriter>::new(2, &Gaps::none());
     scene.paper.hold(|_| true);
@@ -54,7 +54,7 @@ fn writer_killed() -> Vec<String> {
     scene.over()
 }
 
-/// Two clients have looked at the flag when the log is stopped.
+/// Two clients have checked the flag before the log is stopped.
 // ANCHOR: gap
 fn two_in_the_gap<L: Log>() -> Vec<String> {
     let (held, gaps) = Held::after("has seen that the log is open", 2);
@@ -73,7 +73,8 @@ fn two_in_the_gap<L: Log>() -> Vec<String> {
 }
 // ANCHOR_END: gap
 
-/// The writer has read a count of 1 when a client sets it to 2. Then the writer sets the count to 0.
+/// The writer has read a count of 1 before a client sets the count to 2. Then the writer sets the count to
+/// 0.
 // ANCHOR: count
 fn count_too_low() -> Vec<String> {
     let (held, gaps) = Held::after("the writer has read the count", 1);
@@ -93,8 +94,8 @@ fn count_too_low() -> Vec<String> {
 }
 // ANCHOR_END: count
 
-/// The lost update of [`count_too_low`], but the log is stopped later, so that the line "two" is counted out,
-/// too.
+/// Repeats the lost update of [`count_too_low`], but stops the log later, so that the writer also counts
+/// out the line "two".
 fn count_below_zero() -> Vec<String> {
     let (held, gaps) = Held::after("the writer has read the count", 1);
     let mut scene = Scene::<TwoLockLog>::new(1, &gaps);
@@ -111,7 +112,7 @@ fn count_below_zero() -> Vec<String> {
     scene.over()
 }
 
-/// A client is cancelled while it waits for room, and then the log is stopped.
+/// A client is cancelled while it waits for room in the queue, and then the log is stopped.
 // ANCHOR: interrupted
 fn interrupted_client<L: Log, const STOPS: bool>() -> Vec<String> {
     let mut scene = Scene::<L>::new(1, &Gaps::none());

@@ -73,7 +73,7 @@ enum Format {
     Json,
 }
 
-/// An [`Overflow`] as it is written on the command line.
+/// An [`Overflow`] policy as the user writes it on the command line.
 #[derive(Debug, Clone)]
 pub(super) struct Policy {
     pub(super) name: String,
@@ -99,7 +99,7 @@ impl FromStr for Policy {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    // A day is longer than anyone means, and short enough that no deadline overflows.
+    // A day is longer than any sensible limit, and short enough that no deadline overflows.
     let sensible = command_line::time(text).filter(|time| *time <= Duration::from_hours(24));
     sensible.ok_or_else(|| "expected a time of 24 hours at most, such as 500ms, 10s or 2m".to_owned())
 }

@@ -1,4 +1,4 @@
-//! `logservice load`: threads that log as fast as they can, and what became of their lines.
+//! `logservice load`: threads that log as fast as they can, and the report about their lines.
 
 mod args;
 pub(crate) use args::LoadArgs;
@@ -20,18 +20,18 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The text of every message, in addition to its number, so that a line has some hundred bytes.
+/// The text of every message, in addition to its number, so that a line has about a hundred bytes.
 const TEXT: &str = "the quick brown fox jumps";
 
-/// Time that the process may take after a signal, in addition to the time of the service.
+/// The time that the process may take after a signal, in addition to the time limit of the service.
 const FOR_THE_REPORT: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let hooks = ShutdownHooks::builder().deadline(2 * args.stop_within + FOR_THE_REPORT).install()?;
     let service = args.start()?;
     let stop = CancelToken::new();
-    // A signal ends the threads; then the load ends as usual, and the process ends with the status of that
-    // end.
+    // A signal ends the threads; then the load ends as usual, and the process exits with the status for
+    // that signal.
     let (tell_status, status) = mpsc::channel();
     let (stop_all, log, stop_within) = (stop.clone(), service.handle(), args.stop_within);
     hooks.add("report", move |shutdown| {
@@ -60,8 +60,8 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(status))
 }
 
-/// Lets the threads log until each has logged all of its messages, or until `stop` is cancelled. Returns how
-/// long their calls took, in nanoseconds.
+/// Lets the threads log until each has logged all of its messages, or until `stop` is cancelled. Returns
+/// the durations of the threads' calls, in nanoseconds.
 fn log_from_all(args: &LoadArgs, log: &LogHandle, stop: &CancelToken) -> Histogram<u64> {
     let mut calls = calls_of_nanoseconds();
     thread::scope(|scope| {
@@ -82,14 +82,14 @@ fn log_from_one(args: &LoadArgs, thread: u16, log: &LogHandle, stop: &CancelToke
             break;
         }
         let began = Instant::now();
-        // The service counts the lines that it refuses.
+        // The service itself counts the lines that it refuses, so the error is ignored.
         let _ = log.say(Level::Info, "load", format_args!("thread {thread} message {message:07} {TEXT}"));
         calls.saturating_record(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX));
     }
     calls
 }
 
-/// A histogram for calls of up to a minute.
+/// Returns a histogram for calls of up to a minute.
 fn calls_of_nanoseconds() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("these bounds make sense")
 }

@@ -13,16 +13,16 @@ pub(super) const QUANTILES: [(f64, &str); 5] =
 pub(super) struct Report<'a> {
     pub(super) args: &'a LoadArgs,
     pub(super) counts: Counts,
-    /// From the first call to the end of the stop.
+    /// The time from the first call to the end of the stop.
     pub(super) took: Duration,
-    /// How long the calls took, in nanoseconds.
+    /// The durations of the calls, in nanoseconds.
     pub(super) calls: Histogram<u64>,
     /// The signal that ended the load early.
     pub(super) signal: Option<i32>,
 }
 
 impl Report<'_> {
-    /// How many lines were accepted and are neither written nor dropped.
+    /// Returns the number of lines that were accepted but are neither written nor dropped.
     pub(super) fn lost(&self) -> u64 {
         self.counts.waiting()
     }
