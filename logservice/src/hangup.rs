@@ -1,8 +1,9 @@
-//! SIGHUP, by which `logrotate` says that it has moved a log away.
+//! Handles SIGHUP, the signal by which `logrotate` reports that it has moved a log away.
 //!
-//! A handler may do next to nothing, so it writes a byte into a socket. A thread reads there and lets the log
-//! be opened anew. Signals that come faster than that count as one. The same library catches SIGINT and
-//! SIGTERM for [`executor::shutdown_hooks`], and the two do not disturb each other.
+//! A signal handler may do very little, so this handler only writes a byte to a socket. A thread reads from
+//! the socket and makes the service reopen the log. Signals that come faster than the thread reads count as
+//! one signal. The library of [`executor::shutdown_hooks`] for SIGINT and SIGTERM also catches SIGHUP here,
+//! and the handlers do not disturb each other.
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
@@ -14,7 +15,8 @@ use signal_hook::low_level::pipe;
 use crate::LogHandle;
 
 impl LogHandle {
-    /// Makes SIGHUP [open the log anew](Self::reopen) instead of ending the process. That cannot be undone.
+    /// Makes SIGHUP [reopen the log](Self::reopen) instead of ending the process. This setting cannot be
+    /// undone.
     ///
     /// ```no_run
     /// use logservice::LogService;
@@ -28,17 +30,17 @@ impl LogHandle {
     /// ```
     ///
     /// # Errors
-    /// The system's error if it gives no socket or no thread.
+    /// Returns the system's error if it cannot provide a socket or a thread.
     pub fn reopen_on_hangup(&self) -> io::Result<()> {
         let (mut reader, writer) = UnixStream::pair()?;
         let handle = self.clone();
         thread::Builder::new().name("log hangup".into()).spawn(move || {
-            // If the signal cannot be caught, the thread ends with the socket.
+            // If the signal cannot be caught, the socket is closed, which ends the thread.
             while reader.read(&mut [0; 64]).is_ok_and(|signals| signals > 0) {
                 handle.reopen();
             }
         })?;
-        // The signal is caught last, because a signal that no thread waits for would be lost.
+        // The signal is caught last, because a signal without a waiting thread would be lost.
         pipe::register(SIGHUP, writer).map(drop)
     }
 }

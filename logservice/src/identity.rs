@@ -1,15 +1,16 @@
-//! Finds out which file a name means at present.
+//! Finds the file to which a name refers at present.
 //!
-//! A log file is renamed, removed and made anew while it is open. Then the name does not identify the file;
-//! the number that the file system gives each file does. No other file gets that number while the file is
-//! open somewhere.
+//! A log file can be renamed, removed and created again while it is open. Then the name does not identify
+//! the file, but the number that the file system gives each file does. No other file gets the same number
+//! while the file is open in any process.
 //!
-//! Rust's std tells that number on Unix only. Elsewhere all files look the same here. So the log notices when
-//! a name is gone, but not when the name means another file.
+//! Rust's standard library reports this number only on Unix. On other systems, all files have the same
+//! identity here. So on these systems the log notices when a name is gone, but not when the name refers to
+//! another file.
 
 use std::fs::Metadata;
 
-/// Identifies a file among all that exist.
+/// Identifies a file among all files that exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     #[cfg(unix)]
@@ -31,7 +32,7 @@ impl Identity {
     }
 }
 
-/// Whether the file has no name left, so that it is deleted as soon as the last process closes it.
+/// Returns true if the file has no name left, so that it is deleted as soon as the last process closes it.
 #[cfg(unix)]
 pub(crate) fn is_removed(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;

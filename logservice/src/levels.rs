@@ -1,4 +1,5 @@
-//! Which records are logged, by target and level. That can be changed while the program runs.
+//! Decides, by target and level, which records are logged. The directives can be changed while the program
+//! runs.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -18,7 +19,8 @@ use tracing_subscriber::layer::{Context, Filter};
 
 use crate::Level;
 
-/// Which records are logged. Clones share their directives: a change to one of them takes effect in all.
+/// The directives that decide which records are logged. Clones share their directives: a change to one of
+/// them takes effect in all.
 ///
 /// ```
 /// use logservice::{Level, Levels};
@@ -33,29 +35,31 @@ use crate::Level;
 ///
 /// # The directives
 ///
-/// Directives are written as in `RUST_LOG`, with commas between them: a level, for all targets that have none
-/// of their own, or `target=level`. A target stands for all targets that begin with it; if several match, the
-/// longest counts. A target without a level has all levels. Levels are `off`, `error`, `warn`, `info`,
-/// `debug`, `trace` or a number from 0 to 5. An empty text is `error`, as other loggers have it.
+/// Directives are written as in `RUST_LOG`, with commas between them. A directive is a level, for all
+/// targets without a directive of their own, or `target=level`. A directive applies to all targets that
+/// begin with its target; if several directives match, the longest target counts. A directive that is only
+/// a target enables all levels. Levels are `off`, `error`, `warn`, `info`, `debug`, `trace` or a number
+/// from 0 to 5. An empty text means `error`, as in other loggers.
 ///
-/// Directives that other filters know and this one does not are errors: spans and fields, and a pattern
-/// behind a `/`. (A subscriber may have such a filter beside this service's layer.) A misspelt level (`inf`,
-/// `warning`, `6`) is an error, too, since as a target it would silence all other targets. A target of such a
-/// name is written with its level, `inf=trace`.
+/// Some directives of other filters are errors here: spans and fields, and a pattern after a `/`. (A
+/// subscriber may have such a filter in addition to this service's layer.) A misspelt level (`inf`,
+/// `warning`, `6`) is also an error, because as a target it would silence all other targets. A target with
+/// such a name must be written with its level, `inf=trace`.
 ///
 /// # What it costs
 ///
 /// In the `log` facade, a level that is off for every target costs a call one comparison. In the `tracing`
-/// facade, a level that is off for the call's own target costs the same, since the facade remembers that for
-/// each place in the program. If a level is on for some targets only, each call of the `log` facade at this
-/// level looks at the directives.
+/// facade, a level that is off for the call's own target has the same cost, because the facade caches the
+/// result for each place in the program. If a level is on for some targets only, each call of the `log`
+/// facade at this level searches the directives.
 #[derive(Clone)]
 pub struct Levels(Arc<Shared>);
 
 struct Shared {
-    /// The highest level of any target: nothing above it is logged. Levels are counted from 1 here, 0 is off.
+    /// The highest level of any target: no record above this level is logged. In these two fields, levels
+    /// are counted from 1, and 0 is off.
     most: AtomicUsize,
-    /// The lowest level of any target: everything up to it is logged.
+    /// The lowest level of any target: every record up to this level is logged.
     least: AtomicUsize,
     /// The version of `targets`. The version is written together with the targets, under their lock.
     version: AtomicU64,
@@ -69,7 +73,8 @@ fn governing() -> MutexGuard<'static, Vec<Levels>> {
     GOVERNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sets the maximum level of the `log` facade. Of two changes at once, the second to get here sees both.
+/// Sets the maximum level of the `log` facade. If two changes happen at once, the second thread that takes
+/// the lock sees both changes.
 fn tell_log() {
     let governing = governing();
     if let Some(most) = governing.iter().map(|levels| levels.0.most.load(Relaxed)).max() {
@@ -87,8 +92,8 @@ pub struct BadDirective {
 }
 
 thread_local! {
-    /// The targets that this thread used last, and their version. This saves the thread a lock that all
-    /// threads share.
+    /// The targets that this thread used last, and their version. This cache saves the thread a lock that
+    /// all threads share.
     static LAST: Cell<Option<(u64, Arc<Targets>)>> = const { Cell::new(None) };
 }
 
@@ -96,7 +101,7 @@ impl Levels {
     /// Parses directives.
     ///
     /// # Errors
-    /// [`BadDirective`] says which directive cannot be parsed.
+    /// Returns [`BadDirective`] with the directive that cannot be parsed.
     pub fn parse(directives: &str) -> Result<Self, BadDirective> {
         let targets = parse(directives)?;
         let (most, least) = (AtomicUsize::new(most(&targets)), AtomicUsize::new(least(&targets)));
@@ -108,11 +113,11 @@ impl Levels {
         })))
     }
 
-    /// Parses the directives in the environment variable `RUST_LOG`, or `otherwise` if it is not set or
-    /// empty.
+    /// Parses the directives in the environment variable `RUST_LOG`, or in `otherwise` if the variable is
+    /// not set or empty.
     ///
     /// # Errors
-    /// Fails as [`parse`](Self::parse) does.
+    /// Fails in the same cases as [`parse`](Self::parse).
     pub fn from_env(otherwise: &str) -> Result<Self, BadDirective> {
         match env::var_os("RUST_LOG").filter(|directives| !directives.is_empty()) {
             Some(directives) => Self::parse(&directives.to_string_lossy()),
@@ -120,10 +125,10 @@ impl Levels {
         }
     }
 
-    /// Replaces all directives. When it returns, both facades follow the new ones.
+    /// Replaces all directives. When this call returns, both facades follow the new directives.
     ///
     /// # Errors
-    /// Fails as [`parse`](Self::parse) does. Then nothing is changed.
+    /// Fails in the same cases as [`parse`](Self::parse). After an error, the directives are unchanged.
     pub fn set(&self, directives: &str) -> Result<(), BadDirective> {
         let targets = Arc::new(parse(directives)?);
         let replaced = {
@@ -139,7 +144,7 @@ impl Levels {
         Ok(())
     }
 
-    /// Whether a record of this level and target is logged.
+    /// Returns true if a record of this level and target is logged.
     pub fn enables(&self, target: &str, level: Level) -> bool {
         let number = level as usize + 1;
         if number > self.0.most.load(Relaxed) {
@@ -149,7 +154,7 @@ impl Levels {
             || self.look(|targets| targets.would_enable(target, &level.into()))
     }
 
-    /// From now on the maximum level of the `log` facade is the highest of these levels.
+    /// Makes the highest of the given levels the maximum level of the `log` facade.
     pub(crate) fn govern_log(levels: Vec<Self>) {
         *governing() = levels;
         tell_log();
@@ -162,7 +167,7 @@ impl Levels {
         let last = LAST.try_with(Cell::take).ok().flatten().filter(|(of, _)| *of == version);
         let targets = last.map_or_else(|| self.current(), |(_, targets)| targets);
         let result = look(&targets);
-        // At the end of a thread its variables are gone, and the targets cannot be kept.
+        // At the end of a thread, its thread-local variables are gone, and the targets cannot be kept.
         let _ = LAST.try_with(|last| last.set(Some((version, targets))));
         result
     }
@@ -172,7 +177,8 @@ impl Levels {
     }
 }
 
-/// A version that is unique in the process, so that it distinguishes one [`Levels`] from another, too.
+/// Returns a version that is unique in the process, so that it also distinguishes one [`Levels`] value from
+/// another.
 fn next_version() -> u64 {
     static VERSIONS: AtomicU64 = AtomicU64::new(0);
     VERSIONS.fetch_add(1, Relaxed)
@@ -209,7 +215,8 @@ fn parse_one(before: Targets, directive: &str) -> Result<Targets, Cow<'static, s
     }
 }
 
-/// A directive without `=`: a word that is no level is a target, unless it was probably meant as a level.
+/// Parses a directive without `=`: a word that is not a level is a target, unless the user probably meant a
+/// level.
 fn alone(word: &str) -> Result<&str, Cow<'static, str>> {
     if let Some((before, _)) = word.split_once('/') {
         return Err(format!(
@@ -231,8 +238,8 @@ fn alone(word: &str) -> Result<&str, Cow<'static, str>> {
     }
 }
 
-/// The level that a word was probably meant as: it is the beginning of a level, lacks one letter of it, or is
-/// another logger's name for it.
+/// Returns the level that the user probably meant: the word is the beginning of a level, lacks one letter,
+/// or is another logger's name for the level.
 fn meant(word: &str) -> Option<&'static str> {
     const OTHERS: [(&str, &str); 9] = [
         ("none", "off"),
@@ -254,7 +261,7 @@ fn meant(word: &str) -> Option<&'static str> {
 }
 
 fn parse_level(level: &str) -> Option<LevelFilter> {
-    // The parser would take the empty text for a level.
+    // The parser would accept the empty text as a level.
     level.parse().ok().filter(|_| !level.is_empty())
 }
 
@@ -271,19 +278,19 @@ fn least(targets: &Targets) -> usize {
     all(targets).min().unwrap_or(0)
 }
 
-/// From 0, which is off, to 5.
+/// Returns the number of a level, from 0, which is off, to 5.
 fn number(filter: LevelFilter) -> usize {
     filter.into_level().map_or(0, |level| Level::from(level) as usize + 1)
 }
 
-/// Filters a layer. The layers beside it are not affected.
+/// Filters the records of one layer. Other layers of the subscriber are not affected.
 impl<S> Filter<S> for Levels {
     fn enabled(&self, metadata: &Metadata<'_>, _: &Context<'_, S>) -> bool {
         self.enables(metadata.target(), (*metadata.level()).into())
     }
 
     fn callsite_enabled(&self, metadata: &'static Metadata<'static>) -> Interest {
-        // `always` and `never` hold until `set` has the callsites ask again.
+        // The answers `always` and `never` are cached until `set` makes the callsites ask again.
         if self.enables(metadata.target(), (*metadata.level()).into()) {
             Interest::always()
         } else {

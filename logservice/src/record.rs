@@ -1,7 +1,7 @@
-//! What a program logs, before it is formatted: a [`Record`], with [`Fields`] of typed [`Value`]s.
+//! The data that a program logs, before it is formatted: a [`Record`], with [`Fields`] of typed [`Value`]s.
 //!
-//! A record borrows everything: the caller copies nothing, and a value is formatted only while its line is
-//! made.
+//! A record borrows all its data: the caller copies nothing, and a value is formatted only while its line
+//! is created.
 
 use std::cell::OnceCell;
 use std::error::Error;
@@ -11,23 +11,23 @@ use std::time::SystemTime;
 
 use crate::short::Short;
 
-/// How much a record matters, the most important first.
+/// The importance of a record; the first level is the most important.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Something failed.
     Error,
-    /// Something is not as it should be, and the program goes on.
+    /// There is a problem, but the program continues.
     Warn,
-    /// For the operator.
+    /// Information for the operator.
     Info,
-    /// For the developer.
+    /// Information for the developer.
     Debug,
     /// Every step.
     Trace,
 }
 
 impl Level {
-    /// The level's name, in capital letters.
+    /// Returns the level's name in capital letters.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Error => "ERROR",
@@ -48,36 +48,37 @@ impl Display for Level {
 /// One message of a program, with its data. A [format](crate::Format) turns a record into a line.
 #[derive(Clone, Copy)]
 pub struct Record<'a> {
-    /// When the record was logged.
+    /// The time at which the record was logged.
     pub time: SystemTime,
-    /// How much it matters.
+    /// The importance of the record.
     pub level: Level,
-    /// The part of the program that logged it; by default a module's path.
+    /// The part of the program that logged the record; by default a module's path.
     pub target: &'a str,
     /// The text.
     pub message: Arguments<'a>,
-    /// Key-value pairs beside the text.
+    /// Key-value pairs in addition to the message.
     pub fields: &'a dyn Fields,
-    /// The spans it was logged in, the outermost first: their names, each with its fields.
+    /// The spans in which the record was logged, the outermost first: their names, each with its fields.
     pub spans: &'a [(&'a str, &'a dyn Fields)],
-    /// The source file that logged it, if that is known.
+    /// The source file that logged the record, if the file is known.
     pub file: Option<&'a str>,
-    /// The line in that file.
+    /// The line number in the source file.
     pub line: Option<u32>,
 }
 
 impl<'a> Record<'a> {
-    /// A record of the present moment, without fields, spans and a place in the source. Other records are
-    /// made from it: `Record { fields: &fields, ..Record::new(Level::Info, "shop", format_args!("sold")) }`.
+    /// Creates a record of the present moment, without fields, spans and source location. Other records can
+    /// be created from this record: `Record { fields: &fields, ..Record::new(Level::Info, "shop",
+    /// format_args!("sold")) }`.
     pub fn new(level: Level, target: &'a str, message: Arguments<'a>) -> Self {
         let time = SystemTime::now();
         Self { time, level, target, message, fields: &(), spans: &[], file: None, line: None }
     }
 
-    /// Hands over the name of the thread that logs: the current one, since a format runs on the thread that
-    /// logs.
+    /// Passes on the name of the thread that logs, which is the current thread, because a format runs on
+    /// the thread that logs.
     ///
-    /// A thread without a name is called `ThreadId(7)`, as std does.
+    /// A thread without a name is called `ThreadId(7)`, as in the standard library.
     pub fn thread<R>(&self, with: impl FnOnce(&str) -> R) -> R {
         thread_name(with)
     }
@@ -87,10 +88,10 @@ thread_local! {
     static OWN: OnceCell<Thread> = const { OnceCell::new() };
 }
 
-/// Hands over the current thread's name.
+/// Passes on the current thread's name.
 ///
-/// The name is looked up once; after the thread locals are gone, it is looked up each time. Nothing is
-/// allocated here, since the caller may be an allocator that logs.
+/// The name is looked up only once per thread; after the thread locals are gone, it is looked up each time.
+/// This function allocates nothing, because the caller may be an allocator that logs.
 pub(crate) fn thread_name<R>(with: impl FnOnce(&str) -> R) -> R {
     let mut with = Some(with);
     let known = OWN.try_with(|own| Some(name_of(own.get()?, with.take()?)));
@@ -98,7 +99,7 @@ pub(crate) fn thread_name<R>(with: impl FnOnce(&str) -> R) -> R {
         (Ok(Some(result)), _) => result,
         (_, Some(with)) => {
             let thread = thread::current();
-            // If this thread has logged meanwhile, the name is there already.
+            // If this thread has logged during the look-up, the name is already stored.
             let _ = OWN.try_with(|own| own.set(thread.clone()));
             name_of(&thread, with)
         }
@@ -115,9 +116,9 @@ fn name_of<R>(thread: &Thread, with: impl FnOnce(&str) -> R) -> R {
 
 /// Key-value pairs.
 pub trait Fields {
-    /// Calls `each` for every pair, in their order.
+    /// Calls `each` for every pair, in order.
     ///
-    /// It may be called more than once for one line.
+    /// This method may be called more than once for one line.
     fn visit(&self, each: &mut dyn FnMut(&str, Value<'_>));
 }
 
@@ -132,7 +133,7 @@ impl<F: Fields + ?Sized> Fields for &F {
     }
 }
 
-/// Pairs that the caller has put together.
+/// Pairs that the caller has collected.
 impl Fields for [(&str, Value<'_>)] {
     fn visit(&self, each: &mut dyn FnMut(&str, Value<'_>)) {
         for (key, value) in self {
@@ -151,9 +152,9 @@ impl<const N: usize> Fields for [(&str, Value<'_>); N] {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// No value, where there could have been one.
+    /// A missing value.
     Null,
-    /// A truth value.
+    /// A Boolean value.
     Bool(bool),
     /// A signed integer.
     Signed(i128),
@@ -167,11 +168,11 @@ pub enum Value<'a> {
     Display(&'a dyn Display),
     /// A value that is formatted by `Debug`.
     Debug(&'a dyn Debug),
-    /// An error. Formats show the error's causes, too.
+    /// An error. An error; formats also show its causes.
     Error(&'a (dyn Error + 'static)),
 }
 
-/// An error with its causes, as one text: `first: its cause: the cause of that`.
+/// An error with its causes, as one text, in the form `first: its cause: the cause of that`.
 pub(crate) struct Causes<'a>(pub(crate) &'a (dyn Error + 'static));
 
 impl Display for Causes<'_> {

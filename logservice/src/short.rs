@@ -1,6 +1,6 @@
 use std::fmt::{self, Arguments, Write};
 
-/// A text of 24 bytes at most, without heap memory.
+/// A text of at most 24 bytes, which needs no heap memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Short {
     bytes: [u8; 24],
@@ -10,7 +10,7 @@ pub(crate) struct Short {
 impl Short {
     pub(crate) const EMPTY: Self = Self { bytes: [0; 24], length: 0 };
 
-    /// The formatted text, up to the first piece that does not fit.
+    /// Returns the formatted text, up to the first piece that does not fit.
     pub(crate) fn of(what: Arguments<'_>) -> Self {
         let mut short = Self::EMPTY;
         let _ = short.write_fmt(what);

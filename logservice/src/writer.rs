@@ -1,5 +1,5 @@
-//! The thread that writes: it takes the lines that have gathered, and hands them to the sink until the sink
-//! has taken them.
+//! The writer's thread: it takes the waiting lines, and passes them to the sink until the sink has taken
+//! them.
 //!
 //! ```text
 //!            ┌──────────────────────────────────────────────────────────────────────────┐
@@ -11,8 +11,8 @@
 //!     the end
 //! ```
 //!
-//! A sink that fails is tried again, after pauses that grow from [`SHORTEST`] to [`LONGEST`]. The first
-//! failure is reported on standard error, and so is the end of the failures, but nothing between.
+//! If a sink fails, the writer tries again, after pauses that grow from [`SHORTEST`] to [`LONGEST`]. The
+//! first failure and the end of the failures are reported on standard error; failures between them are not.
 
 use super::queue::{Batch, LineQueue, Next, Part};
 use super::sink::Sink;
@@ -25,12 +25,12 @@ use super::door::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Reports to the operator, and makes the line about missing lines.
+/// Reports to the operator, and creates the line about missing lines.
 pub(crate) trait Voice {
     /// Reports a message without using the log.
     fn say(&self, what: &str);
 
-    /// Appends the line that says in the log that `count` lines are missing.
+    /// Appends the log line that reports that `count` lines are missing.
     fn missing(&self, count: u64, out: &mut Vec<u8>);
 }
 
@@ -38,11 +38,11 @@ pub(crate) struct Writer<S, V> {
     queue: Arc<LineQueue>,
     sink: S,
     voice: V,
-    /// When the sink began to fail.
+    /// The time at which the sink began to fail.
     fails_since: Option<Instant>,
 }
 
-/// Tells the queue of the writer's end, however it ends.
+/// Tells the queue that the writer has ended, for any kind of end.
 struct EndsTheQueue<'q>(&'q LineQueue);
 
 impl Drop for EndsTheQueue<'_> {
@@ -57,7 +57,7 @@ impl<S: Sink, V: Voice> Writer<S, V> {
     }
 
     // ANCHOR: run
-    /// Writes until the queue is stopped and empty. `batch` is the second of the two buffers.
+    /// Writes lines until the queue is stopped and empty. `batch` is the second of the two buffers.
     pub(crate) fn run(mut self, mut batch: Batch) {
         let queue = Arc::clone(&self.queue);
         let _end = EndsTheQueue(&queue);
@@ -76,7 +76,7 @@ impl<S: Sink, V: Voice> Writer<S, V> {
     }
     // ANCHOR_END: run
 
-    /// Writes the whole batch; false if the writer was told to give up.
+    /// Writes the whole batch, or returns false if the writer was told to give up.
     fn write(&mut self, batch: &Batch) -> bool {
         if let Some(whole) = batch.whole() {
             return self.write_pieces(whole, batch.lengths().map(|length| (length, true)));
@@ -93,7 +93,7 @@ impl<S: Sink, V: Voice> Writer<S, V> {
         self.write_pieces(&bytes, pieces.into_iter())
     }
 
-    /// Writes `bytes`. `pieces` are the lengths of its parts, and whether each part counts as a line.
+    /// Writes `bytes`. `pieces` has the lengths of the parts, and whether each part counts as a line.
     fn write_pieces(&mut self, bytes: &[u8], pieces: impl Iterator<Item = (usize, bool)>) -> bool {
         let mut pieces = pieces.peekable();
         let (mut written, mut counted, mut pause) = (0, 0, SHORTEST);
@@ -125,12 +125,13 @@ impl<S: Sink, V: Voice> Writer<S, V> {
         true
     }
 
-    /// Syncs, once: after a failure the system may have forgotten what it could not put on the disk.
+    /// Syncs only once, because after a failure the system may have discarded data that it could not put on
+    /// the disk.
     fn sync(&mut self) -> bool {
         self.attempt(S::sync).inspect_err(|error| self.complain("cannot sync", error)).is_ok()
     }
 
-    /// Calls the sink. A panic counts as a failure.
+    /// Calls a method of the sink. A panic counts as a failure of the sink.
     fn attempt<T>(&mut self, call: impl FnOnce(&mut S) -> io::Result<T>) -> io::Result<T> {
         catch_unwind(AssertUnwindSafe(|| call(&mut self.sink))).unwrap_or_else(|payload| {
             std::mem::forget(payload); // the payload's own destructor might panic

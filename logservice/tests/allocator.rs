@@ -1,5 +1,5 @@
-//! An allocator that logs, on every thread and at every call: whatever the service does, it never waits for a
-//! lock that it holds itself. And once it is warm, a service allocates nothing.
+//! Tests the service with an allocator that logs on every thread and at every call: the service never waits
+//! for a lock that it holds itself. After its first lines, a service allocates no memory.
 #![expect(unsafe_code, reason = "an allocator is an unsafe trait")]
 
 use logservice::{Level, LogHandle, LogService, Sink};
@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// A time limit that only a test that hangs reaches.
+/// A time limit that is reached only by a test that hangs.
 const LONG: Duration = Duration::from_mins(1);
 
 struct Talks;
@@ -31,8 +31,8 @@ fn tell_of(size: usize) {
     }
 }
 
-// SAFETY: every call is the system allocator's, with the same arguments; the logging beside it does not touch
-// their memory.
+// SAFETY: every call is passed to the system allocator with the same arguments; the logging does not touch
+// the memory of the calls.
 unsafe impl GlobalAlloc for Talks {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         tell_of(layout.size());

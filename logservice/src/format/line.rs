@@ -134,12 +134,13 @@ impl<'a> Line<'a> {
         self.out.truncate(place);
     }
 
-    /// Removes the text behind `place` without counting it: the caller appends something else in its place.
+    /// Removes the text after `place` without counting it, because the caller appends another text in its
+    /// place.
     pub(super) fn forget(&mut self, place: usize) {
         self.out.truncate(place);
     }
 
-    /// Puts the text behind `place` in quotation marks. The line may be too long for a moment: see
+    /// Puts the text after `place` in quotation marks. The line may be too long for a short time: see
     /// [`end_with_mark`](Self::end_with_mark).
     pub(super) fn quote(&mut self, place: usize) {
         let end = self.out.len();
@@ -156,7 +157,7 @@ impl<'a> Line<'a> {
         self.out.drain(place..end);
     }
 
-    /// Ends a line that was too long with the number of missing bytes.
+    /// Ends a line that was too long with a mark that has the number of missing bytes.
     pub(super) fn end_with_mark(mut self) {
         if self.missing == 0 && self.out.len() <= self.end {
             return;
@@ -164,20 +165,20 @@ impl<'a> Line<'a> {
         let kept = self.end.saturating_sub(MARK).max(self.start);
         self.take_back(self.out.floor_char_boundary(kept));
         let mark = format_args!("… {} bytes cut", self.missing);
-        // A line without room even for the mark is empty.
+        // If not even the mark has room, the line is empty.
         if self.end - self.start >= MARK {
             let _ = self.out.write_fmt(mark);
         }
     }
 }
 
-/// Receives the pieces of a value that is formatted; most are short. They are appended as they are, and
-/// escaped when all are there.
+/// Receives the pieces of a value that is formatted; most values are short. The pieces are first appended
+/// without escapes, and escaped together at the end.
 struct Shown<'l, 'a> {
     line: &'l mut Line<'a>,
     escapes: Escapes,
-    /// The place behind which nothing is escaped yet. `None` once there is no room: then each piece is
-    /// escaped as it comes.
+    /// The position after which nothing is escaped yet. The field is `None` after the line is full: from
+    /// then on, each piece is escaped immediately.
     unescaped: Option<usize>,
 }
 
@@ -210,7 +211,7 @@ impl Write for Shown<'_, '_> {
 mod tests {
     use super::*;
 
-    /// Tries all lengths, with something to escape in the first pieces, in the last ones, or nowhere.
+    /// Checks all lengths, with a character to escape in the first pieces, in the last pieces, or nowhere.
     #[test]
     fn what_is_shown_in_pieces_is_as_each_piece_would_be() {
         for pieces in

@@ -1,7 +1,7 @@
-//! How a record becomes a line.
+//! Turns a record into a line.
 //!
-//! [`Human`] is for people, [`Json`] for machines, [`Syslog`] for the system's log. A closure is a format,
-//! too:
+//! [`Human`] is a format for people, [`Json`] for machines, and [`Syslog`] for the system's log. A closure
+//! is also a format:
 //!
 //! ```
 //! use logservice::{Format, Record};
@@ -34,14 +34,15 @@ pub use syslog::{Facility, Syslog};
 
 use crate::Record;
 
-/// Makes lines from records.
+/// Turns records into lines.
 ///
-/// A format runs on the thread that logs, before any lock of the service is taken. The format may log, too.
-/// If it panics, the service writes a line that says so.
+/// A format runs on the thread that logs, before any lock of the service is taken. A format may log as
+/// well. If a format panics, the service writes a line that reports the panic.
 pub trait Format: Send + Sync {
-    /// Appends one line to `out`, without the line feed at its end, of `longest` bytes at most.
+    /// Appends one line of at most `longest` bytes to `out`, without the line feed at its end.
     ///
-    /// The service cuts a longer line. A format that has a syntax should not leave that to the service.
+    /// The service cuts a longer line. A format with a syntax should not rely on this cut, which may break
+    /// the syntax.
     fn line(&self, record: &Record<'_>, longest: usize, out: &mut String);
 }
 

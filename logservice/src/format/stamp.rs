@@ -1,7 +1,7 @@
-//! The time of a record, as text.
+//! Formats the time of a record as text.
 //!
-//! A thread that logs a million times a second computes the calendar once a second: it keeps the text of its
-//! last second, and puts the fraction behind it.
+//! A thread that logs a million times a second computes the calendar only once a second: it keeps the text
+//! of its last second, and appends the fraction to it.
 
 use std::cell::Cell;
 use std::fmt::Write;
@@ -13,12 +13,12 @@ use jiff::tz::TimeZone;
 
 use crate::short::Short;
 
-/// How a time is written.
+/// The notation of a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
-    /// `2026-11-25T07:33:07.123456Z`, with this many digits of a second.
+    /// `2026-11-25T07:33:07.123456Z`, with the given number of digits after the second.
     Rfc3339 { digits: u8 },
-    /// `Nov 25 07:33:07`, as syslog wants it.
+    /// `Nov 25 07:33:07`, as syslog requires it.
     Bsd,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Stamp {
     number: u32,
 }
 
-/// The text of a second.
+/// The text of the second that a thread formatted last.
 #[derive(Clone, Copy)]
 struct Second {
     of: u32,
@@ -42,7 +42,7 @@ struct Second {
 }
 
 thread_local! {
-    // It has no destructor, so it can be used until the thread's very end.
+    // This variable has no destructor, so it can be used until the very end of the thread.
     static LAST: Cell<Second> = const {
         Cell::new(Second { of: 0, number: 0, before_fraction: Short::EMPTY, after_fraction: Short::EMPTY })
     };
@@ -69,7 +69,7 @@ impl Stamp {
         Self { style: Style::Bsd, number: next_number(), ..self }
     }
 
-    /// Hands over the text of a time.
+    /// Passes the text of a time to `each`.
     pub(super) fn write(&self, time: SystemTime, each: impl FnOnce(&str)) {
         let (second, nanos) = since_the_epoch(time);
         let mut last = LAST.get();
@@ -101,7 +101,7 @@ impl Stamp {
         let offset = self.zone.to_offset(timestamp);
         let at = offset.to_datetime(timestamp);
         let (mut before, mut after) = (Short::EMPTY, Short::EMPTY);
-        // A year has four digits and at most a sign, so there is room.
+        // A year has four digits and at most a sign, so the text has enough room.
         let _ = match self.style {
             Style::Rfc3339 { .. } => write!(before, "{:04}-{:02}-{:02}T", at.year(), at.month(), at.day()),
             Style::Bsd => write!(before, "{} {:2} ", month(at.month()), at.day()),
@@ -119,7 +119,8 @@ fn next_number() -> u32 {
     NUMBERS.fetch_add(1, Relaxed)
 }
 
-/// Seconds and nanoseconds since the epoch. For a time before the epoch the seconds are rounded down.
+/// Returns the seconds and nanoseconds since the epoch. For a time before the epoch, the seconds are
+/// rounded down.
 fn since_the_epoch(time: SystemTime) -> (i64, u32) {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => (i64::try_from(after.as_secs()).unwrap_or(i64::MAX), after.subsec_nanos()),
@@ -134,7 +135,7 @@ fn since_the_epoch(time: SystemTime) -> (i64, u32) {
     }
 }
 
-/// The fraction of a second, as nine digits.
+/// Returns the fraction of a second as nine digits.
 fn fraction(nanos: u32) -> [u8; 9] {
     let mut digits = [b'0'; 9];
     let mut rest = nanos;
@@ -145,7 +146,7 @@ fn fraction(nanos: u32) -> [u8; 9] {
     digits
 }
 
-/// Writes an offset: `+02:00`, with seconds for zones of long ago.
+/// Writes an offset from UTC, for example `+02:00`; the offsets of historical zones also have seconds.
 fn write_offset(out: &mut Short, seconds: i32) -> std::fmt::Result {
     let size = seconds.unsigned_abs();
     let sign = if seconds < 0 { '-' } else { '+' };

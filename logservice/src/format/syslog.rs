@@ -5,25 +5,27 @@ use super::line::Line;
 use super::stamp::Stamp;
 use crate::{Format, Level, Record};
 
-/// Lines for the system's log (RFC 3164, as the C library writes them to `/dev/log`):
+/// Lines for the system's log, in the form that the C library writes to `/dev/log` (RFC 3164):
 ///
 /// ```text
 /// <30>Nov 25 07:33:07 shop[4711]: INFO shop::db [worker-3] request{id=7}:query: connected host=db1
 /// ```
 ///
-/// The number is made of the [facility](Facility) and of the level: error, warning, informational or debug.
-/// Many readers of the lines drop the number, therefore the level is written, too. The time is local, in the
-/// zone that the system is set to when the format is made. The rest is as in [`Human`](super::Human).
+/// The number consists of the [facility](Facility) and the level: error, warning, informational or debug.
+/// Many programs that read the lines drop the number, so the level is also written as text. The time is
+/// local, in the time zone of the system when the format is created. The rest of the line has the form of
+/// [`Human`](super::Human).
 #[derive(Debug, Clone)]
 pub struct Syslog {
     stamp: Stamp,
     facility: Facility,
-    /// Program and process, as in ` shop[4711]: `.
+    /// The program and the process ID, as in ` shop[4711]: `.
     tag: String,
     says: Says,
 }
 
-/// The kind of program that a line of the system's log comes from. Administrators sort by it.
+/// The kind of program that writes a line to the system's log. Administrators sort log lines by the
+/// facility.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the names are RFC 3164's")]
@@ -47,8 +49,8 @@ pub enum Facility {
 }
 
 impl Syslog {
-    /// Lines of a program that is called `tag`, which keeps its first 32 characters. Characters other than
-    /// letters, digits, `-`, `_`, `.` and `/` become `_`.
+    /// Creates a format for a program with the name `tag`, of which the first 32 characters are used.
+    /// Characters other than letters, digits, `-`, `_`, `.` and `/` become `_`.
     pub fn new(facility: Facility, tag: &str) -> Self {
         let may_stand = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
         let tag: String = tag.chars().take(32).map(|c| if may_stand(c) { c } else { '_' }).collect();
@@ -56,12 +58,13 @@ impl Syslog {
         Self { stamp: Stamp::local().bsd(), facility, tag, says: Says::USUAL }
     }
 
-    /// Whether a line has the name of the thread. By default it does.
+    /// Sets whether a line contains the name of the thread. By default, a line contains the name.
     pub fn threads(self, said: bool) -> Self {
         Self { says: Says { threads: said, ..self.says }, ..self }
     }
 
-    /// Whether a line has the place in the source, behind the target. By default it does not.
+    /// Sets whether a line contains the source location, after the target. By default, a line contains no
+    /// source location.
     pub fn places(self, said: bool) -> Self {
         Self { says: Says { places: said, ..self.says }, ..self }
     }

@@ -1,12 +1,13 @@
-//! Lines one after the other in one piece of memory, and the gaps between them.
+//! Lines one after the other in one block of memory, and the gaps between the lines.
 
 use super::Room;
 
-/// The part of a batch whose memory is mapped before the first line comes. Beyond it, memory is mapped when
-/// it is first used.
+/// The part of a batch whose memory is mapped before the first line arrives. The memory beyond this part is
+/// mapped when it is first used.
 const READY: Room = Room { bytes: 1 << 20, lines: 1 << 14 };
 
-/// The contents of one of the two buffers. It never grows: all of its capacity is reserved at the beginning.
+/// The contents of one of the two buffers. The buffer never grows: all of its capacity is reserved at the
+/// beginning.
 #[derive(Debug)]
 #[repr(C)] // as in the queue's state, the fields that each line changes come first
 pub(crate) struct Batch {
@@ -15,12 +16,12 @@ pub(crate) struct Batch {
     /// The room taken by the lines that are not dropped.
     used: Room,
     room: Room,
-    /// No line before this one can be dropped.
+    /// The index of the first line that may be droppable; no earlier line can be dropped.
     oldest: usize,
     has_gaps: bool,
-    /// How many lines were dropped after the last one.
+    /// The number of lines that were dropped after the last line.
     pub(super) missing_after: u64,
-    /// How many lines had been accepted when the batch was taken.
+    /// The number of lines that had been accepted when the batch was taken.
     pub(super) up_to: u64,
 }
 
@@ -28,7 +29,7 @@ pub(crate) struct Batch {
 #[derive(Debug, Clone, Copy)]
 struct Line {
     length: u32,
-    /// How many dropped lines are missing before this one.
+    /// The number of dropped lines that are missing before this line.
     gap: u32,
     kind: Kind,
 }
@@ -36,16 +37,16 @@ struct Line {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Kept,
-    /// The line may be dropped to make room for others.
+    /// The line may be dropped to make room for other lines.
     Expendable,
     Dropped,
 }
 
-/// A part of a batch, as the writer gets it.
+/// A part of a batch, in the form for the writer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part<'b> {
     Line(&'b [u8]),
-    /// This many lines were dropped here.
+    /// The given number of lines was dropped here.
     Missing(u64),
 }
 
@@ -76,8 +77,8 @@ impl Batch {
         self.lines.is_empty()
     }
 
-    /// Adds a line, for which there is room. Returns how much of the gap before it could not be stored: zero,
-    /// except after years of dropped lines, or with lines of no bytes.
+    /// Adds a line, for which the caller has ensured room. Returns the part of the previous gap that could
+    /// not be stored: zero, except after years of dropped lines, or with empty lines.
     pub(super) fn push(&mut self, line: &[u8], is_expendable: bool, mut gap: u64) -> u64 {
         let is_used_up =
             self.bytes.len() + line.len() > 2 * self.room.bytes || self.lines.len() == 2 * self.room.lines;
@@ -98,7 +99,7 @@ impl Batch {
     }
 
     /// Drops expendable lines until there is room for `bytes`, or until no expendable line is left. Returns
-    /// how many lines it dropped.
+    /// the number of dropped lines.
     pub(super) fn drop_oldest(&mut self, bytes: usize) -> u64 {
         let mut dropped = 0;
         while !self.has_room(bytes) && self.oldest < self.lines.len() {
@@ -115,7 +116,8 @@ impl Batch {
         dropped
     }
 
-    /// Moves the remaining lines together. Returns how many lines are missing at the end.
+    /// Moves the remaining lines together, so that dropped lines take no memory. Returns the number of
+    /// lines that are missing at the end.
     fn squeeze(&mut self) -> u64 {
         let (mut from, mut to, mut kept, mut gap) = (0, 0, 0, 0_u64);
         for index in 0..self.lines.len() {
@@ -140,7 +142,7 @@ impl Batch {
         gap
     }
 
-    /// The lines and the gaps between them, in order.
+    /// Returns the lines and the gaps between them, in order.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let (mut rest, mut gap) = (&self.bytes[..], 0);
         let lines = self.lines.iter().flat_map(move |line| {
@@ -160,12 +162,12 @@ impl Batch {
         (missing > 0).then_some(Part::Missing(missing))
     }
 
-    /// The bytes of all lines in one piece, if no line is missing.
+    /// Returns the bytes of all lines in one slice, if no line is missing.
     pub(crate) fn whole(&self) -> Option<&[u8]> {
         (!self.has_gaps && self.missing_after == 0).then_some(&self.bytes)
     }
 
-    /// The lengths of the lines that are not dropped.
+    /// Returns the lengths of the lines that are not dropped.
     pub(crate) fn lengths(&self) -> impl Iterator<Item = usize> {
         self.lines.iter().filter(|line| line.kind != Kind::Dropped).map(|line| line.length as usize)
     }
@@ -180,8 +182,8 @@ impl Batch {
     }
 }
 
-/// An empty vector whose first part has been written to. The system maps a page of memory when it is first
-/// written to; that takes longer than logging a line, and would happen under the lock.
+/// Returns an empty vector whose first part has already been written to. The system maps a page of memory
+/// when it is first written to. Mapping takes longer than logging a line, and would happen under the lock.
 fn with_memory<T: Clone>(capacity: usize, ready: usize, filler: T) -> Vec<T> {
     let mut vec = Vec::with_capacity(capacity);
     vec.resize(ready, filler);
@@ -197,7 +199,7 @@ mod tests {
         Batch::new(Room { bytes, lines })
     }
 
-    /// The batch as the writer would see it, with gaps as `<n>`.
+    /// Returns the batch as the writer would see it, with gaps as `<n>`.
     fn shown(batch: &Batch) -> String {
         let show = |part| match part {
             Part::Line(line) => String::from_utf8_lossy(line).into_owned(),
@@ -243,7 +245,7 @@ mod tests {
         assert!(!put(&mut batch, "", false));
     }
 
-    /// However many lines come and go, the memory stays the same and the gaps add up.
+    /// Checks that the memory stays the same for any number of lines, and that the gaps add up.
     #[test]
     fn it_never_grows_and_counts_every_line() {
         let mut batch = batch(64, 16);

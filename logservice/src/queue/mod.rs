@@ -1,8 +1,8 @@
-//! Where lines wait for the writer: two buffers that are swapped.
+//! The queue in which lines wait for the writer: two buffers that are swapped.
 //!
-//! A thread that logs copies its line, formatted already, to the end of one buffer, under a lock. The writer
-//! swaps this buffer for the other one, which it has emptied, and writes without the lock. So a line costs
-//! the caller a lock and a copy, and the writer one call of the system for many lines.
+//! A thread that logs copies its formatted line to the end of one buffer, under a lock. The writer swaps
+//! this buffer for the other buffer, which is empty, and writes without the lock. So a line costs the
+//! caller a lock and a copy, and the writer needs one system call for many lines.
 //!
 //! ```text
 //!   callers ──put──▶ ┌──────────────┐   take    ┌──────────────┐
@@ -13,35 +13,36 @@
 //!   Open ───stop───▶ Stopping ───the last line is written, or the writer gave up───▶ Ended
 //! ```
 //!
-//! Unlike on the road (`logservice/road`), no reservations are counted. A line is accepted and put into the buffer
-//! in one step, under the same lock under which the writer checks whether anything is left.
+//! Unlike the lesson in `logservice/road`, this queue counts no reservations. A line is accepted and put
+//! into the buffer in one step, under the lock; under the same lock, the writer checks whether any line is
+//! left.
 //!
 //! # When the buffer is full
 //!
-//! The caller decides with an [`Overflow`] what becomes of a line then. Dropped lines leave a gap: a number,
-//! kept with the line that comes after the gap, so that the writer can say there how many lines are missing.
-//! A line that was accepted is dropped only if it was put with [`Overflow::DropOldest`]. It stays in the
-//! buffer, marked, and takes no room any more. So the buffer has twice as much memory as room; when the
-//! memory is used up, at least half of it is dropped lines, and they are squeezed out. That moves less than
-//! one byte for each byte that was put.
+//! The caller's [`Overflow`] policy decides what happens to a line if the buffer is full. Dropped lines
+//! leave a gap: a number that is kept with the line after the gap, so that the writer can report there how
+//! many lines are missing. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. A
+//! dropped line stays in the buffer with a mark, but no longer counts as used room. So the buffer has twice
+//! as much memory as room. When the memory is used up, dropped lines take at least half of it, and are
+//! removed. This removal moves less than one byte for each byte that was put.
 //!
 //! # When the writer is woken
 //!
-//! Waking a thread costs a caller more than all the rest. So the writer *lingers* after it has written: it
-//! sleeps for a millisecond, and only a buffer that is half full, a flush or a stop wakes it earlier. If
-//! nothing has come meanwhile it goes to *sleep*, and the next line wakes it. A steady stream of lines needs
-//! no wake-up.
+//! Waking a thread is the largest part of a caller's cost. So the writer *lingers* after it has written: it
+//! sleeps for a millisecond, and only a half-full buffer, a flush or a stop wakes it earlier. If no line
+//! has come during this time, the writer goes to *sleep*, and the next line wakes it. A steady stream of
+//! lines needs no wake-up.
 //!
 //! # Invariants
 //!
-//! 1. `accepted` = the lines in the buffers + `written` + those of the `dropped` lines that had been
+//! 1. `accepted` is the sum of the lines in the buffers, `written`, and those `dropped` lines that had been
 //!    accepted. Each line that was not accepted is counted once, in `dropped` or in `refused`.
-//! 2. After `stop` no line is accepted. The writer ends only when both buffers are empty, or when it was told
-//!    to give up.
-//! 3. Lines come out in the order in which they were accepted; so those of one thread come in the order of
-//!    its calls.
-//! 4. Nothing is allocated, formatted or written under the lock: an allocator that logs would wait for
-//!    itself.
+//! 2. After `stop` no line is accepted. The writer ends only when both buffers are empty, or when a stop
+//!    tells it to give up.
+//! 3. Lines are written in the order in which they were accepted, so the lines of one thread are in the
+//!    order of its calls.
+//! 4. Nothing is allocated, formatted or written under the lock, because, for example, an allocator that
+//!    logs would wait for itself.
 
 mod outcome;
 pub use outcome::{Counts, NotLogged, Overflow};
@@ -53,10 +54,10 @@ use super::door::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::door::time::{Duration, Instant};
 use std::mem;
 
-/// How long the writer waits for more lines before it looks again.
+/// The time that the writer waits for more lines before it checks the buffer again.
 const LINGER: Duration = Duration::from_millis(1);
 
-/// A part of a buffer, in bytes and lines.
+/// An amount of buffer space, in bytes and lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) bytes: usize,
@@ -66,11 +67,11 @@ pub(crate) struct Room {
 #[repr(C, align(64))] // the state begins at a cache line
 pub(crate) struct LineQueue {
     state: Mutex<State>,
-    /// The writer has something to do.
+    /// Signals that the writer has work to do.
     work: Condvar,
-    /// There is room again, or there never will be.
+    /// Signals that there is room again, or that there will never be room.
     room: Condvar,
-    /// More is written or synced, or the writer has ended.
+    /// Signals that more lines are written or synced, or that the writer has ended.
     progress: Condvar,
 }
 
@@ -78,20 +79,20 @@ pub(crate) struct LineQueue {
 struct State {
     phase: Phase,
     writer: Writer,
-    /// A caller waits for the lines in the buffers.
+    /// True if a caller waits for the lines in the buffers.
     hurry: bool,
     reopen: bool,
-    /// The deadline of a stop is over: the writer must end, whatever is left.
+    /// True after the deadline of a stop: the writer must end, even if lines are left.
     give_up: bool,
-    /// A stop has returned while lines were left, and has reported them.
+    /// True if a stop has returned while lines were left, and has reported the loss.
     loss_is_told: bool,
-    /// How many lines were dropped since the last one that was put into `filling`.
+    /// The number of lines that were dropped since the last line was put into `filling`.
     missing: u64,
     counts: Counts,
     filling: Batch,
-    /// How many callers wait for room.
+    /// The number of callers that wait for room.
     blocked: usize,
-    /// Every line up to this one, in the order of acceptance, is written or dropped.
+    /// The number of lines, in the order of acceptance, up to which all lines are written or dropped.
     done: u64,
     syncs: Syncs,
 }
@@ -105,36 +106,37 @@ enum Phase {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writer {
-    /// The writer works, and will look into the buffer before it sleeps.
+    /// The writer works, and will check the buffer before it sleeps.
     Busy,
-    /// The writer sleeps for a moment and then looks. Only urgent work wakes it.
+    /// The writer sleeps for a millisecond and then checks the buffer. Only urgent work wakes the writer
+    /// earlier.
     Lingers,
     /// The writer sleeps until it is woken.
     Sleeps,
 }
 
-/// Requests to put everything on the disk, numbered from 1. One round of the writer answers all requests that
-/// came before it.
+/// Requests to put all lines on the disk, numbered from 1. One round of the writer answers all requests
+/// that came before the round.
 #[derive(Debug, Default)]
 struct Syncs {
     wanted: u64,
     answered: u64,
-    /// The last round that failed. Data that it did not put on the disk may still be missing after a later
-    /// round.
+    /// The last round that failed. Data that the failed round did not put on the disk may still be missing
+    /// after a later round.
     failed: Option<u64>,
 }
 
 /// The next work of the writer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Reopen the sink first, if `reopen`; then write the batch; then, for a round of syncs, sync and answer
-    /// the round.
+    /// The writer must first reopen the sink, if `reopen` is true; then write the batch; and then, for a
+    /// round of syncs, sync and answer the round.
     Work { reopen: bool, sync: Option<u64> },
-    /// Everything is written and nothing comes any more.
+    /// All lines are written, and no more lines come.
     End,
 }
 
-/// How a wait for the writer can end.
+/// A way in which a wait for the writer can end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flushed {
     Done,
@@ -168,7 +170,7 @@ impl LineQueue {
     }
 
     // ANCHOR: put
-    /// Accepts the line, or says why not.
+    /// Accepts the line, or returns why the line is not accepted.
     pub(crate) fn put(&self, line: &[u8], overflow: Overflow) -> Result<(), NotLogged> {
         let mut state = self.lock();
         if state.phase == Phase::Open && !state.filling.has_room(line.len()) {
@@ -197,7 +199,7 @@ impl LineQueue {
     }
     // ANCHOR_END: put
 
-    /// Waits or drops lines until there is room for this one, or until a stop.
+    /// Waits or drops lines until there is room for the given line, or until a stop.
     #[cold]
     fn make_room<'a>(
         &'a self,
@@ -235,7 +237,7 @@ impl LineQueue {
         Ok(state)
     }
 
-    /// Counts a line that was refused before it came to the buffer.
+    /// Counts a line that was refused before it reached the buffer.
     pub(crate) fn refuse(&self) {
         self.lock().counts.refused += 1;
     }
@@ -244,7 +246,8 @@ impl LineQueue {
         self.lock().counts
     }
 
-    /// Waits until everything that was accepted before is written; if `sync`, until it is on the disk, too.
+    /// Waits until all earlier accepted lines are written; if `sync` is true, waits until they are on the
+    /// disk.
     pub(crate) fn flush(&self, sync: bool, deadline: Option<Instant>) -> Flushed {
         let mut state = self.lock();
         let ticket = state.counts.accepted;
@@ -266,7 +269,7 @@ impl LineQueue {
         if sync && state.syncs.failed >= Some(round) { Flushed::SyncFailed } else { Flushed::Done }
     }
 
-    /// Makes the writer open the sink anew before it writes again.
+    /// Makes the writer reopen the sink before it writes again.
     pub(crate) fn reopen(&self) {
         let mut state = self.lock();
         state.reopen = true;
@@ -274,9 +277,9 @@ impl LineQueue {
     }
 
     // ANCHOR: stop
-    /// Accepts nothing from now on, wakes the callers that wait for room, and waits until the writer has
-    /// ended. At the deadline it tells the writer to give up; then no other stop waits any longer, either.
-    /// Returns how many lines are lost, to one caller only.
+    /// Refuses lines from now on, wakes the callers that wait for room, and waits until the writer has
+    /// ended. At the deadline, the call tells the writer to give up; then all other stops also end their
+    /// waits. Returns the number of lost lines, but only to one of several callers.
     pub(crate) fn stop(&self, deadline: Option<Instant>) -> Option<u64> {
         self.begin_to_stop();
         let is_awaited = |state: &State| state.phase != Phase::Ended && !state.give_up;
@@ -290,7 +293,7 @@ impl LineQueue {
         (lost > 0 && !mem::replace(&mut state.loss_is_told, true)).then_some(lost)
     }
 
-    /// The part of a stop that does not wait; the writer's own thread must not do more.
+    /// Does the part of a stop that does not wait; the writer's own thread must not do more.
     pub(crate) fn begin_to_stop(&self) {
         let mut state = self.lock();
         if state.phase == Phase::Open {
@@ -334,10 +337,11 @@ impl LineQueue {
     }
 }
 
-/// The calls of the writer.
+/// The methods that the writer calls.
 impl LineQueue {
     // ANCHOR: next
-    /// Waits for something to do. `batch` is empty and comes back with the lines to write.
+    /// Waits until there is work for the writer. `batch` must be empty, and returns with the lines to
+    /// write.
     pub(crate) fn next(&self, batch: &mut Batch) -> Next {
         let mut state = self.lock();
         if !state.is_urgent() {
@@ -371,7 +375,7 @@ impl LineQueue {
         self.lock().counts.written += lines;
     }
 
-    /// Notes that the sink has taken the whole batch, and empties it.
+    /// Records that the sink has taken the whole batch, and empties the batch.
     pub(crate) fn done(&self, batch: &mut Batch) {
         self.lock().done = batch.up_to;
         batch.clear();
@@ -387,8 +391,8 @@ impl LineQueue {
         self.progress.notify_all();
     }
 
-    /// Waits before the next try after the sink failed. A stop ends the wait when it begins, and again when
-    /// it gives up. Returns whether the writer must try again.
+    /// Waits before the next try after a failure of the sink. A stop ends the wait when the stop begins,
+    /// and again when it gives up. Returns true if the writer must try again.
     pub(crate) fn pause(&self, pause: Duration) -> bool {
         let state = self.lock();
         let phase = state.phase;
@@ -397,8 +401,8 @@ impl LineQueue {
         !waited.unwrap_or_else(PoisonError::into_inner).0.give_up
     }
 
-    /// The writer's last step, whatever happens to it. No line is accepted any more, and all waiting threads
-    /// are woken.
+    /// Ends the queue; this is the writer's last step, even after a panic. After this call, no line is
+    /// accepted, and all waiting threads are woken.
     pub(crate) fn end(&self) {
         self.lock().phase = Phase::Ended;
         self.room.notify_all();

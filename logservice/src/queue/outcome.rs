@@ -1,43 +1,45 @@
-//! What can become of a line.
+//! The possible outcomes for a line.
 
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// What becomes of a line when the buffer has no room for it.
+/// The policy for a line for which the buffer has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// The thread that logs waits until there is room, or until the service is stopped. No line is lost, but
-    /// a disk that hangs holds up the program. A thread that panics waits for a second at most: its process
-    /// may be about to end.
+    /// The thread that logs waits until there is room, or until the service is stopped. No line is lost,
+    /// but a disk that hangs delays the program. A panicking thread waits at most a second, because its
+    /// process may be about to end.
     Block,
-    /// The thread that logs waits for this long at most, and for a second at most while it panics. Then the
-    /// line is dropped and counted.
+    /// The thread that logs waits at most for the given time, and at most a second while it panics. After
+    /// this wait, the line is dropped and counted.
     BlockFor(Duration),
-    /// The line is dropped and counted. What was accepted stays.
+    /// The line is dropped and counted. All accepted lines stay in the buffer.
     DropNewest,
-    /// Lines that were accepted earlier under this policy make room, the oldest first. They are dropped and
-    /// counted. If they are not enough, the line itself is dropped.
+    /// Lines that were accepted earlier under this policy are removed, beginning with the oldest line. The
+    /// removed lines are counted as dropped. If removing them does not make enough room, the new line is
+    /// dropped.
     DropOldest,
 }
 
-/// Why a line was not accepted.
+/// The reason why a line was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotLogged {
-    /// There was no room, and the line was dropped as its [`Overflow`] says. A line in the log says how many
-    /// are missing.
+    /// There was no room, and the line was dropped because of its [`Overflow`] policy. A line in the log
+    /// reports the number of missing lines.
     Full,
     /// The service has been stopped.
     Stopped,
-    /// The thread that logs is the writer itself: a sink that logs would feed itself for ever.
+    /// The thread that logs is the writer itself: a sink that logs would otherwise produce new lines
+    /// forever.
     OwnThread,
-    /// Records were nested too deeply: the thread was formatting a record whose format logs another one, and
-    /// so on.
+    /// Records were nested too deeply: the thread was formatting a record whose format logs another record,
+    /// and so on.
     TooDeep,
-    /// This process is a child, by `fork`, of the one that started the service. The thread that writes was
-    /// not copied with it. Such a line is counted nowhere.
+    /// This process is a child, by `fork`, of the process that started the service. The writer's thread was
+    /// not copied to the child. A line that a child logs is not counted.
     Forked,
 }
 
@@ -55,26 +57,27 @@ impl fmt::Display for NotLogged {
 
 impl Error for NotLogged {}
 
-/// How many lines the service accepted, wrote, dropped and refused so far.
+/// The numbers of lines that the service has accepted, written, dropped and refused so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Lines that the service accepted.
+    /// The number of lines that the service accepted.
     pub accepted: u64,
-    /// The accepted lines that the sink has taken.
+    /// The number of accepted lines that the sink has taken.
     pub written: u64,
-    /// Lines that were dropped because there was no room; under [`Overflow::DropOldest`] they had been
-    /// accepted before.
+    /// The number of lines that were dropped because there was no room; under [`Overflow::DropOldest`] they
+    /// had been accepted before.
     pub dropped: u64,
-    /// The dropped lines that had been accepted before.
+    /// The number of dropped lines that had been accepted before.
     pub dropped_accepted: u64,
-    /// Lines that came after the stop, from the writer's own thread, or from records nested too deeply.
+    /// The number of lines that came after the stop, from the writer's own thread, or from records nested
+    /// too deeply.
     pub refused: u64,
 }
 
 impl Counts {
-    /// Lines that were accepted and are neither written nor dropped yet. After a stop that gave up, these
-    /// lines are lost.
+    /// Returns the number of lines that were accepted but are neither written nor dropped yet. After a stop
+    /// that gave up, the waiting lines are lost.
     pub fn waiting(&self) -> u64 {
         self.accepted - self.written - self.dropped_accepted
     }

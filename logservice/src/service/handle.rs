@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long before the end of the process a hook gives up.
+/// The time before the end of the process at which a hook gives up.
 const MARGIN: Duration = Duration::from_millis(100);
 
-/// How long a thread that panics waits at most.
+/// The longest time that a panicking thread waits.
 pub(crate) const PANICKING_AT_MOST: Duration = Duration::from_secs(1);
 
-/// Logs to a service. Clones log to the same service.
+/// Logs to a service. All clones of a handle log to the same service.
 #[derive(Clone)]
 pub struct LogHandle {
     pub(super) shared: Arc<Shared>,
@@ -29,41 +29,41 @@ pub(super) struct Shared {
     pub(super) longest_line: usize,
     pub(super) overflow: [Overflow; 5],
     pub(super) home: Home,
-    /// The installed layer that hands events to this service; 0 if there is none.
+    /// The number of the installed layer that passes events to this service, or 0 if there is none.
     pub(super) layer: AtomicU32,
 }
 
-/// Why [`LogHandle::flush`] failed.
+/// The reason why [`LogHandle::flush`] failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FlushError {
-    /// The time was up. The lines are not lost: the service goes on writing.
+    /// The time limit was reached. The lines are not lost: the service continues to write.
     TimedOut,
-    /// The service ended before all was written.
+    /// The service ended before all lines were written.
     Stopped,
-    /// The system could not put the lines on the disk. Standard error says why.
+    /// The system could not put the lines on the disk. A message on standard error gives the reason.
     SyncFailed,
     /// The writer's own thread cannot wait for itself.
     OwnThread,
-    /// This process was forked from the one that started the service.
+    /// This process was forked from the process that started the service.
     Forked,
 }
 
-/// How far a flush goes.
+/// The level of durability that a flush waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// The lines are handed to the system: they survive the end of the process, whatever ends it.
+    /// The lines have been passed to the system: they survive any end of the process.
     System,
-    /// The lines are on the disk: they survive a power failure. Lines in rotated files are included; the page
-    /// of [`sink::file`](crate::sink::file) says what happens to files that other programs move away.
+    /// The lines are on the disk: they survive a power failure. Lines in rotated files are included; the
+    /// page of [`sink::file`](crate::sink::file) describes files that other programs move away.
     Disk,
 }
 
 impl LogHandle {
-    /// Logs a text of this level and target. Its place in the source is that of the call.
+    /// Logs a text with this level and target. The record's source location is the location of the call.
     ///
     /// # Errors
-    /// Fails as [`log`](Self::log) does.
+    /// Fails in the same cases as [`log`](Self::log).
     #[track_caller]
     pub fn say(&self, level: Level, target: &str, message: Arguments<'_>) -> Result<(), NotLogged> {
         let place = Location::caller();
@@ -72,15 +72,16 @@ impl LogHandle {
     }
 
     // ANCHOR: log
-    /// Makes a line of the record and hands it over.
+    /// Formats the record as a line and passes the line to the service.
     ///
     /// # Blocking
-    /// If there is no room, this call waits as the [`Overflow`] of the record's level says; for a second at
-    /// most while the thread panics, and never on the writer's own thread. The call is no cancellation point,
-    /// so a cancelled task can log that it was cancelled.
+    /// If there is no room, the [`Overflow`] policy of the record's level decides how long this call waits.
+    /// It waits at most a second while the thread panics, and never on the writer's own thread. The call is
+    /// not a cancellation point, so a cancelled task can log its cancellation.
     ///
     /// # Errors
-    /// [`NotLogged`] says why the line was not accepted. Such a line is counted.
+    /// Returns [`NotLogged`] with the reason if the line was not accepted. A line that was not accepted is
+    /// counted, except in a forked child.
     pub fn log(&self, record: &Record<'_>) -> Result<(), NotLogged> {
         if self.shared.home.is_left() {
             return Err(NotLogged::Forked);
@@ -98,8 +99,8 @@ impl LogHandle {
     }
     // ANCHOR_END: log
 
-    /// A level's policy; with a short time limit while the thread panics, so that a disk that hangs delays
-    /// neither the panic's message nor the drop that stops the service.
+    /// Returns a level's policy. While the thread panics, the policy has a short time limit, so that a disk
+    /// that hangs delays neither the panic's message nor the drop that stops the service.
     fn overflow(&self, level: Level) -> Overflow {
         match self.shared.overflow[level as usize] {
             Overflow::Block if thread::panicking() => Overflow::BlockFor(PANICKING_AT_MOST),
@@ -110,10 +111,10 @@ impl LogHandle {
         }
     }
 
-    /// Waits until all lines that were accepted before are handed to the system, or are on the disk.
+    /// Waits until all earlier accepted lines have been passed to the system, or are on the disk.
     ///
     /// # Errors
-    /// [`FlushError`] says why they are not.
+    /// Returns [`FlushError`] with the reason if the lines have not been passed on.
     pub fn flush(&self, durability: Durability, at_most: Duration) -> Result<(), FlushError> {
         if self.shared.home.is_left() {
             return Err(FlushError::Forked);
@@ -137,30 +138,30 @@ impl LogHandle {
         self.shared.layer.load(Relaxed)
     }
 
-    /// What has become of the lines so far. In a process that was forked from the service's, all counts are
-    /// zero.
+    /// Returns the counts of lines so far. In a forked child of the service's process, all counts are zero.
     pub fn counts(&self) -> Counts {
         if self.shared.home.is_left() { Counts::default() } else { self.shared.queue.counts() }
     }
 
-    /// Lets the writer open the sink anew, for a program that rotates logs by moving them. Returns at once.
+    /// Makes the writer reopen the sink, for a program that rotates logs by moving them. This call returns
+    /// at once.
     pub fn reopen(&self) {
         if !self.shared.home.is_left() {
             self.shared.queue.reopen();
         }
     }
 
-    /// Stops the service: lines are refused from now on, threads that wait for room stop waiting, and what
-    /// was accepted is written. At the deadline the writer gives up. Any thread can call this, also several
-    /// times. Once the writer was told to give up, no other stop waits for it, and neither does the drop of
-    /// the [`LogService`](crate::LogService).
+    /// Stops the service: lines are refused from now on, threads that wait for room stop waiting, and all
+    /// accepted lines are written. At the deadline, the writer gives up. Any thread can call this method,
+    /// and may call it several times. After the writer was told to give up, no other stop waits for it, and
+    /// dropping the [`LogService`](crate::LogService) does not wait either.
     ///
-    /// [`Counts::waiting`] of the returned counts is the number of lost lines. If lines are lost, standard
-    /// error says so, once.
+    /// In the returned counts, [`Counts::waiting`] is the number of lost lines. If lines are lost, one
+    /// message on standard error reports the loss.
     ///
     /// # Blocking
-    /// Waits until everything is written, or for `at_most`. On the writer's own thread, and in a process that
-    /// was forked from the service's, it does not wait.
+    /// Waits until all lines are written, or at most for `at_most`. The call does not wait on the writer's
+    /// own thread, or in a forked child of the service's process.
     pub fn stop(&self, at_most: Duration) -> Counts {
         if self.shared.home.is_left() {
             return Counts::default();
@@ -174,11 +175,11 @@ impl LogHandle {
         self.counts()
     }
 
-    /// Registers a hook that stops the service. Register it before the hooks that log: hooks run in the
-    /// reverse order.
+    /// Registers a hook that stops the service. Register this hook before the hooks that log, because hooks
+    /// run in the reverse order.
     ///
     /// # Errors
-    /// [`ShutdownBegun`] if the hooks run or have run.
+    /// Returns [`ShutdownBegun`] if the hooks are running or have run.
     pub fn stop_at_shutdown(&self, hooks: &ShutdownHooks) -> Result<ShutdownHook, ShutdownBegun> {
         let handle = self.clone();
         hooks.add("log", move |shutdown| {

@@ -1,18 +1,18 @@
-//! How a record becomes a line, on the thread that logs.
+//! Turns a record into a line, on the thread that logs.
 //!
-//! Each thread keeps memory for its lines, and takes it out of the thread local while it formats a record. So
-//! a record that is logged meanwhile (by a value that is formatted, a destructor, the panic hook) finds no
-//! memory there and uses other memory. At the end of a thread its variables are gone; lines are still made
-//! then.
+//! Each thread keeps memory for its lines, and takes the memory out of the thread-local variable while it
+//! formats a record. So a nested record (from a value that is formatted, a destructor, or the panic hook)
+//! finds no memory there and uses other memory. At the end of a thread, its thread-local variables are
+//! gone, but it can still create lines.
 
 use crate::{Format, Record};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How deep records may nest: a format that logs, whose format logs, and so on.
+/// The maximum nesting of records: a format that logs a record, whose format logs a record, and so on.
 const DEEPEST: u8 = 4;
 
-/// How much memory a thread keeps for its next line.
+/// The amount of memory that a thread keeps for its next line.
 const KEPT: usize = 16 * 1024;
 
 thread_local! {
@@ -22,8 +22,8 @@ thread_local! {
     static IS_WRITER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Appends the line with its line feed. A record or a format that panics leaves a line that says so. (The
-/// formats of this package say that in the place of the value that has panicked.)
+/// Appends the line of a record, with its line feed. If a record or a format panics, the line reports the
+/// panic. (The formats of this package write the report in place of the value that has panicked.)
 pub(super) fn make_line(format: &dyn Format, record: &Record<'_>, longest: usize, line: &mut String) {
     let is_made = append(format, record, longest - 1, line) || {
         let message = format_args!("a record of {} panicked while it was formatted", record.target);
@@ -42,16 +42,16 @@ pub(super) fn make_line(format: &dyn Format, record: &Record<'_>, longest: usize
 
 fn append(format: &dyn Format, record: &Record<'_>, longest: usize, line: &mut String) -> bool {
     let made = catch_unwind(AssertUnwindSafe(|| format.line(record, longest, line)));
-    // The destructor of the panic's payload might panic.
+    // The payload is forgotten, because its destructor might panic.
     made.map_err(std::mem::forget).is_ok()
 }
 
-/// How many records this thread is formatting.
+/// The number of records that this thread is formatting.
 pub(super) struct Depth(u8);
 
 impl Depth {
     pub(super) fn enter() -> Depth {
-        // At the end of a thread the counter is gone.
+        // At the end of a thread, the counter no longer exists.
         Depth(
             DEPTH
                 .try_with(|depth| {
@@ -67,7 +67,7 @@ impl Depth {
     }
 }
 
-/// Whether this thread is formatting a record.
+/// Returns true if this thread is formatting a record.
 pub(crate) fn is_formatting() -> bool {
     DEPTH.try_with(|depth| depth.get() > 0).unwrap_or(false)
 }
@@ -78,7 +78,7 @@ impl Drop for Depth {
     }
 }
 
-/// From now on this thread is the writer of a service.
+/// Marks this thread as the writer of a service.
 pub(super) fn becomes_writer() {
     IS_WRITER.set(true);
 }
@@ -87,7 +87,8 @@ pub(super) fn is_writer() -> bool {
     IS_WRITER.try_with(Cell::get).unwrap_or(false)
 }
 
-/// An empty string, with the memory of the last line unless this thread is formatting a record already.
+/// Returns an empty string, which reuses the memory of the last line unless this thread is already
+/// formatting a record.
 pub(super) fn own_memory() -> String {
     let mut line = LINE.try_with(RefCell::take).unwrap_or_default();
     line.clear();

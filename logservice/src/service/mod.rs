@@ -1,4 +1,4 @@
-//! The log service: what a program starts, logs to and stops.
+//! The log service: a program starts it, logs to it, and stops it.
 //!
 //! ```
 //! use logservice::{Level, LogService, sink::Sink};
@@ -18,31 +18,31 @@
 //!
 //! # Who does what
 //!
-//! The thread that logs makes the line, in a buffer of its own, and puts it into the [queue](crate::queue).
-//! The [writer](crate::writer) hands lines to the [sink](crate::Sink). Formats, and the values that they
-//! show, are code of the program, so they run before any lock is taken. They may log, too: the inner line
-//! comes before the outer one.
+//! The thread that logs formats the line in its own buffer, and puts the line into the
+//! [queue](crate::queue). The [writer](crate::writer) passes lines to the [sink](crate::Sink). Formats, and
+//! the values that they show, are code of the program, so they run without any lock of the service. Formats
+//! and values may log, too: then the inner line comes before the outer line.
 //!
 //! # The end
 //!
-//! A service that is stopped writes what it has accepted. [`LogService`] stops it when it is dropped, and so
-//! does a hook that [`stop_at_shutdown`](LogHandle::stop_at_shutdown) registers; a process that ends in
-//! another way (`exit`, `abort`, a signal that is not caught) loses the lines that wait: those of a
-//! millisecond, unless the sink is slow.
+//! A service that is stopped writes all accepted lines. Dropping the [`LogService`] stops the service, and
+//! so does a hook that [`stop_at_shutdown`](LogHandle::stop_at_shutdown) registers. A process that ends in
+//! another way (`exit`, `abort`, a signal that is not caught) loses the waiting lines, which are the lines
+//! of a millisecond unless the sink is slow.
 //!
-//! A sink that takes nothing any more (a full disk, a pipe without a reader, a system call that never
-//! returns) does not hold up the end for longer than its limits: a stop and a drop have a time limit, and a
-//! thread that panics waits for a second at most.
+//! A sink may accept no more lines (a full disk, a pipe without a reader, a system call that never
+//! returns). It delays the end of the process only up to certain limits: a stop and a drop have a time
+//! limit, and a panicking thread waits at most a second.
 //!
 //! # `fork`
 //!
-//! A child process has a copy of the service's memory, and not its writer: only the thread that forks is
-//! copied. So the service belongs to the process that started it. In a child each call returns at once, with
-//! [`NotLogged::Forked`](crate::NotLogged) or [`FlushError::Forked`], and nothing is written twice. A daemon
-//! starts its service after it has forked. A child that must log starts a service of its own, on another
-//! file: the lock of the parent's file is held by both processes. (`posix_spawn` and `std::process::Command`
-//! start another program, so this does not concern them. A system call that forks past the C library, as
-//! `clone` does, is not noticed.)
+//! A child process has a copy of the service's memory but not the writer, because only the thread that
+//! forks is copied. So the service belongs to the process that started it. In a child, each call returns at
+//! once, with [`NotLogged::Forked`](crate::NotLogged) or [`FlushError::Forked`], and no line is written
+//! twice. A daemon should start its service after it has forked. A child that must log should start its own
+//! service, on another file, because both processes hold the lock of the parent's file. (`posix_spawn` and
+//! `std::process::Command` start another program and have no such problem. A system call such as `clone`,
+//! which forks without the C library, is not noticed.)
 
 mod line;
 pub(crate) use line::is_formatting;
@@ -67,11 +67,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use voice::OwnVoice;
 
-/// A line takes at least this much of the buffer, on average.
+/// The smallest assumed average length of a line in the buffer.
 const SHORT_LINE: usize = 32;
 
-/// A running log service. Dropping it stops it. Keep it in a variable of `main`, and give clones of its
-/// [handle](LogHandle) to the code that logs.
+/// A running log service. Dropping this value stops the service. Keep the service in a variable of `main`,
+/// and give clones of its [handle](LogHandle) to the code that logs.
 #[must_use = "dropping it stops the service"]
 pub struct LogService {
     handle: LogHandle,
@@ -79,7 +79,7 @@ pub struct LogService {
     stop_within: Duration,
 }
 
-/// Settings of a [`LogService`].
+/// The settings of a [`LogService`].
 #[must_use]
 pub struct Builder {
     format: Arc<dyn Format>,
@@ -90,8 +90,8 @@ pub struct Builder {
 }
 
 impl LogService {
-    /// Begins with the format [`Human`](crate::format::Human) in UTC, a buffer of 1 MiB, lines of 8 KiB at
-    /// most, and [`Overflow::Block`] for each level.
+    /// Returns a builder with the format [`Human`](crate::format::Human) in UTC, a buffer of 1 MiB, lines
+    /// of at most 8 KiB, and [`Overflow::Block`] for each level.
     pub fn builder() -> Builder {
         Builder {
             format: Arc::new(crate::format::Human::utc()),
@@ -102,46 +102,46 @@ impl LogService {
         }
     }
 
-    /// A handle, through which other threads log.
+    /// Returns a handle, through which other threads log.
     pub fn handle(&self) -> LogHandle {
         self.handle.clone()
     }
 }
 
 impl Builder {
-    /// How records become lines.
+    /// Sets the format that turns records into lines.
     pub fn format(mut self, format: impl Format + 'static) -> Self {
         self.format = Arc::new(format);
         self
     }
 
-    /// How many bytes of lines may wait while others are being written. There are two buffers, each with
-    /// twice as much address space and an index. The first MiB of a buffer is memory from the beginning; the
-    /// rest takes memory only as it is used.
+    /// Sets the number of bytes of lines that may wait while other lines are being written. There are two
+    /// buffers, and each reserves twice this size of address space, and an index. The first MiB of a buffer
+    /// is mapped from the beginning; the rest uses memory only when it is needed.
     pub fn capacity(mut self, bytes: usize) -> Self {
         self.capacity = bytes;
         self
     }
 
-    /// How many bytes a line may have, its line feed included. A longer one is cut.
+    /// Sets the largest number of bytes of a line, including its line feed. A line that is longer is cut.
     pub fn longest_line(mut self, bytes: usize) -> Self {
         self.longest_line = bytes;
         self
     }
 
-    /// What becomes of lines of this level when there is no room.
+    /// Sets the policy for lines of the given level when there is no room.
     pub fn overflow(mut self, level: Level, overflow: Overflow) -> Self {
         self.overflow[level as usize] = overflow;
         self
     }
 
-    /// What becomes of lines of any level when there is no room.
+    /// Sets the policy for lines of all levels when there is no room.
     pub fn overflow_of_all(mut self, overflow: Overflow) -> Self {
         self.overflow = [overflow; 5];
         self
     }
 
-    /// How long the [`LogService`] may write on when it is dropped.
+    /// Sets how long the [`LogService`] may continue to write when it is dropped.
     pub fn stop_within(mut self, at_most: Duration) -> Self {
         self.stop_within = at_most;
         self
@@ -150,8 +150,9 @@ impl Builder {
     /// Starts the thread that writes to `sink`.
     ///
     /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if the longest line has less than 64 bytes, or does not
-    /// fit into the buffer, or the buffer has more than 1 GiB. The system's error if it gives no thread.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if the longest line has less than 64 bytes or
+    /// does not fit into the buffer, or if the buffer has more than 1 GiB. Returns the system's error if it
+    /// cannot start a thread.
     pub fn start(self, sink: impl Sink + 'static) -> io::Result<LogService> {
         let Builder { format, capacity, longest_line, overflow, stop_within } = self;
         let invalid = |what| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
@@ -173,7 +174,8 @@ impl Builder {
         let second = Batch::new(room);
         let writer = thread::Builder::new().name("log writer".into()).spawn(move || {
             line::becomes_writer();
-            // A sink's destructor may panic, with a payload whose own destructor panics.
+            // The payload is forgotten, because a sink's destructor may panic with a payload whose own
+            // destructor panics.
             let _ = catch_unwind(AssertUnwindSafe(|| writer.run(second))).map_err(std::mem::forget);
         })?;
         let shared = Arc::new(Shared { queue, format, longest_line, overflow, home, layer: 0.into() });

@@ -3,7 +3,7 @@ use crate::writer::Voice;
 use crate::{Fields, Format, Level, Record, Value};
 use std::sync::Arc;
 
-/// Makes the texts of the writer's own messages.
+/// Creates the texts of the writer's own messages.
 pub(super) struct OwnVoice {
     pub(super) format: Arc<dyn Format>,
     pub(super) longest_line: usize,

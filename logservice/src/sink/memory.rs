@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Sink;
 
-/// Keeps the lines in memory, all of them.
+/// A sink that keeps all lines in memory.
 ///
 /// ```
 /// use logservice::Sink;
@@ -24,26 +24,27 @@ pub struct MemorySink {
     lines: MemoryLines,
 }
 
-/// The lines of a [`MemorySink`]. Clones share them.
+/// The lines of a [`MemorySink`]. All clones show the same lines.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryLines {
     bytes: Arc<Mutex<Vec<u8>>>,
 }
 
 impl MemorySink {
-    /// Begins without lines.
+    /// Creates a sink without lines.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A view of its lines, present and future ones.
+    /// Returns a view of the sink's present and future lines.
     pub fn lines(&self) -> MemoryLines {
         self.lines.clone()
     }
 }
 
 impl MemoryLines {
-    /// The lines so far, without their line feeds. A test flushes the service before it asks.
+    /// Returns the lines so far, without their line feeds. A test must flush the service before it calls
+    /// this method.
     pub fn get(&self) -> Vec<String> {
         let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()

@@ -1,4 +1,4 @@
-//! Where lines go.
+//! Destinations of lines.
 
 mod contract;
 pub use contract::Sink;

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// How long a sink waits for a destination that may never be ready: the writer must notice a stop.
+/// The time that a sink waits for a destination that may never be ready, because the writer must notice a
+/// stop.
 pub(super) const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Waits until something can be written, or until a write would fail.
+/// Waits until a write is possible, or until a write would fail.
 ///
 /// # Errors
-/// [`WouldBlock`](io::ErrorKind::WouldBlock) when the time is up.
+/// Returns [`WouldBlock`](io::ErrorKind::WouldBlock) at the deadline.
 pub(super) fn wait_for_room(descriptor: impl AsFd, until: Instant) -> io::Result<()> {
     let mut watched = [PollFd::new(&descriptor, PollFlags::OUT)];
     loop {
@@ -25,8 +26,8 @@ pub(super) fn wait_for_room(descriptor: impl AsFd, until: Instant) -> io::Result
         match poll(&mut watched, Some(&timeout)) {
             Ok(0) => return Err(io::ErrorKind::WouldBlock.into()),
             Err(Errno::INTR) => {}
-            // A descriptor that cannot be polled is a file or a device, and has room. A broken descriptor
-            // fails at the write.
+            // A descriptor that cannot be polled is a file or a device, which always has room. If the
+            // descriptor is broken, the write fails.
             Ok(_) | Err(_) => return Ok(()),
         }
     }

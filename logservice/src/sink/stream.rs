@@ -1,13 +1,14 @@
-//! Standard error and standard output, for which the writer does not wait long.
+//! Sinks for standard error and standard output, which block the writer only for a short time.
 //!
-//! The reader may be slow, stopped or stuck. Both streams are shared with other processes, so they cannot be
-//! made non-blocking. Instead the sink polls for room before each piece, and a piece fits into any pipe that
-//! reports room. If another process takes that room between the poll and the write, the write does wait.
+//! The reader of a stream may be slow, stopped or stuck. Both streams are shared with other processes, so
+//! they cannot be made non-blocking. So the sink polls for room before each piece, and a piece fits into
+//! any pipe that reports room. If another process uses this room between the poll and the write, the write
+//! blocks.
 //!
-//! The sink bypasses std's `stderr()`, whose lock another thread may hold while it waits for room. So the
-//! program's own output can stand between two pieces of a long line.
+//! The sink does not use the standard library's `stderr()`, whose lock another thread may hold while it
+//! waits for room. So output of the program itself may appear between two pieces of a long line.
 //!
-//! On Windows lines are written without asking for room, and may wait.
+//! On Windows, lines are written without a poll, and the write may block.
 
 use std::io;
 
@@ -27,14 +28,14 @@ pub struct StdoutSink {
 }
 
 impl StderrSink {
-    /// Makes a sink for the process's standard error.
+    /// Creates a sink for the process's standard error.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
 impl StdoutSink {
-    /// Makes a sink for the process's standard output.
+    /// Creates a sink for the process's standard output.
     pub fn new() -> Self {
         Self::default()
     }
@@ -60,8 +61,8 @@ impl Sink for StdoutSink {
     }
 }
 
-/// Writes a message for the operator that cannot go through the log, unless there is no room for it within
-/// the usual time.
+/// Writes a message for the operator that cannot go through the log, unless standard error has no room for
+/// it within the usual time.
 pub(crate) fn say_on_stderr(what: &str) {
     let _: Written = system::to_stderr(format!("{what}\n").as_bytes());
 }
@@ -76,7 +77,7 @@ mod system {
     use super::super::room::{PATIENCE, wait_for_room};
     use super::super::torn::{Written, write_all};
 
-    /// `PIPE_BUF`: a pipe that reports room has room for this much.
+    /// `PIPE_BUF`: a pipe that reports room has room for at least this number of bytes.
     const PIECE: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
     pub(super) fn to_stderr(bytes: &[u8]) -> Written {

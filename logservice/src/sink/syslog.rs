@@ -1,13 +1,14 @@
-//! The system's own log: syslog, or journald in its place.
+//! Sends lines to the system's own log: syslog, or journald in its place.
 //!
-//! Its daemon listens at a socket, and a line is one datagram there, without the line feed. The
-//! [format](crate::Format) makes the head of a datagram, at least `<PRI>`; the sink adds nothing.
+//! The daemon listens on a socket, and each line is sent as one datagram, without the line feed. The
+//! [format](crate::Format) writes the head of a datagram, which is at least `<PRI>`; the sink adds nothing.
 //!
-//! A daemon that is restarted makes a new socket, so the sink connects again when the old one refuses.
-//! Without a daemon, lines wait in the service. Lines that a daemon has not read when it ends are lost with
-//! its socket: syslog has no acknowledgements.
+//! A daemon that is restarted creates a new socket, so the sink connects again when the old socket refuses
+//! a datagram. While there is no daemon, lines wait in the service. Lines that a daemon has not read before
+//! it ends are lost with its socket, because syslog has no acknowledgements.
 //!
-//! A line that is too long for a datagram is cut until it fits, and the sink says so [once](Sink::warning).
+//! A line that is too long for a datagram is shortened until it fits, and the sink reports this
+//! [once](Sink::warning).
 
 use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixDatagram;
@@ -19,22 +20,22 @@ use rustix::io::Errno;
 use super::Sink;
 use super::room::{PATIENCE, wait_for_room};
 
-/// Where daemons listen: on Linux and most systems, and on macOS.
+/// The paths at which daemons listen: on Linux and most systems, and on macOS.
 const USUAL: [&str; 2] = ["/dev/log", "/var/run/syslog"];
 
-/// A line is not cut to less than this: RFC 5424 requires daemons to take as much.
+/// The smallest length to which a line is cut: RFC 5424 requires that daemons accept this length.
 const SHORTEST: usize = 480;
 
 /// Sends lines to the system's log.
 #[derive(Debug)]
 pub struct SyslogSink {
     path: PathBuf,
-    /// `None` if there was no daemon last time.
+    /// The field is `None` if there was no daemon at the last attempt.
     socket: Option<UnixDatagram>,
     cut: Cut,
 }
 
-/// Whether a line was cut, and whether that was reported.
+/// Records whether a line was cut, and whether the cut was reported.
 #[derive(Debug, PartialEq, Eq)]
 enum Cut {
     Never,
@@ -43,11 +44,11 @@ enum Cut {
 }
 
 impl SyslogSink {
-    /// Sends to the daemon of this system.
+    /// Creates a sink that sends to the daemon of this system.
     ///
     /// # Errors
-    /// [`NotFound`](ErrorKind::NotFound) if no socket is at any of the usual places. A socket without a
-    /// daemon is no error: lines wait for the daemon.
+    /// Returns [`NotFound`](ErrorKind::NotFound) if there is no socket at any of the usual paths. A socket
+    /// without a daemon is not an error: lines wait for the daemon.
     pub fn local() -> io::Result<Self> {
         let there = USUAL.iter().find(|path| Path::new(path).exists());
         let nowhere =
@@ -55,12 +56,12 @@ impl SyslogSink {
         Ok(Self::at(there.ok_or_else(nowhere)?))
     }
 
-    /// Sends to the socket at this path, which need not exist yet.
+    /// Creates a sink that sends to the socket at this path, which need not exist yet.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), socket: None, cut: Cut::Never }
     }
 
-    /// Sends one line. Connects again if the daemon was restarted.
+    /// Sends one line. If the daemon was restarted, connects again.
     fn send(&mut self, line: &[u8], until: Instant) -> io::Result<()> {
         let was_connected = self.socket.is_some();
         match self.try_send(line, until) {
@@ -69,7 +70,7 @@ impl SyslogSink {
         }
     }
 
-    /// Sends one line. Drops the socket after an error that will not pass by itself.
+    /// Tries once to send one line. Drops the socket after an error that is permanent.
     fn try_send(&mut self, mut line: &[u8], until: Instant) -> io::Result<()> {
         if self.socket.is_none() {
             self.socket = Some(connect(&self.path)?);
@@ -140,7 +141,7 @@ fn is(error: &io::Error, errno: Errno) -> bool {
     error.raw_os_error() == Some(errno.raw_os_error())
 }
 
-/// The first `length` bytes, without a partial character at the end.
+/// Returns the first `length` bytes, without a partial character at the end.
 fn cut_to(line: &[u8], length: usize) -> &[u8] {
     let is_inside = |&byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
     let end = (length.saturating_sub(3)..=length).rev().find(|&end| !line.get(end).is_some_and(is_inside));

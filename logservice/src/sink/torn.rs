@@ -1,35 +1,37 @@
-//! A torn line: its first part had been written when an error came.
+//! A torn line, whose first part was written before an error occurred.
 
 use std::io;
 
-/// How many bytes have been written, and the error if not all bytes were written.
+/// The number of bytes that have been written, and the error if not all bytes were written.
 pub(super) type Written = (usize, Option<io::Error>);
 
-/// How the destination ends: with a line feed, or in the middle of a line.
+/// The end of the destination's content: a line feed, or the middle of a line.
 ///
-/// A torn line comes again, because its sink has not taken it. Then only its rest is written. If another line
-/// comes, or if another process wrote the beginning, a line feed is written first.
+/// The writer passes a torn line again, because its sink has not taken it. When the torn line comes again,
+/// only its rest is written. If another line comes, or if another process wrote the first part, a line feed
+/// is written first.
 #[derive(Debug, Default)]
 pub(super) struct Torn {
-    /// The part, without a line feed, of the line that will come again.
+    /// The written part, without a line feed, of the line that will come again.
     part: Vec<u8>,
-    /// The last line lacks its line feed, and will not come again.
+    /// True if the last line lacks its line feed and will not come again.
     needs_line_feed: bool,
 }
 
 impl Torn {
-    /// Whether no line is known to be torn.
+    /// Returns true if no line is known to be torn.
     pub(super) fn is_none(&self) -> bool {
         self.part.is_empty()
     }
 
-    /// Notes that the destination has changed, and whether the new one ends with a line feed.
+    /// Records that the destination has changed, and whether the content of the new destination ends with a
+    /// line feed.
     pub(super) fn starts_anew(&mut self, needs_line_feed: bool) {
         self.part.clear();
         self.needs_line_feed = needs_line_feed;
     }
 
-    /// Notes that a part was written but may be lost: it will be ended with a line feed, and the whole line
+    /// Records that a part was written but may be lost: a line feed will end the part, and the whole line
     /// will be written again.
     #[cfg(unix)]
     pub(super) fn begins_again(&mut self) {
@@ -37,7 +39,8 @@ impl Torn {
         self.part.clear();
     }
 
-    /// Writes the rest of these lines. Returns how many of their bytes are written as whole lines.
+    /// Writes the rest of the given lines. Returns the number of their bytes that are written as whole
+    /// lines.
     pub(super) fn write(&mut self, lines: &[u8], mut write: impl FnMut(&[u8]) -> Written) -> Written {
         if !lines.starts_with(&self.part) {
             self.starts_anew(true);
@@ -57,8 +60,8 @@ impl Torn {
     }
 }
 
-/// The result of [`Sink::write`](crate::Sink::write): an error only if not even the first line was taken. An
-/// error after that comes again with the next line.
+/// Returns the result of [`Sink::write`](crate::Sink::write), which is an error only if not even the first
+/// line was taken. An error after the first line is ignored, because it occurs again with the next line.
 pub(super) fn taken((whole, error): Written) -> io::Result<usize> {
     match error {
         Some(error) if whole == 0 => Err(error),
@@ -66,7 +69,7 @@ pub(super) fn taken((whole, error): Written) -> io::Result<usize> {
     }
 }
 
-/// Calls `write` until it has taken all bytes, or fails.
+/// Calls `write` until it has taken all bytes, or until it fails.
 pub(super) fn write_all(mut bytes: &[u8], mut write: impl FnMut(&[u8]) -> io::Result<usize>) -> Written {
     let mut written = 0;
     while !bytes.is_empty() {
@@ -85,7 +88,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// Writes into a place that has room for `room` more bytes.
+    /// Writes into a destination that has room for `room` more bytes.
     fn write(torn: &mut Torn, lines: &[u8], place: &mut Vec<u8>, room: usize) -> usize {
         let end = place.len() + room;
         let written = torn.write(lines, |bytes| {

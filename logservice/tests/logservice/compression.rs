@@ -1,4 +1,4 @@
-//! A thread compresses rotated files while others are rotated.
+//! Tests a thread that compresses rotated files while other files are rotated.
 
 use crate::place::{Place, line, numbered, wait_until, write, write_all};
 use jiff::tz::TimeZone;
@@ -18,7 +18,7 @@ fn builder(place: &Place, bytes: u64, keep: usize) -> FileBuilder {
         .compressed()
 }
 
-/// The names behind that of the log, in the order in which they were rotated.
+/// Returns the parts of the names after the log's name, in the order of the rotations.
 fn rotated(place: &Place) -> Vec<String> {
     let names = place.names().into_iter().filter(|name| name.len() > "app.log.gz.part".len());
     let mut names: Vec<_> = names.map(|name| name["app.log.".len()..].to_owned()).collect();
@@ -33,7 +33,7 @@ fn all_are_compressed(place: &Place) -> bool {
     rotated(place).iter().all(|name| Path::new(name).extension().is_some_and(|end| end == "gz"))
 }
 
-/// A file's text, uncompressed by the real `gzip`, which every system has.
+/// Returns a file's text, decompressed by the real `gzip`, which every system has.
 fn text_of(place: &Place, name: &str) -> String {
     let output =
         Command::new("gzip").arg("-dc").arg(place.path(&format!("app.log.{name}"))).output().unwrap();

@@ -1,5 +1,5 @@
-//! Processes that end while their sink takes nothing: each ends in time, and the message of a panic is on
-//! standard error.
+//! Tests processes that end while their sink accepts nothing: each process ends in time, and the message of
+//! a panic is on standard error.
 
 use crate::place::{LONG, Place, wait_until};
 use executor::shutdown_hooks::ShutdownHooks;
@@ -22,7 +22,8 @@ use std::time::{Duration, Instant};
 const SINKS: [&str; 4] =
     ["a full disk", "a pipe without a reader", "a write that hangs", "a sync that hangs"];
 
-/// How a process ends, and how often its message must be on standard error.
+/// The ways in which a process ends, each with the number of times that its message must be on standard
+/// error.
 const ENDS: [(&str, usize); 9] = [
     ("main panics", 1),
     ("a worker panics", 1),
@@ -40,8 +41,8 @@ const POLICIES: [Overflow; 4] =
 
 const STOP_WITHIN: Duration = Duration::from_millis(100);
 
-/// A time limit for each. The slowest needs three seconds: its worker panics twice, and waits for a second
-/// each time.
+/// The time limit for each process. The slowest process needs three seconds: its worker panics twice, and
+/// waits for a second each time.
 const IN_TIME: Duration = Duration::from_secs(20);
 
 const MESSAGE: &str = "the thing that matters";
@@ -51,7 +52,7 @@ struct Process {
     child: Child,
     messages: usize,
     began: Instant,
-    /// The other end of a pipe.
+    /// The reading end of a pipe.
     _reader: Option<File>,
     _place: Place,
 }
@@ -69,7 +70,7 @@ impl Process {
         Self { what, child, messages, began: Instant::now(), _reader: reader, _place: place }
     }
 
-    /// What is wrong with the process's end, if anything.
+    /// Returns what is wrong with the process's end, if anything is wrong.
     fn fault(mut self) -> Option<String> {
         while self.child.try_wait().unwrap().is_none() {
             if self.began.elapsed() > IN_TIME {
@@ -107,10 +108,10 @@ fn no_end_of_a_process_waits_for_a_sink_and_what_it_panicked_with_is_told() {
 
 // ----- what the processes do -----
 
-/// The writer is in a call from which it does not return.
+/// True if the writer is in a call that does not return.
 static IS_STUCK: AtomicBool = AtomicBool::new(false);
 
-/// A sink that never takes anything.
+/// A sink that never accepts a line.
 struct Stuck {
     file: Option<FileSink>,
     takes_lines: bool,
@@ -176,7 +177,7 @@ impl fmt::Display for Panics {
     }
 }
 
-/// Does something when it is dropped.
+/// A value that calls a function when it is dropped.
 struct Last<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for Last<F> {
@@ -193,7 +194,7 @@ fn a_process_of_its_own() {
     let has_hooks = end == "a signal, with hooks";
     let hooks = has_hooks.then(|| ShutdownHooks::builder().deadline(5 * STOP_WITHIN).install().unwrap());
     let builder = LogService::builder().longest_line(128).capacity(4096).overflow_of_all(POLICIES[policy]);
-    // After a stop that gave up, a drop does not wait again.
+    // After a stop that gave up, a drop does not wait a second time.
     let builder = builder.stop_within(if end == "stop" { LONG } else { STOP_WITHIN });
     let builder = builder.overflow(Level::Trace, Overflow::DropNewest);
     let service = builder.start(Stuck::new(&sink, &end)).unwrap();

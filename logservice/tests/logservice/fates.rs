@@ -1,7 +1,7 @@
-//! Anything that can happen to a log file: in random order, and by other threads at the same time.
+//! Tests everything that can happen to a log file: in random order, and by several threads at once.
 //!
-//! Afterwards every line that the sink has taken must be in some file that ever existed: the test keeps the
-//! files that it removes.
+//! Afterwards, every line that the sink has taken must be in some file that ever existed; the test keeps
+//! the files that it removes.
 
 use crate::place::{LONG, Place, files_below, line, number, write_all};
 use fastrand::Rng;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-/// The numbers of the whole lines of a file.
+/// Returns the numbers of the whole lines of a file.
 fn numbers(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     for piece in text.split_inclusive('\n') {
@@ -28,7 +28,7 @@ fn numbers(text: &str) -> Vec<usize> {
     found
 }
 
-/// Whether a text can be the beginning of a torn line.
+/// Returns true if a text can be the beginning of a torn line.
 fn is_beginning(text: &str) -> bool {
     let text = text.trim_end_matches('x'); // added by the test
     let digits = text.trim_start_matches('<').trim_end_matches('>').trim_end_matches('.');
@@ -37,7 +37,7 @@ fn is_beginning(text: &str) -> bool {
         || (text.starts_with('<') && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The line numbers in the files that exist.
+/// Returns the line numbers in the existing files.
 fn kept(folder: &Path) -> Vec<Vec<usize>> {
     let logs = files_below(folder).into_iter().filter(|path| !path.to_string_lossy().ends_with(".lock"));
     logs.map(|path| numbers(&fs::read_to_string(path).unwrap())).collect()
@@ -49,7 +49,8 @@ fn read(mut removed: File) -> Vec<usize> {
     numbers(&text)
 }
 
-/// Checks that the lines of each file are consecutive, and that all files together have every line once.
+/// Checks that the lines of each file are consecutive, and that all files together have every line exactly
+/// once.
 fn assert_complete(mut files: Vec<Vec<usize>>, lines: usize, what: &str) {
     files.retain(|file| !file.is_empty());
     files.sort();
@@ -62,15 +63,15 @@ fn assert_complete(mut files: Vec<Vec<usize>>, lines: usize, what: &str) {
 
 // ----- one thing after the other -----
 
-/// The number of rounds: `LOG_ROUNDS`, or a small default.
+/// Returns the number of rounds: `LOG_ROUNDS`, or a small default.
 pub(crate) fn rounds() -> u64 {
     std::env::var("LOG_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(8)
 }
 
-/// Sets the size limit for files, in a process where that may affect all threads.
+/// A function that sets the size limit for files, in a process where the limit may affect all threads.
 type Limit<'a> = &'a dyn Fn(Option<u64>);
 
-/// Writes lines, and at random does to the log what other programs may do to it.
+/// Writes lines, and at random changes the log in the ways in which other programs may change it.
 pub(crate) fn run(seed: u64, limit: Limit<'_>) {
     let place = Place::new();
     let mut random = Rng::with_seed(seed);
@@ -146,7 +147,8 @@ fn whatever_happens_to_the_log_every_line_is_in_some_file_once() {
 
 // ----- at the same time -----
 
-/// Writes a few lines at once, until the other thread has done its work. Returns the number of lines.
+/// Writes a few lines at once, repeatedly, until the other thread has done its work. Returns the number of
+/// lines that were written.
 fn write_meanwhile(place: &Place, rotate_at: u64, taken: &AtomicUsize, work: impl FnOnce() + Send) -> usize {
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -183,7 +185,7 @@ fn lines_are_neither_lost_nor_doubled_while_files_are_moved_away() {
     }
 }
 
-/// A line that was taken after a file was removed must not be in that file alone.
+/// Checks that a line that was taken after a file was removed is not only in the removed file.
 #[test]
 fn lines_are_not_lost_while_files_are_removed() {
     for rotate_at in [2_000, u64::MAX] {
@@ -191,8 +193,8 @@ fn lines_are_not_lost_while_files_are_removed() {
         let mut removed: Vec<(File, usize)> = Vec::new();
         let lines = write_meanwhile(&place, rotate_at, &taken, || {
             while removed.len() < 60 {
-                // While the sink rotates, the log may already be another file when it is removed. So the log
-                // is renamed before it is removed.
+                // While the sink rotates, the log's name may already refer to another file when it is
+                // removed. So the test renames the log before it removes the log.
                 let doomed = if rotate_at == u64::MAX { place.log.clone() } else { place.path("doomed") };
                 if rotate_at != u64::MAX && fs::rename(&place.log, &doomed).is_err() {
                     continue;
@@ -208,7 +210,7 @@ fn lines_are_not_lost_while_files_are_removed() {
         }
         assert!(is_there.iter().all(|&times| times <= 1), "a line is doubled in the files that are kept");
         for (file, taken) in removed {
-            // Lines that are written at that moment may be read from either file.
+            // Lines that are written at the same time may be read from either file.
             let before = 0..taken + AT_ONCE;
             read(file)
                 .iter()

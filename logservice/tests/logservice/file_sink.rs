@@ -1,4 +1,4 @@
-//! A log file that other programs move, remove or truncate.
+//! Tests a log file that other programs move, remove or truncate.
 
 use crate::place::{Place, line, write, write_all};
 use logservice::Sink;
@@ -107,7 +107,8 @@ fn a_file_that_was_removed_and_made_by_somebody_else_is_found() {
     assert_eq!(place.text("app.log"), "by another program\nb\n");
 }
 
-/// The program that moves files may compress and remove them: nothing is written to them any more.
+/// A program that moves files may then compress and remove them, so the sink must not write to moved files
+/// any more.
 #[test]
 fn lines_go_into_a_new_file_when_the_old_one_is_moved_away() {
     let place = Place::new();
@@ -168,7 +169,7 @@ fn without_its_folder_it_fails_until_there_is_one() {
     write(&mut sink, "b\n");
     assert_eq!(place.text("logs/app.log"), "b\n");
     fs::rename(place.path("logs"), place.path("elsewhere")).unwrap();
-    // The line is in the file that was moved with its folder, or was not taken.
+    // Either the line is in the file that was moved with its folder, or the sink has not taken the line.
     let is_taken = sink.write(b"c\n").is_ok();
     assert_eq!(sink.write(b"d\n").unwrap_err().kind(), ErrorKind::NotFound);
     fs::create_dir(place.path("logs")).unwrap();

@@ -1,4 +1,4 @@
-//! Following a log.
+//! Tests of the reader that follows a log.
 
 use crate::place::{LONG, Place, line, number, numbered, wait_until, write, write_all};
 use executor::CancelToken;
@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A thread that follows the log, and the lines that it finds. The drop ends it.
+/// A thread that follows the log, and the lines that it has found. Dropping this value ends the thread.
 struct Follower {
     token: CancelToken,
     lines: Receiver<String>,
@@ -76,8 +76,8 @@ fn lines_come_whole_and_as_they_are_written() {
 fn a_file_that_does_not_exist_is_waited_for() {
     let place = Place::new();
     let follower = Follower::start(&place, |follow| follow.last(0));
-    // The pause is most probably long enough for the follower to look at the missing file, so all lines are
-    // new.
+    // The pause is most probably long enough for the follower to check for the missing file, so all lines
+    // are new.
     assert!(follower.lines.recv_timeout(Duration::from_millis(50)).is_err());
     append(&place, "one\n");
     follower.assert_next(&["one"]);
@@ -93,7 +93,8 @@ fn it_begins_with_the_last_lines() {
         if first < 5_000 {
             (first..5_000).for_each(|number| assert_eq!(follower.next() + "\n", line(number)));
         } else {
-            // No line comes. The test adds no line, since it cannot know when the follower has begun.
+            // No line must come. The test writes no line here, because it cannot know when the follower has
+            // begun.
             assert!(follower.lines.recv_timeout(Duration::from_millis(20)).is_err());
         }
     }
@@ -177,7 +178,7 @@ fn a_line_without_end_comes_in_pieces() {
     follower.assert_next(&["end"]);
 }
 
-/// The program puts the pieces together again.
+/// Checks that the program joins the pieces of a long line.
 #[test]
 fn a_long_line_is_printed_as_one() {
     let place = Place::new();
@@ -215,7 +216,8 @@ fn every_line_is_found_once_while_the_log_is_rotated_and_its_files_have_dates() 
     every_line_is_found_once(1_000, |builder| builder.dated(jiff::tz::TimeZone::UTC));
 }
 
-/// Rotates as fast as it can while the follower reads. No line is missed, because every file is kept.
+/// Rotates as fast as possible while the follower reads. The follower misses no line, because every file is
+/// kept.
 fn every_line_is_found_once(lines: usize, names: impl FnOnce(FileBuilder) -> FileBuilder) {
     let place = Place::new();
     let follower = from_start(&place);
@@ -229,7 +231,8 @@ fn every_line_is_found_once(lines: usize, names: impl FnOnce(FileBuilder) -> Fil
             found += 1;
         }
         if batch % 50 == 0 {
-            // Let the follower catch up a little, so that it is usually in the middle of the files.
+            // The test lets the follower catch up a little, so that it is usually in the middle of the
+            // files.
             wait_until("it has found some", || {
                 follower.lines.try_iter().for_each(|text| {
                     assert_eq!(number(&text), Some(found));

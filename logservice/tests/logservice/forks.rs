@@ -1,4 +1,4 @@
-//! A process that forks while its threads log.
+//! Tests a process that forks while its threads log.
 #![expect(unsafe_code, reason = "a fork copies one thread of many, and the child may call little")]
 
 use crate::facades::in_own_process;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const THREADS: usize = 4;
 const CHILDREN: usize = 12;
 
-/// The work of a child. Returns whether everything was right.
+/// The work of a child process. Returns true if every check was successful.
 fn in_the_child(service: &LogService, own_log: Option<&Path>) -> bool {
     let is_refused = service.say(Level::Info, "", format_args!("from a child")) == Err(NotLogged::Forked)
         && service.flush(Durability::Disk, LONG) == Err(FlushError::Forked)
@@ -28,7 +28,7 @@ fn has_a_service_of_its_own(log: &Path) -> bool {
     service.say(Level::Info, "", format_args!("of its own")).is_ok() && service.stop(LONG).written == 1
 }
 
-/// Whether the child ends before long, with success.
+/// Returns true if the child ends in time, with success.
 fn ends_well(child: Pid) -> bool {
     let began = Instant::now();
     loop {
@@ -60,12 +60,13 @@ in_own_process! {
             wait_until("the threads log", || service.counts().written > 0);
             let ended = (0..CHILDREN).filter(|number| {
                 let own_log = (*number == 0).then(|| place.path("child"));
-                // SAFETY: glibc has its allocator ready in a child of many threads; the service is under
-                // test.
+                // SAFETY: glibc keeps its allocator usable in a child of a process with many threads; the
+                // service is under test.
                 match unsafe { libc::fork() } {
                     0 => {
                         let status = i32::from(!in_the_child(&service, own_log.as_deref()));
-                        // SAFETY: the call ends the process, in which nothing needs to be dropped any more.
+                        // SAFETY: the call ends the process, in which no value needs to be dropped any
+                        // more.
                         unsafe { libc::_exit(status) }
                     }
                     child => ends_well(Pid::from_raw(child).unwrap()),

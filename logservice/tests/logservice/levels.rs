@@ -1,4 +1,4 @@
-//! Directives: their meaning, and texts that are no directives.
+//! Tests of directives: their meaning, and texts that are not directives.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -7,7 +7,7 @@ use logservice::{Level, Levels};
 
 const ALL: [Level; 5] = [Level::Error, Level::Warn, Level::Info, Level::Debug, Level::Trace];
 
-/// How many levels are enabled for a target.
+/// Returns the number of levels that are enabled for a target.
 fn enabled(levels: &Levels, target: &str) -> usize {
     let enabled = ALL.map(|level| levels.enables(target, level));
     assert!(enabled.is_sorted_by(|a, b| a >= b), "{target}: {enabled:?}");

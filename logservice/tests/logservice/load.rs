@@ -1,5 +1,5 @@
-//! `logservice load` as a process: the lines that it reports as written are in the file, whatever ends the
-//! process.
+//! Tests `logservice load` as a process: the lines that it reports as written are in the file, for any end
+//! of the process.
 //!
 //! `LOGSERVICE_ROUNDS=200` repeats each test 200 times.
 
@@ -27,7 +27,7 @@ fn load(file: &Path, flags: &[&str]) -> Command {
     command
 }
 
-/// The report of a process that has ended, and its exit status.
+/// Returns the report of a process that has ended, and its exit status.
 fn report(output: &Output) -> (Value, i32) {
     let said = || String::from_utf8_lossy(&output.stderr).into_owned();
     let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}; {}", said()));
@@ -44,8 +44,8 @@ fn send(child: &Child, signal: rustix::process::Signal) {
     rustix::process::kill_process(process, signal).unwrap();
 }
 
-/// The message numbers of each thread in the order of the file, and the number of lines that the file reports
-/// as missing.
+/// The message numbers of each thread, in the order of the file, and the number of lines that the file
+/// reports as missing.
 #[derive(Default)]
 struct Found {
     messages: BTreeMap<u64, Vec<u64>>,
@@ -82,7 +82,7 @@ impl Found {
         self.messages.values().map(|messages| messages.len() as u64).sum()
     }
 
-    /// Checks that the messages of each thread are its first ones, in order and without a gap.
+    /// Checks that the messages of each thread are its first messages, in order and without a gap.
     fn assert_no_gap(&self) {
         for (thread, messages) in &self.messages {
             let wrong = messages.iter().zip(0..).find(|&(&message, expected)| message != expected);
@@ -101,7 +101,7 @@ fn read(file: &Path) -> Found {
     Found::read(&fs::read_to_string(file).unwrap())
 }
 
-/// Reads the rotated files, the oldest first, and the log. Returns their number, too.
+/// Reads the rotated files, the oldest first, and then the log. Also returns the number of rotated files.
 fn read_rotated(file: &Path) -> (Found, usize) {
     let rotated = |number: usize| PathBuf::from(format!("{}.{number}", file.display()));
     let count = (1..1_000).take_while(|&number| rotated(number).exists()).count();
@@ -154,7 +154,7 @@ fn killed_it_leaves_whole_lines_and_the_next_process_goes_on_below() {
         let (report, status) = report(&load(&file, &["--messages", "10"]).output().unwrap());
         assert_eq!((&report["written"], status), (&40.into(), 0));
         let text = fs::read_to_string(&file).unwrap();
-        // The torn line of the first process stands on a line of its own.
+        // The torn line of the first process is on a separate line.
         let own = text.lines().skip(text[..whole].lines().count()).filter(|line| line.contains("thread"));
         assert!((40..=41).contains(&own.count()), "{}", &text[whole..]);
         assert!(text.ends_with('\n'));
@@ -194,7 +194,8 @@ fn rotated_under_load_no_line_is_torn_or_lost() {
     });
 }
 
-/// A process that holds the removed file open still has its lines; the other lines are in the new file.
+/// A process that holds the removed file open can still read its lines; the other lines are in the new
+/// file.
 #[test]
 #[cfg(unix)]
 fn when_the_file_is_removed_it_goes_on_in_a_new_one() {
@@ -225,7 +226,7 @@ fn when_the_file_is_removed_it_goes_on_in_a_new_one() {
     });
 }
 
-/// Moves the log and signals the process, as `logrotate` does, while a reader follows.
+/// Moves the log and signals the process, like `logrotate`, while a reader follows.
 #[test]
 #[cfg(unix)]
 fn moved_away_and_told_so_it_goes_on_in_a_new_file_and_a_follower_sees_every_line() {
@@ -242,7 +243,7 @@ fn moved_away_and_told_so_it_goes_on_in_a_new_file_and_a_follower_sees_every_lin
             .unwrap();
         let child = load(&file, &["--messages", "100000000"]).spawn().unwrap();
         wait_until("lines in the file", || length(&file) > 100_000);
-        // A follower that begins later would begin with the new file.
+        // A follower that begins later would start with the new file.
         wait_until("lines in the copy", || length(&copy) > 0);
         fs::rename(&file, &moved).unwrap();
         send(&child, rustix::process::Signal::HUP);
@@ -286,14 +287,15 @@ fn a_disk_that_is_full_is_told_once_and_costs_no_more_than_the_policy_says() {
     });
 }
 
-/// The process's threads wait for room that never comes.
+/// The process's threads wait for room, which never becomes free.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_signal_ends_a_load_that_a_full_disk_holds_up() {
     rounds(|_| {
         let flags = ["--policy", "block", "--capacity", "16384", "--stop-within", "200ms"];
         let mut child = load(Path::new("/dev/full"), &flags).spawn().unwrap();
-        // When the process reports that it cannot write, it has lines, so its signal handlers are set.
+        // When the process reports that it cannot write, it has logged lines, so its signal handlers are
+        // already set.
         let mut said = [0; 1];
         child.stderr.as_mut().unwrap().read_exact(&mut said).unwrap();
         send(&child, rustix::process::Signal::TERM);

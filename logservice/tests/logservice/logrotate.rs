@@ -1,5 +1,5 @@
-//! Logs that the real `logrotate` moves away and compresses while threads log. The test is for `.ci/run
-//! --all`:
+//! Tests of logs that the real `logrotate` moves away and compresses while threads log. The test runs only
+//! with `.ci/run --all`:
 //!
 //! ```sh
 //! cargo test -p logservice --test logservice -- --ignored logrotate::
@@ -28,7 +28,8 @@ fn is_there() -> bool {
     is_there
 }
 
-/// The package's own configuration, for this log and this process, changed so that each call rotates.
+/// Returns the package's own configuration, for this log and this process, changed so that each call
+/// rotates.
 fn shipped(log: &Path) -> String {
     let shipped = include_str!("../../logrotate.conf");
     let here = shipped.replace("/var/log/app.log", log.to_str().unwrap());
@@ -37,11 +38,11 @@ fn shipped(log: &Path) -> String {
     here.replace("rotate 14", "rotate 1000").replace("daily", "size 1")
 }
 
-/// Services that append to one file, as processes would, while the file is rotated. Returns how many lines
-/// each has written.
+/// Runs services that append to one file, like several processes, while the file is rotated. Returns the
+/// number of lines that each service has written.
 ///
-/// Between two rotations each of them ends the write that it is in, as the configuration does: a line on its
-/// way may miss one rotation, but not two.
+/// Between two rotations, each service ends its present write, as the configuration demands: a line in
+/// progress may miss one rotation, but not two.
 fn log_meanwhile(place: &Place, configuration: &str) -> Vec<u64> {
     fs::write(place.path("conf"), configuration).unwrap();
     let service = |_| {
@@ -81,7 +82,7 @@ fn log_meanwhile(place: &Place, configuration: &str) -> Vec<u64> {
     services.into_iter().map(|service| service.stop(LONG).written).collect()
 }
 
-/// How often each line is in the files.
+/// Returns the number of times that each line is in the files.
 fn lines(place: &Place) -> BTreeMap<(usize, u64), usize> {
     let mut found = BTreeMap::new();
     for name in place.names().iter().filter(|name| name.starts_with("app.log")) {
@@ -100,7 +101,8 @@ fn lines(place: &Place) -> BTreeMap<(usize, u64), usize> {
     found
 }
 
-/// The number of missing lines and of written ones. No line may be there twice.
+/// Returns the number of missing lines and the number of written lines. Panics if a line is in the files
+/// twice.
 fn missing(place: &Place, written: &[u64]) -> (u64, u64) {
     let found = lines(place);
     assert!(found.values().all(|&times| times == 1), "a line is doubled");

@@ -1,8 +1,8 @@
-//! Logs that are not files: named pipes, sockets of syslog daemons.
+//! Tests of logs that are not files: named pipes, and sockets of syslog daemons.
 //!
-//! A process that another test starts has all descriptors of this one until it executes its program. So a
-//! pipe may keep its reader for a moment after the test has closed it, and checks that need a closed pipe
-//! wait until it is closed.
+//! A child process that another test starts has all descriptors of this process until it executes its
+//! program. So a pipe may keep its reader for a moment after the test has closed the reader, and checks
+//! that need a closed pipe wait until it is closed.
 
 use crate::place::{Place, number, numbered, wait_until, write, write_all};
 use logservice::Sink;
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A sink never waits for long. The machine may be slow.
+/// A time after which a sink must have returned, even on a slow machine.
 const SOON: Duration = Duration::from_secs(5);
 
 fn pipe(place: &Place) -> FileSink {
@@ -35,7 +35,7 @@ fn read_some(reader: &mut File) -> String {
     String::from_utf8(bytes[..read].to_vec()).unwrap()
 }
 
-/// Checks that a write waits, since there may be room soon, but not for long.
+/// Checks that a write waits for room, but not for long.
 fn assert_waits_for_a_moment(sink: &mut impl Sink) {
     let begun = Instant::now();
     assert_eq!(sink.write(b"a\n").unwrap_err().kind(), ErrorKind::WouldBlock);
@@ -80,7 +80,7 @@ fn a_pipe_that_nobody_empties_does_not_hold_the_writer_and_gets_every_line_once(
     assert_waits_for_a_moment(&mut sink);
 }
 
-/// The second reader gets what the first has not read, and every torn line is ended.
+/// The second reader gets the bytes that the first reader has not read, and every torn line is ended.
 #[test]
 fn a_reader_that_goes_away_leaves_whole_lines_to_the_next() {
     for first_reads in [0, 10_000, 1 << 20] {
@@ -169,7 +169,7 @@ fn lines_wait_for_the_daemon_also_when_it_is_restarted() {
         fs::remove_file(&place.log).unwrap();
         assert_eq!(sink.write(b"b\n").unwrap_err().kind(), ErrorKind::NotFound);
     }
-    // The daemon is restarted between two lines, which is no failure.
+    // The daemon is restarted between two lines, which must not be a failure.
     let first = UnixDatagram::bind(&place.log).unwrap();
     write(&mut sink, "c\n");
     fs::remove_file(&place.log).unwrap();

@@ -1,4 +1,4 @@
-//! A folder for a log, and the lines that sinks must write.
+//! A folder for a log, and functions that write lines to sinks.
 
 use logservice::Sink;
 use logservice::sink::FileSink;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A time limit that only a test that hangs reaches.
+/// A time limit that is reached only by a test that hangs.
 pub(crate) const LONG: Duration = Duration::from_mins(1);
 
 pub(crate) struct Place {
@@ -31,7 +31,7 @@ impl Place {
         FileSink::builder(&self.log).open().unwrap()
     }
 
-    /// The text of a file; empty if it does not exist.
+    /// Returns the text of a file, or an empty text if the file does not exist.
     pub(crate) fn text(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
@@ -45,12 +45,13 @@ impl Place {
     }
 }
 
-/// Writes lines, which the sink must take.
+/// Writes lines, all of which the sink must take.
 pub(crate) fn write(sink: &mut impl Sink, lines: &str) {
     assert_eq!(sink.write(lines.as_bytes()).unwrap(), lines.len());
 }
 
-/// Writes all lines, as the service does: lines that were not taken come again. Errors go to `failed`.
+/// Writes all lines in the same way as the service: lines that were not taken are written again. Errors are
+/// passed to `failed`.
 pub(crate) fn write_all(sink: &mut impl Sink, lines: &[u8], mut failed: impl FnMut(io::Error)) {
     let mut taken = 0;
     while taken < lines.len() {
@@ -72,7 +73,7 @@ pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
     }
 }
 
-/// Numbered lines of different lengths.
+/// Returns numbered lines of different lengths.
 pub(crate) fn numbered(range: std::ops::Range<usize>) -> String {
     range.map(line).collect()
 }
@@ -81,13 +82,13 @@ pub(crate) fn line(number: usize) -> String {
     format!("<{number}{}>\n", ".".repeat(number * 7919 % 97))
 }
 
-/// The number of a whole line.
+/// Returns the number of a whole line.
 pub(crate) fn number(text: &str) -> Option<usize> {
     let number = text.strip_prefix('<')?.strip_suffix('>')?.trim_end_matches('.').parse().ok()?;
     (line(number).trim_end() == text).then_some(number)
 }
 
-/// All names that exist in a folder and below it.
+/// Returns all names that exist in a folder and below it.
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()

@@ -1,4 +1,4 @@
-//! A log file that is rotated.
+//! Tests of a log file that is rotated.
 
 use crate::place::{Place, write};
 use logservice::Sink;
@@ -102,7 +102,7 @@ fn a_file_that_somebody_else_has_moved_is_not_rotated_and_neither_is_the_one_he_
     assert_eq!(texts(&place, ["moved", "app.log.1", "app.log"]), ["a\nb\n", "", "x\nc\n"]);
 }
 
-/// Rotated files that have dates, in the order of the dates and of the numbers behind them.
+/// Returns the rotated files that have dates, in the order of the dates and of the numbers after the dates.
 fn dated(place: &Place) -> Vec<String> {
     let key = |name: &String| {
         let (date, number) =
@@ -137,7 +137,7 @@ fn files_with_dates_stay_until_they_are_the_oldest() {
     assert_eq!(sink.warning(), None);
 }
 
-/// The files of a folder that this process has open.
+/// Returns the files of a folder that this process has open.
 #[cfg(target_os = "linux")]
 fn open_files(place: &Place) -> Vec<String> {
     let open =
@@ -149,7 +149,8 @@ fn open_files(place: &Place) -> Vec<String> {
     names
 }
 
-/// The sink closes a rotated file: an open file keeps its blocks on the disk, even after its removal.
+/// Checks that the sink closes a rotated file, because an open file keeps its blocks on the disk, even
+/// after its removal.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_was_rotated_is_let_go() {

@@ -13,7 +13,7 @@ use super::regular::Regular;
 use super::rotation::{Every, Rotation};
 use super::{FileSink, Target};
 
-/// Settings of a [`FileSink`].
+/// The settings of a [`FileSink`].
 #[derive(Debug, Clone)]
 #[must_use = "nothing is opened before `open`"]
 pub struct FileBuilder {
@@ -39,14 +39,14 @@ impl FileBuilder {
         }
     }
 
-    /// The permissions with which files are created, on Unix. By default 640: the group may read. The
-    /// process's umask removes bits from it.
+    /// Sets the permissions with which files are created, on Unix. The default is 640: the group may read
+    /// the file. The process's umask removes bits from these permissions.
     pub fn mode(mut self, mode: u32) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Begins a new file before a line that would make this one longer.
+    /// Begins a new file before a line that would make the current file longer than `bytes`.
     pub fn rotate_at_bytes(mut self, bytes: u64) -> Self {
         self.rotation.at_bytes = Some(bytes);
         self
@@ -58,37 +58,39 @@ impl FileBuilder {
         self
     }
 
-    /// Names rotated files by dates of this time zone, in place of numbers: the time when the last line was
-    /// written to the file. `app.log.2026-11-25` if it is rotated by day, `app.log.2026-11-25T07` by hour,
-    /// `app.log.2026-11-25T07-33-07` by size. The second file of one date gets a number,
-    /// `app.log.2026-11-25.2`; so does a file whose date would be before that of its predecessor, since the
-    /// clock was set back.
+    /// Names rotated files by dates of this time zone, in place of numbers: the date is the time at which
+    /// the last line was written to the file. The name is `app.log.2026-11-25` if the file is rotated by
+    /// day, `app.log.2026-11-25T07` by hour, and `app.log.2026-11-25T07-33-07` by size. The second file of
+    /// one date gets a number, `app.log.2026-11-25.2`. A file also gets a number if its date would be
+    /// before the date of its predecessor because the clock was set back.
     pub fn dated(mut self, zone: TimeZone) -> Self {
         self.rotation.dates = Some(zone);
         self
     }
 
-    /// Compresses rotated files, as `gzip` does: `app.log.2026-11-25.gz`. That needs names with
-    /// [dates](Self::dated). A thread does that, and holds up neither the log nor the end of the process.
-    /// Files that it has not compressed by then are compressed by the next process that opens the log. A
-    /// failure is reported on standard error, and the file stays as it was. (With the feature `gzip`.)
+    /// Compresses rotated files in the format of `gzip`: `app.log.2026-11-25.gz`. Compression requires
+    /// names with [dates](Self::dated). A thread compresses the files, and delays neither the log nor the
+    /// end of the process. Files that are not compressed before the process ends are compressed by the next
+    /// process that opens the log. A failure is reported on standard error, and the file stays unchanged.
+    /// (With the feature `gzip`.)
     #[cfg(feature = "gzip")]
     pub fn compressed(mut self) -> Self {
         self.is_compressed = true;
         self
     }
 
-    /// How many rotated files are kept; by default ten. When there is one too many, the oldest is removed.
-    /// Files with higher numbers are left alone, even those from a time when more files were kept. Files with
-    /// dates are all counted.
+    /// Sets the number of rotated files that are kept; the default is ten. If there is one file too many,
+    /// the oldest file is removed. Files with higher numbers are ignored, even if they come from a time
+    /// when more files were kept. All files with dates are counted.
     pub fn keep(mut self, files: usize) -> Self {
         self.rotation.keep = files;
         self
     }
 
-    /// Takes no lock against a second writer: for several processes that append to one file, for a file
-    /// system that has no locks, or for a folder where the process must not make a file beside the log. Such
-    /// a sink cannot rotate the file itself, since another process might do the same; `logrotate` can.
+    /// Takes no lock against a second writer. This is for several processes that append to one file, for a
+    /// file system without locks, or for a folder where the process must not create another file. A sink
+    /// without a lock cannot rotate the file itself, because another process might do the same; `logrotate`
+    /// can rotate the file.
     pub fn unlocked(mut self) -> Self {
         self.is_locked = false;
         self
@@ -101,7 +103,7 @@ impl FileBuilder {
         self
     }
 
-    /// Opens the file, which is made if it is not there. Its folder must exist.
+    /// Opens the file, and creates it if it does not exist. The file's folder must exist.
     ///
     /// # Errors
     /// Each error names the path.
@@ -111,7 +113,8 @@ impl FileBuilder {
     ///   what the path names.
     /// * The system's error if the file or its lock cannot be opened.
     pub fn open(self) -> io::Result<FileSink> {
-        // A process may change its directory later, and open the file anew.
+        // The path is made absolute, because a process may change its directory before it opens the file
+        // again.
         let path = absolute(&self.path)?;
         let shown = path.display().to_string();
         self.open_at(path).map_err(|error| io::Error::new(error.kind(), format!("log file {shown}: {error}")))
@@ -163,7 +166,7 @@ impl FileBuilder {
 
     fn options(&self) -> OpenOptions {
         let mut options = self.lock_options();
-        // The file is also opened for reading, to see whether its last line is ended.
+        // The file is also opened for reading, to check whether its last line ends with a line feed.
         options.read(true).append(true).create(true);
         options
     }
@@ -182,8 +185,8 @@ impl FileBuilder {
     }
 }
 
-/// Sets a handler for SIGXFSZ that does nothing, so that the signal does not end the process. Child processes
-/// would inherit `Ignore`, but not a handler.
+/// Sets a handler for SIGXFSZ that does nothing, so that the signal does not end the process. A handler is
+/// used because child processes would inherit the setting `Ignore`, but not a handler.
 #[cfg(unix)]
 fn survive_the_size_limit() -> io::Result<()> {
     use signal_hook::{consts::SIGXFSZ, flag};

@@ -4,10 +4,10 @@
 //!   app.log.DATE ──read──▶ app.log.gz.part ──on the disk──▶ app.log.DATE.gz, and app.log.DATE is removed
 //! ```
 //!
-//! A process that ends during a compression leaves the file as it was, and a part of the compressed file; the
-//! next process that opens the log begins the compression again. So neither a stop nor a drop waits for the
-//! thread. Only files with dates are compressed, since they keep their names: a file that is renamed
-//! meanwhile could not be removed safely.
+//! If a process ends during a compression, the file stays unchanged, with a part of the compressed file
+//! beside it; the next process that opens the log begins the compression again. So neither a stop nor a
+//! drop waits for the compressing thread. Only files with dates are compressed, because their names do not
+//! change: a file that is renamed during the compression could not be removed safely.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -23,7 +23,7 @@ use super::names::{Dated, dated};
 #[derive(Debug, Clone)]
 pub(super) struct Compressor {
     log: PathBuf,
-    /// The options with which files are made.
+    /// The options with which files are created.
     options: OpenOptions,
     state: Arc<Mutex<State>>,
 }
@@ -31,19 +31,20 @@ pub(super) struct Compressor {
 #[derive(Debug, Default)]
 struct State {
     is_running: bool,
-    /// A file was rotated after the thread's last look.
+    /// True if a file was rotated after the thread's last check.
     again: bool,
     failure: Option<String>,
 }
 
 impl Compressor {
-    /// Makes a compressor. `options` make files with the log's permissions.
+    /// Creates a compressor. `options` must create files with the log's permissions.
     pub(super) fn new(log: PathBuf, mut options: OpenOptions) -> Self {
         options.read(false).append(false).write(true).create(true).truncate(true);
         Self { log, options, state: Arc::default() }
     }
 
-    /// Lets the thread compress all rotated files that are not compressed yet. Returns at once.
+    /// Starts the compression, on the thread, of all rotated files that are not compressed yet. This call
+    /// returns at once.
     pub(super) fn begin(&self) {
         let mut state = self.state();
         state.again = true;
@@ -55,7 +56,7 @@ impl Compressor {
         }
     }
 
-    /// Takes the failures since the last call.
+    /// Returns and clears the failures since the last call.
     pub(super) fn failure(&self) -> Option<String> {
         self.state().failure.take()
     }
@@ -78,7 +79,7 @@ impl Compressor {
         state.is_running
     }
 
-    /// Compresses all files. A failure is tried again after the next rotation.
+    /// Compresses all rotated files. A failed compression is tried again after the next rotation.
     fn compress_all(&self) -> io::Result<()> {
         let rotated = dated(&self.log)?;
         rotated
@@ -99,7 +100,7 @@ impl Compressor {
             .and_then(|()| super::unsynced::sync_folder(&self.log))
             .and_then(|()| fs::remove_file(&path))
         {
-            // The file was removed meanwhile, as the oldest file.
+            // The file was removed in the meantime, as the oldest file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => {
                 let _ = fs::remove_file(&part);

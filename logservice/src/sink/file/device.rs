@@ -1,6 +1,6 @@
-//! A log that is no file on a disk: a named pipe, a terminal, `/dev/stdout`, `/dev/full`.
+//! A log that is not a file on a disk: a named pipe, a terminal, `/dev/stdout`, `/dev/full`.
 //!
-//! It is opened without waiting for a reader, and never created, locked or rotated.
+//! The device is opened without waiting for a reader, and never created, locked or rotated.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -18,13 +18,14 @@ use crate::sink::torn::{Torn, taken, write_all};
 #[derive(Debug)]
 pub(super) struct Device {
     path: PathBuf,
-    /// `None` if the pipe has no reader.
+    /// The field is `None` if the pipe has no reader.
     open: Option<(File, Identity)>,
     torn: Torn,
 }
 
 impl Device {
-    /// Opens the device. A pipe that has no reader yet is opened later.
+    /// Opens the device, or returns without opening it if it is a pipe that has no reader yet. A pipe
+    /// without a reader is opened later.
     pub(super) fn open(path: PathBuf) -> io::Result<Self> {
         let mut device = Self { path, open: None, torn: Torn::default() };
         match device.opened() {
@@ -62,9 +63,9 @@ impl Device {
     fn failed(&mut self, error: io::Error) -> io::Error {
         match error.kind() {
             ErrorKind::WouldBlock => error,
-            // What the reader has left in the pipe stays there for the next reader, as long as the pipe is
-            // open somewhere. The sink cannot know how much of the torn line has been read: its part is ended
-            // with a line feed, and the line begins again.
+            // Bytes that the reader has not read stay in the pipe for the next reader, as long as a process
+            // has the pipe open. The sink cannot know how much of the torn line has been read: it ends the
+            // written part with a line feed, and writes the whole line again.
             ErrorKind::BrokenPipe => {
                 self.torn.begins_again();
                 nobody_reads_it()
@@ -76,7 +77,7 @@ impl Device {
         }
     }
 
-    /// Closes the pipe if another pipe has taken its name.
+    /// Closes the pipe if its name now refers to another pipe.
     fn look(&mut self) {
         let named = fs::metadata(&self.path).map(|metadata| Identity::of(&metadata));
         if self.open.as_ref().is_some_and(|(_, identity)| named.is_ok_and(|named| named != *identity)) {
@@ -98,9 +99,9 @@ impl Device {
 fn open(path: &Path) -> io::Result<File> {
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
     let mut options = OpenOptions::new();
-    // If the name is a file by now, nothing in it is overwritten.
+    // If the name now refers to a file, nothing in the file is overwritten.
     options.append(true).custom_flags(flags).open(path).map_err(|error| {
-        // A socket cannot be opened either, now or later.
+        // A socket can never be opened like a file.
         let is_pipe = fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo());
         let is_lonely = is_pipe && error.raw_os_error() == Some(Errno::NXIO.raw_os_error());
         if is_lonely { nobody_reads_it() } else { error }

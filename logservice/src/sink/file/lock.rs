@@ -1,17 +1,18 @@
-//! One writer for a file: a lock on a file beside it.
+//! Ensures that a file has only one writer, by a lock on another file beside it.
 //!
-//! Two sinks on one file would each rename it while the other writes to it, and each would count only its own
-//! bytes. A second sink is refused, even in the same process.
+//! If two sinks wrote to one file, each would rename it while the other writes, and each would count only
+//! its own bytes. So a second sink is refused, even in the same process.
 //!
-//! The lock is not on the log itself. That file is renamed when it is rotated, and a lock stays with its
-//! file: between the renaming and the lock on the new file another process could take that lock, and then the
-//! first one could not go on. The file beside it, `app.log.lock`, is made once and kept. If it is removed
-//! while a process holds the lock, or if its folder is replaced, a second process can take the lock.
+//! The lock is not on the log file itself. The log file is renamed when it is rotated, and a lock stays
+//! with its file. Between the renaming and the lock on the new file, another process could take the lock,
+//! and then the first process could not continue. The lock file, `app.log.lock`, is created once and kept.
+//! If the lock file is removed while a process holds the lock, or if its folder is replaced, a second
+//! process can take the lock.
 //!
-//! The system releases the lock when the process ends, also by `kill -9`. On Linux the lock belongs to the
-//! open file (`flock`), so a child process has it, too, until it executes its program. Such a child can hold
-//! a lock for a moment after its parent has released it, and a process that is being replaced may need a
-//! moment to end. So a sink tries to take the lock for [`PATIENCE`].
+//! The system releases the lock when the process ends, also by `kill -9`. On Linux, the lock belongs to the
+//! open file (`flock`), so a child process also has the lock until it executes its program. So a child can
+//! hold a lock for a moment after its parent has released it, and a process that is being replaced may need
+//! a moment to end. For this reason, a sink tries to take the lock for [`PATIENCE`].
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -28,7 +29,7 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock of the file that this path names.
+    /// Takes the lock for the log at this path.
     pub(super) fn take(log: &Path, options: &mut OpenOptions) -> io::Result<Self> {
         let path = beside(log)?;
         let hint = "(a log that cannot have a lock is opened with `unlocked`)";
@@ -51,15 +52,15 @@ impl Lock {
                 }
             }
         }
-        // The process id is for the message that a refused process gets. If the disk is full, only the number
-        // is missing.
+        // The lock file contains the process ID for the message that a refused process prints. If the disk
+        // is full, only the process ID is missing.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }
 }
 
-/// The path of the lock's file. Links are followed, so that all names of a log have one lock. The log itself
-/// may be missing while the process with the lock rotates it.
+/// Returns the path of the lock file. Links are followed, so that all names of a log share one lock. The
+/// log itself may be missing while the process with the lock rotates it.
 fn beside(log: &Path) -> io::Result<PathBuf> {
     let name = log.file_name().unwrap_or_default();
     let log = match (log.is_symlink(), log.parent()) {

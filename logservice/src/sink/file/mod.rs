@@ -1,4 +1,4 @@
-//! A file to which lines are appended, and what can happen to it meanwhile.
+//! A sink that appends lines to a file; this page also describes how other programs can change the file.
 //!
 //! ```
 //! use jiff::tz::TimeZone;
@@ -16,9 +16,9 @@
 //! # }
 //! ```
 //!
-//! A line that the sink has taken is in one of the log's files, once and whole. This must be true although
-//! other processes work on the same files. So after each write the sink checks the open file, and which file
-//! the log's name means.
+//! A line that the sink has taken is in one of the log's files, complete and exactly once. This rule must
+//! hold although other processes work on the same files. So after each write, the sink checks the open
+//! file, and also checks to which file the log's name refers.
 //!
 //! ```text
 //!              the name means this file ─────▶ go on
@@ -38,22 +38,23 @@
 //! | another process writes the file | [`open`](FileBuilder::open) refuses: see `lock.rs` |
 //!
 //! # Rotation
-//! A file is rotated between two lines, when the next line comes and the file is full, or its hour or day is
-//! over. So a file without new lines is not rotated; a process that is started on the next day rotates the
-//! file of the day before. A line that is longer than the limit of a file gets a file of its own. The rotated
-//! files are `app.log.1`, the newest, to `app.log.n`; or they have [dates](FileBuilder::dated), and can be
-//! compressed (`FileBuilder::compressed`, with the feature `gzip`). No more than one program may rotate them:
-//! either the sink rotates, or `logrotate` does.
+//! A file is rotated between two lines, when the next line comes and the file is full, or when its hour or
+//! day has ended. So a file without new lines is not rotated; a process that is started on the next day
+//! rotates the file of the previous day. A line that is longer than the limit of a file gets a file of its
+//! own. The rotated files are `app.log.1`, which is the newest, to `app.log.n`. They can also have
+//! [dates](FileBuilder::dated) in their names, and then be compressed (`FileBuilder::compressed`, with the
+//! feature `gzip`). Only one program may rotate the files: either the sink or `logrotate`.
 //!
-//! A rotated file is not kept open. When a caller asks for the [disk](crate::Durability::Disk), the sink
-//! finds the file by its name. A file that another program has moved away is put on the disk when the sink
-//! leaves it, but only if a caller has asked for the disk before. A program that logs nothing keeps a file
-//! that was moved or removed open until its next line, or until it is told to reopen.
+//! A rotated file is not kept open. When a caller waits for the [disk](crate::Durability::Disk), the sink
+//! finds a rotated file by its name. A file that another program has moved away is put on the disk when the
+//! sink leaves it, but only if a caller has waited for the disk before. If a program logs nothing, it keeps
+//! a moved or removed file open until its next line, or until it is told to reopen the log.
 //!
 //! # With `logrotate`
-//! Then one process may write the file, or several with [`unlocked`](FileBuilder::unlocked) sinks. The
-//! package has this configuration, `logservice/logrotate.conf`; in a test the real `logrotate` rotates by it
-//! while four services write to the file.
+//! In this configuration, one process may write the file, or several processes with
+//! [`unlocked`](FileBuilder::unlocked) sinks. The package contains this configuration,
+//! `logservice/logrotate.conf`; in a test, the real `logrotate` uses it while four services write to the
+//! file.
 //!
 //! ```text
 #![doc = include_str!("../../../logrotate.conf")]
@@ -102,8 +103,8 @@ use std::path::Path;
 use self::regular::Regular;
 use super::Sink;
 
-/// Appends lines to a file, and rotates it. The [page of the module](self) says what becomes of lines when
-/// the disk is full or the file is gone.
+/// Appends lines to a file, and rotates it. The [page of the module](self) describes what happens to lines
+/// when the disk is full or the file is gone.
 #[derive(Debug)]
 pub struct FileSink(Target);
 
@@ -115,7 +116,7 @@ enum Target {
 }
 
 impl FileSink {
-    /// Begins the settings of a file at this path, without rotation.
+    /// Returns the settings of a file at this path, without rotation.
     pub fn builder(path: impl AsRef<Path>) -> FileBuilder {
         FileBuilder::new(path.as_ref())
     }
@@ -222,7 +223,7 @@ mod tests {
         write_at(&mut sink, NOON - 8 * HOUR, "f\n");
         assert_eq!(contents(&path, 3), ["d\ne\n", "c\n", "a\nb\n", "f\n"]);
 
-        // Another process finds a file whose last line is from an hour that is over.
+        // Another process finds a file whose last line is from an hour that has ended.
         drop(sink);
         let file = fs::File::options().write(true).open(&path).unwrap();
         file.set_modified(now() + Duration::from_secs(HOUR - 1)).unwrap();

@@ -1,4 +1,5 @@
-//! The names of rotated files: with numbers, which move up at each rotation, or with dates, which stay.
+//! The names of rotated files: names with numbers, which increase at each rotation, or names with dates,
+//! which do not change.
 
 use std::fs;
 use std::io;
@@ -9,7 +10,7 @@ use jiff::Timestamp;
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
 
-/// The name with a number: `app.log.3`.
+/// Returns the name with a number: `app.log.3`.
 pub(crate) fn numbered(log: &Path, number: usize) -> PathBuf {
     with_end(log, &number.to_string())
 }
@@ -21,9 +22,9 @@ fn with_end(log: &Path, end: &str) -> PathBuf {
     path.into()
 }
 
-/// The end of a rotated file's name: `2026-11-25`, `2026-11-25T07` or `2026-11-25T07-33-07`; a number from 2
-/// on if the file before it has the same date; and `gz` if it is compressed. Sorts in the order of the
-/// rotations.
+/// The end of a rotated file's name, for example `2026-11-25`, `2026-11-25T07` or `2026-11-25T07-33-07`.
+/// The end also has a number from 2 on if the previous file has the same date, and `gz` if the file is
+/// compressed. The values are ordered by the time of the rotations.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Dated {
     date: String,
@@ -32,7 +33,7 @@ pub(crate) struct Dated {
 }
 
 impl Dated {
-    /// Parses the end of a name. `None` if it has another form.
+    /// Parses the end of a name. Returns `None` if the end has another form.
     fn parse(end: &str) -> Option<Self> {
         let (end, is_compressed) = end.strip_suffix(".gz").map_or((end, false), |end| (end, true));
         let (date, number) = match end.split_once('.') {
@@ -42,8 +43,8 @@ impl Dated {
         is_date(date).then(|| Self { date: date.to_owned(), number, is_compressed })
     }
 
-    /// The name for the file that is rotated now, whose last line was written at this time. Its date is not
-    /// before that of the file rotated before it, even if the clock was set back.
+    /// Returns the name for the file that is being rotated, whose last line was written at this time. Its
+    /// date is not before the date of the file rotated before it, even if the clock was set back.
     pub(super) fn next(
         last: Option<&Self>,
         time: SystemTime,
@@ -63,7 +64,7 @@ impl Dated {
         with_end(log, &format!("{}{number}{}", self.date, if self.is_compressed { ".gz" } else { "" }))
     }
 
-    /// Whether both name the same file, compressed or not.
+    /// Returns true if both values name the same file, compressed or not.
     pub(crate) fn is(&self, other: &Self) -> bool {
         (&self.date, self.number) == (&other.date, other.number)
     }
@@ -75,14 +76,15 @@ fn is_date(text: &str) -> bool {
     matches!(text.len(), 10 | 13 | 19) && text.bytes().zip(*b"0000-00-00T00-00-00").all(fits)
 }
 
-/// The rotated files of a log that have dates, the oldest first.
+/// Returns the rotated files of a log that have dates, the oldest file first.
 pub(crate) fn dated(log: &Path) -> io::Result<Vec<Dated>> {
     let mut found = beside(log, Dated::parse)?;
     found.sort_unstable();
     Ok(found)
 }
 
-/// Reads the ends of the names beside the log that begin with its name and a dot.
+/// Parses the names beside the log that begin with the log's name and a dot, and returns the results for
+/// their ends.
 pub(crate) fn beside<T>(log: &Path, read: impl Fn(&str) -> Option<T>) -> io::Result<Vec<T>> {
     let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut found = Vec::new();

@@ -14,25 +14,27 @@ use super::unsynced::Unsynced;
 use crate::identity::{Identity, is_removed};
 use crate::sink::torn::{Torn, taken, write_all};
 
-/// How often a write begins again because the file was removed. After that many tries it is an error.
+/// The number of times that a write begins again because the file was removed. After this number of tries,
+/// the write fails.
 const TRIES: usize = 10;
 
 const TRUNCATED: &str = "was truncated by another program: lines that came after its copy are lost, and counted as written \
     (for logrotate, give `create` instead of `copytruncate`)";
 
-/// Writes to the log's file, and tracks whether it is renamed, removed or truncated.
+/// Writes to the log's file, and notices if the file is renamed, removed or truncated.
 #[derive(Debug)]
 pub(super) struct Regular {
     path: PathBuf,
     options: OpenOptions,
     rotation: Rotation,
-    /// `None` if the last attempt to open the file failed, or if the open file is not the log any more.
+    /// The field is `None` if the last attempt to open the file failed, or if the open file is no longer
+    /// the log.
     open: Option<Open>,
     torn: Torn,
     unsynced: Unsynced,
-    /// The last attempt to rotate failed, and the operator has been told.
+    /// True if the last attempt to rotate failed and this was reported to the operator.
     is_stuck: bool,
-    /// Another program has truncated the file, and the operator has been told.
+    /// True if another program has truncated the file and this was reported to the operator.
     is_truncated: bool,
     warning: Option<String>,
     clock: fn() -> SystemTime,
@@ -49,18 +51,19 @@ struct Open {
     period: Option<Range<SystemTime>>,
 }
 
-/// What has become of the open file.
+/// The state of the open file on the disk.
 enum Fate {
-    /// The log's name still means the open file. It has this size.
+    /// The log's name still refers to the open file. The field has the size of the file.
     Named(u64),
-    /// It has another name, and has all that was written.
+    /// The file has another name, and contains all lines that were written.
     Moved,
-    /// It has no name, and what was written is gone.
+    /// The file has no name, and the written lines are lost.
     Removed,
 }
 
 impl Regular {
-    /// Opens the file, and takes its lock unless it is `unlocked`. Writes nothing yet.
+    /// Opens the file, and takes its lock unless it is `unlocked`. This function writes nothing to the
+    /// file.
     pub(super) fn open(
         path: PathBuf,
         options: OpenOptions,
@@ -103,7 +106,7 @@ impl Regular {
         warning
     }
 
-    /// Adds a compressor for rotated files, present and future ones.
+    /// Adds a compressor for present and future rotated files.
     #[cfg(feature = "gzip")]
     pub(super) fn compressed_by(self, compressor: Option<Compressor>) -> Self {
         compressor.iter().for_each(Compressor::begin);
@@ -111,8 +114,8 @@ impl Regular {
     }
 
     // ANCHOR: write
-    /// Writes as many lines as this file has room for, at least one. Returns how many bytes are there for
-    /// good.
+    /// Writes as many lines as this file has room for, but at least one line. Returns the number of bytes
+    /// that are finally written.
     pub(super) fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         for _ in 0..TRIES {
             self.look_now();
@@ -124,13 +127,13 @@ impl Regular {
             if !self.settle(self.look()) {
                 return taken(written);
             }
-            // The file is removed, and these lines with it.
+            // The file is removed, and these lines are lost with it.
         }
         Err(io::Error::new(ErrorKind::NotFound, "it is removed again and again"))
     }
     // ANCHOR_END: write
 
-    /// The lines that fit into the file, at least one.
+    /// Returns the lines that fit into the file, but at least one line.
     fn piece<'a>(&self, lines: &'a [u8]) -> &'a [u8] {
         let size = self.open.as_ref().map_or(0, |open| open.size);
         let room = match self.rotation.at_bytes {
@@ -150,12 +153,13 @@ impl Regular {
 
     // ----- what becomes of the file -----
 
-    /// Checks the file before lines are written, too: another program may already work on a file that it has
-    /// moved away.
+    /// Checks the file before lines are written, too, because another program may already be processing a
+    /// file that it has moved away.
     fn look_now(&mut self) {
         let Some(expected) = self.open.as_ref().map(|open| open.size) else { return };
         match self.look() {
-            // Another process has truncated the file or added to it: a torn line stays torn.
+            // Another process has truncated the file or appended to it, so the part of a torn line cannot
+            // be completed.
             Fate::Named(size) if size != expected && !self.torn.is_none() => self.open = None,
             fate => {
                 self.settle(fate);
@@ -163,8 +167,8 @@ impl Regular {
         }
     }
 
-    /// Finds out what has become of the open file. If the file still has a name after a write, a later
-    /// removal takes lines that were already written.
+    /// Returns the present state of the open file. If the file still has a name after a write, a later
+    /// removal deletes lines that were already written.
     fn look(&self) -> Fate {
         let Some(open) = &self.open else { return Fate::Moved };
         let named = fs::metadata(&self.path);
@@ -183,7 +187,8 @@ impl Regular {
         }
     }
 
-    /// Keeps the file open if it is still the log. Returns whether all that was written to it is gone.
+    /// Keeps the file open if it is still the log. Returns true if all lines that were written to it are
+    /// lost.
     fn settle(&mut self, fate: Fate) -> bool {
         let is_gone = matches!(fate, Fate::Removed);
         match (fate, &mut self.open) {
@@ -215,8 +220,8 @@ impl Regular {
 
     // ----- rotation -----
 
-    /// Rotates if the next line does not belong in this file, but not if a part of that line is in the file
-    /// already. After a failure lines go on into the same file.
+    /// Rotates if the next line does not belong in this file, but not if the file already has a part of the
+    /// line. After a failure to rotate, lines are written to the same file.
     fn rotate_if_due(&mut self, lines: &[u8]) {
         if !self.rotation.is_on() || !self.torn.is_none() || self.opened().is_err() {
             return;
@@ -260,7 +265,7 @@ impl Regular {
         self.unsynced.sync(current, &self.path, |files| self.rotation.newest(&self.path, files))
     }
 
-    /// Opens the file anew, unless the name still means the open one.
+    /// Opens the file again, unless the log's name still refers to the open file.
     pub(super) fn reopen(&mut self) -> io::Result<()> {
         self.look_now();
         self.opened()
@@ -268,8 +273,8 @@ impl Regular {
 }
 
 impl Open {
-    /// Opens the file. Also returns whether its last line lacks its line feed: a process was killed in the
-    /// middle of it.
+    /// Opens the file for appending. Also returns true if the last line lacks its line feed, because a
+    /// process was killed while it wrote the line.
     fn new(
         path: &Path,
         options: &OpenOptions,

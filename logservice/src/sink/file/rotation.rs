@@ -1,14 +1,15 @@
-//! When a log is rotated, and how its files move.
+//! Decides when a log is rotated, and renames its files.
 //!
 //! ```text
 //!   app.log ──▶ app.log.1 ──▶ app.log.2 ──▶ … ──▶ app.log.n ──▶ removed
 //! ```
 //!
-//! The files move from the back to the front, up to the first number that is free, and the log itself moves
-//! last. Each step is one `rename`, so a process that is killed between two of them leaves every file whole,
-//! with a number free; the next rotation fills it.
+//! The files are renamed from the highest number that must move down to the lowest, so that the first free
+//! number is used; the log itself is renamed last. Each step is one `rename`, so a process that is killed
+//! between two steps leaves every file complete, with one number free; the next rotation uses this number.
 //!
-//! Files whose names have dates do not move: the oldest ones are removed, and then the log gets its name.
+//! Files whose names have dates are not renamed: the oldest files are removed, and then the log gets its
+//! new name.
 
 use std::fs;
 use std::io;
@@ -21,13 +22,13 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::names::{Dated, dated, numbered};
 
-/// How long a file of a log is written to, if it is rotated by time.
+/// The period for which lines are written to one file, if the log is rotated by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Every {
-    /// A new file at the beginning of each hour of local time.
+    /// A new file begins with each hour of local time.
     Hour,
-    /// A new file with each day of the calendar.
+    /// A new file begins with each day of the calendar.
     Day,
 }
 
@@ -36,7 +37,7 @@ pub enum Every {
 pub(super) struct Rotation {
     pub(super) at_bytes: Option<u64>,
     pub(super) every: Option<(Every, TimeZone)>,
-    /// The zone of the dates in names; `None` if they have numbers.
+    /// The time zone of the dates in names, or `None` if the names have numbers.
     pub(super) dates: Option<TimeZone>,
     pub(super) keep: usize,
 }
@@ -46,13 +47,13 @@ impl Rotation {
         self.at_bytes.is_some() || self.every.is_some()
     }
 
-    /// The hour or day, as the period of one file, that contains this time.
+    /// Returns the hour or day that contains this time, as the period of one file.
     pub(super) fn period(&self, time: SystemTime) -> Option<Range<SystemTime>> {
         let (every, zone) = self.every.as_ref()?;
         every.period(time, zone)
     }
 
-    /// The newest rotated files, at most `files` of them.
+    /// Returns the newest rotated files, but at most `files` files.
     pub(super) fn newest(&self, log: &Path, files: usize) -> io::Result<Vec<PathBuf>> {
         if self.dates.is_none() || files == 0 {
             return Ok((1..=files.min(self.keep)).map(|number| numbered(log, number)).collect());
@@ -61,7 +62,7 @@ impl Rotation {
         Ok(newest.map(|file| file.path(log)).collect())
     }
 
-    /// Gives the log the name of a rotated file, after the others have made room.
+    /// Gives the log the name of a rotated file, after the other files have been renamed or removed.
     pub(super) fn shift(&self, log: &Path) -> io::Result<()> {
         match &self.dates {
             Some(zone) => self.shift_dated(log, zone),
@@ -98,12 +99,12 @@ impl Rotation {
     }
 }
 
-/// Whether the name exists. A dangling link counts as existing.
+/// Returns true if the name exists. A dangling link counts as existing.
 fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// Removes a file. A missing file counts as removed.
+/// Removes a file; a missing file counts as removed.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -119,17 +120,17 @@ fn rename(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 impl Every {
-    /// The hour or day of a time. `None` beyond the calendar's range.
+    /// Returns the hour or day that contains a time. Returns `None` for a time beyond the calendar's range.
     fn period(self, time: SystemTime, zone: &TimeZone) -> Option<Range<SystemTime>> {
         let now = Timestamp::try_from(time).ok()?;
         let (start, end) = match self {
-            // Hours begin at other times in zones that differ from UTC by half an hour.
+            // In zones that differ from UTC by half an hour, hours begin at other times than in UTC.
             Every::Hour => {
                 let local = now.as_second() + i64::from(zone.to_offset(now).seconds());
                 let start = Timestamp::from_second(now.as_second() - local.rem_euclid(3600)).ok()?;
                 (start, start.checked_add(SignedDuration::from_hours(1)).ok()?)
             }
-            // From midnight to midnight, which is 23 or 25 hours when the clock is changed.
+            // A day lasts from midnight to midnight, which is 23 or 25 hours when the clock is changed.
             Every::Day => {
                 let start = now.to_zoned_datetime(zone.clone()).start_of_day().ok()?;
                 (start.timestamp(), start.tomorrow().ok()?.start_of_day().ok()?.timestamp())

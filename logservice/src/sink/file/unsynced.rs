@@ -1,25 +1,27 @@
-//! What must be put on the disk when a caller asks for it.
+//! The data that must be put on the disk when a caller asks for it.
 //!
-//! A rotation does not wait for the disk, since most programs never ask for that. But a caller that asks
-//! means all lines, including those in rotated files. A rotated file is closed, because an open file would
-//! keep its blocks on the disk even after its removal. So it is opened again, by its name, when it must be
-//! put on the disk. If another program has moved a file away, its new name is unknown here. Such a file is
-//! put on the disk when the sink leaves it, if any caller has asked for the disk before.
+//! A rotation does not wait for the disk, because most programs never need this. But a caller that waits
+//! for the disk means all lines, including lines in rotated files. A rotated file is closed, because an
+//! open file would keep its blocks on the disk even after its removal. So a rotated file is opened again,
+//! by its name, when it must be put on the disk. If another program has moved a file away, its new name is
+//! unknown to the sink. A file that was moved away is put on the disk when the sink leaves it, if any
+//! caller has waited for the disk before.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The files beside the open one that were written since the last sync.
+/// The files, other than the open file, that were written since the last sync.
 #[derive(Debug, Default)]
 pub(super) struct Unsynced {
-    /// How many files were rotated.
+    /// The number of rotated files.
     rotated: usize,
-    /// A caller has asked for the disk.
+    /// True if a caller has asked for the disk.
     is_asked: bool,
-    /// A file that was moved away could not be put on the disk.
+    /// The error if a file that was moved away could not be put on the disk.
     failed: Option<io::Error>,
-    /// The folder must be synced, too: after a power failure a file is found only if its name is on the disk.
+    /// True if the folder must also be synced: after a power failure, a file is found only if its name is
+    /// on the disk.
     folder: bool,
 }
 
@@ -38,8 +40,9 @@ impl Unsynced {
         self.folder = true;
     }
 
-    /// Puts all these files on the disk, and the log itself. `rotated` finds that many of the newest rotated
-    /// files. A failed sync is not tried again: the system may have forgotten what it could not write.
+    /// Puts all unsynced files on the disk, and the log itself. `rotated` returns the given number of the
+    /// newest rotated files. A failed sync is not tried again, because the system may have discarded data
+    /// that it could not write.
     pub(super) fn sync(
         &mut self,
         current: Option<&File>,
@@ -60,9 +63,9 @@ impl Unsynced {
     }
 }
 
-/// Puts a file on the disk. A missing file was removed, with its lines.
+/// Puts a file on the disk. A missing file counts as success, because it was removed with its lines.
 fn sync(path: &Path) -> io::Result<()> {
-    // Windows needs a file that is open for writing.
+    // Windows can sync only a file that is open for writing.
     match File::options().append(true).open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         file => file?.sync_data(),
@@ -74,7 +77,7 @@ pub(super) fn sync_folder(log: &Path) -> io::Result<()> {
     File::open(log.parent().unwrap_or(Path::new("/")))?.sync_all()
 }
 
-/// Does nothing: Windows has no sync for folders.
+/// Does nothing: Windows has no sync for folders, so this function does nothing.
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "as on Unix, where it can fail")]
 pub(super) fn sync_folder(_: &Path) -> io::Result<()> {

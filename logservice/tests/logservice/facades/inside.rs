@@ -16,12 +16,12 @@ use super::{LONG, Log, in_own_process};
 
 fn installed() -> Log {
     let log = Log::json();
-    // With these directives, every record needs a look at the directives.
+    // With these directives, the directives must be searched for every record.
     install(&log.service, &Levels::parse("info,x=off").unwrap()).unwrap();
     log
 }
 
-/// Logs through both facades while it is formatted, and when it is dropped.
+/// A value that logs through both facades when it is formatted and when it is dropped.
 struct Talks(&'static str);
 
 impl Talks {
@@ -63,7 +63,7 @@ in_own_process! {
         assert_eq!(log.said(), [&shown[..], &["INFO l: value logged".into()], &dropped].concat());
         tracing::info!(target: "t", "{} logged", Talks("value"));
         assert_eq!(log.said(), [&shown[..], &["INFO t: value logged".into()], &dropped].concat());
-        // A field: its key and its value are visited.
+        // The record has a field, whose key and value are visited.
         log::info!(target: "l", key:% = Talks("value"); "pair");
         let said = log.said();
         assert!(said.contains(&"INFO l: pair".into()) && said.ends_with(&dropped), "{said:?}");
@@ -93,8 +93,8 @@ in_own_process! {
 }
 
 in_own_process! {
-    /// Three thread locals log: one made before, one between, and one after those of the service and of the
-    /// facades.
+    /// Three thread-local values log when they are dropped: one was created before, one between, and one
+    /// after the thread locals of the service and of the facades.
     a_thread_logs_while_its_thread_locals_are_dropped
     {
         thread_local! {

@@ -14,7 +14,7 @@ use tracing_subscriber::registry;
 
 use super::Log;
 
-/// The lines that a service with a layer of its own logs during `run`.
+/// Returns the lines that a service with its own layer logs during `run`.
 fn logged(run: impl FnOnce()) -> Vec<serde_json::Value> {
     let log = Log::json();
     with_default(registry().with(LogLayer::new(log.service.handle())), run);
@@ -101,7 +101,7 @@ fn spans_that_the_levels_leave_out_are_left_out_of_the_way_to_an_event() {
     assert_eq!(objects[0]["spans"], json!([{ "name": "outer" }, { "name": "inner" }]));
 }
 
-/// A layer that is not ours.
+/// A layer that does not belong to this package.
 #[derive(Clone, Default)]
 struct Counts(Arc<AtomicUsize>);
 

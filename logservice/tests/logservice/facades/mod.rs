@@ -1,5 +1,5 @@
-//! What programs log through the facades. A process has one logger and one subscriber. So a test that sets
-//! them runs in a process of its own: this program, started again for that one test.
+//! Tests of the facades, through which programs log. A process has only one logger and one subscriber. So a
+//! test that sets them runs in its own process, which is this program, started again for this one test.
 
 mod alone; // what comes through the two facades of a process
 mod inside; // logging while something is being logged, while a thread ends, while a panic begins
@@ -16,7 +16,7 @@ use logservice::format::Json;
 use logservice::sink::{MemoryLines, MemorySink};
 use logservice::{Durability, Format, LogService};
 
-/// A service, and what it has written.
+/// A service, and the lines that it has written.
 struct Log {
     service: LogService,
     lines: MemoryLines,
@@ -34,7 +34,7 @@ impl Log {
         Self::new(Json::utc())
     }
 
-    /// The lines since the last call.
+    /// Returns the lines since the last call.
     fn lines(&self) -> Vec<String> {
         self.service.flush(Durability::System, LONG).unwrap();
         let lines = self.lines.get();
@@ -45,7 +45,7 @@ impl Log {
         self.lines().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// The messages, with their levels and targets.
+    /// Returns the messages, with their levels and targets.
     fn said(&self) -> Vec<String> {
         let text = |object: &serde_json::Value, key| object[key].as_str().unwrap().to_owned();
         let objects = self.objects();
@@ -56,7 +56,7 @@ impl Log {
     }
 }
 
-/// Runs the body in a process of its own, which must succeed within [`LONG`].
+/// Runs the body in its own process, which must succeed within [`LONG`].
 pub(crate) fn run_alone(test: &str, body: impl FnOnce()) {
     const IN_IT: &str = "LOGSERVICE_TEST_OF_ITS_OWN";
     if env::var(IN_IT).is_ok_and(|name| name == test) {
@@ -78,13 +78,13 @@ pub(crate) fn run_alone(test: &str, body: impl FnOnce()) {
     assert!(output.status.success() && said[0].contains("1 passed"), "{}:\n{}", output.status, said.concat());
 }
 
-/// A test whose body runs in a process of its own.
+/// Defines a test whose body runs in its own process.
 macro_rules! in_own_process {
     ($(#[$attribute:meta])* $name:ident $body:block) => {
         #[test]
         $(#[$attribute])*
         fn $name() {
-            // The first part is the crate's name.
+            // The first part of the module path is the crate's name.
             let module = module_path!().split_once("::").unwrap().1;
             $crate::facades::run_alone(&format!("{module}::{}", stringify!($name)), || $body);
         }

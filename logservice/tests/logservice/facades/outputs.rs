@@ -68,7 +68,7 @@ in_own_process! {
     }
 }
 
-/// The lines of this file that logged the records.
+/// Returns the line numbers in this file from which the records were logged.
 fn places(log: &Log) -> Vec<u64> {
     let objects = log.objects();
     assert!(objects.iter().all(|object| object["file"] == file!()), "{objects:?}");
@@ -90,7 +90,7 @@ in_own_process! {
     }
 }
 
-/// Takes nothing until the test is over.
+/// A sink that accepts nothing until the test has ended.
 struct Stuck(Mutex<Receiver<()>>);
 
 impl Sink for Stuck {

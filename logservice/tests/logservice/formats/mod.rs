@@ -1,4 +1,5 @@
-//! Formats: any text from outside becomes one line, whole or with a mark that something is missing.
+//! Tests of formats: any text from outside becomes one line, complete or with a mark that a part is
+//! missing.
 
 mod outside; // texts that would forge lines, lines that are cut
 

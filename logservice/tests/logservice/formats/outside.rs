@@ -7,7 +7,8 @@ use serde_json::json as object;
 
 use super::{WIDE, json, line, record};
 
-/// Random texts of all kinds of characters, with many dangerous ones. They are the same in each run.
+/// Random texts of all kinds of characters, including many dangerous characters. The texts are the same in
+/// each run.
 struct Texts(Rng);
 
 impl Texts {
@@ -31,7 +32,7 @@ impl Texts {
     }
 }
 
-/// Whether a character must be escaped: the rule, written in another way than in the code.
+/// Returns true if a character must be escaped; the rule is written in another way than in the tested code.
 fn steers(c: char) -> bool {
     let sets_direction =
         "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";

@@ -1,4 +1,5 @@
-//! The work of the processes. Without the environment that the parent sets they do nothing.
+//! The work of the child processes. Without the environment variable that the parent sets, the tests in
+//! this file do nothing.
 
 use crate::fates::{rounds, run};
 use crate::place::{LONG, line, numbered, write, write_all};
@@ -39,7 +40,7 @@ fn does_what_it_is_told() {
     }
 }
 
-/// A format of the message alone.
+/// A format that writes only the message.
 fn bare(record: &Record<'_>, _: usize, line: &mut String) {
     *line += &record.message.to_string();
 }
@@ -87,7 +88,8 @@ fn limit(bytes: Option<u64>) {
     setrlimit(Resource::Fsize, Rlimit { current: bytes.or(maximum), maximum }).unwrap();
 }
 
-/// Writes lines with a limit of a hundred bytes, and calls `repair` when the limit has been hit twice.
+/// Writes lines with a size limit of a hundred bytes, and calls `repair` after the limit has been reached
+/// twice.
 fn write_limited(log: &Path, rotate_at: u64, repair: impl Fn()) {
     let mut sink = FileSink::builder(log).rotate_at_bytes(rotate_at).open().unwrap();
     limit(Some(100));

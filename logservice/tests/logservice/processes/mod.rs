@@ -1,7 +1,7 @@
-//! Sinks in processes of their own, which are killed, limited and blocked.
+//! Tests of sinks in separate processes, which are killed, limited and blocked.
 //!
-//! Each such process is the ignored test in `child`: a test here starts it with something to do, and it
-//! reports its progress on standard output.
+//! Each process runs an ignored test in `child`: a test here starts it with a task, and the process reports
+//! its progress on standard output.
 
 use crate::place::{LONG, Place, number, numbered, write};
 use logservice::sink::FileSink;
@@ -30,13 +30,13 @@ impl Process {
         Self { child, says }
     }
 
-    /// The rest of the next line that begins with `word`.
+    /// Returns the rest of the next line that contains `word`.
     fn until(&mut self, word: &str) -> String {
         let mut line = String::new();
         loop {
             line.clear();
             assert_ne!(self.says.read_line(&mut line).unwrap(), 0, "it ended without {word:?}");
-            // The test harness has written the beginning of the line.
+            // The test harness has already written the beginning of the line.
             if let Some(found) = line.find(word) {
                 return line[found + word.len()..].trim().to_owned();
             }
@@ -84,7 +84,8 @@ fn another_process_is_refused_until_the_first_is_killed() {
     assert_eq!(place.text("app.log"), "one\ntwo\n");
 }
 
-/// Kills a process in the middle of its work, and looks for the lines that it reported as taken.
+/// Kills a process in the middle of its work, and checks that the lines that it reported as taken are in
+/// the files.
 #[test]
 fn what_was_taken_is_there_after_the_process_was_killed() {
     for lines in [1, 30, 200] {
@@ -119,8 +120,8 @@ fn a_relative_path_stays_where_it_was_when_the_process_changes_its_directory() {
     assert_eq!([place.text("moved"), place.text("app.log")], ["one\n", "two\n"]);
 }
 
-/// A size limit for files acts like a full disk, in the middle of a line. Unless its signal is caught, it
-/// kills the process.
+/// A size limit for files acts like a full disk, in the middle of a line. Unless the signal of the limit is
+/// caught, it kills the process.
 #[test]
 fn a_file_that_may_not_grow_tears_no_line() {
     let place = Place::new();
@@ -159,7 +160,7 @@ fn a_line_that_was_torn_is_ended_if_somebody_else_has_added_to_it() {
     assert!(text.contains("x\n"), "{text}");
 }
 
-/// Does to the log what `fates` does, with a disk that is full at times.
+/// Changes the log like the tests in `fates`, with a disk that is full at times.
 #[test]
 fn whatever_happens_to_the_log_while_it_may_not_grow_every_line_is_in_some_file_once() {
     Process::start("has_random_limits", &Place::new().log, Stdio::inherit()).assert_succeeds();

@@ -1,4 +1,4 @@
-//! The service with a sink that the test opens and shuts.
+//! Tests the service with a sink that the test opens and closes.
 
 mod sinks; // sinks that break, or log themselves
 
@@ -17,7 +17,7 @@ enum Manner {
     Panics,
 }
 
-/// A sink that keeps its lines, and takes them only while the test allows it.
+/// A sink that keeps its lines, and accepts them only while the test allows it.
 #[derive(Clone, Default)]
 struct Kept(Arc<(Mutex<State>, Condvar)>);
 
@@ -25,12 +25,12 @@ struct Kept(Arc<(Mutex<State>, Condvar)>);
 struct State {
     text: String,
     manner: Manner,
-    /// How often it was called and took nothing.
+    /// The number of calls in which the sink accepted nothing.
     refused: usize,
     syncs: usize,
     sync_fails: bool,
     reopened: usize,
-    /// It takes one line per call.
+    /// True if the sink accepts one line per call.
     one_by_one: bool,
 }
 
@@ -99,18 +99,18 @@ impl Sink for Kept {
     }
 }
 
-/// A format of the message alone.
+/// A format that writes only the message.
 fn bare(record: &Record<'_>, _: usize, out: &mut String) {
     std::fmt::Write::write_fmt(out, record.message).unwrap();
 }
 
 fn start(kept: &Kept, lines: usize, overflow: Overflow) -> LogService {
     let builder = LogService::builder().format(bare).overflow_of_all(overflow);
-    // 64 bytes is the least that the longest line may have, and the length of the tests' lines.
+    // 64 bytes is the smallest allowed limit for a line, and the length of the tests' lines.
     builder.longest_line(64).capacity(64 * lines).start(kept.clone()).unwrap()
 }
 
-/// A line of 64 bytes with its line feed.
+/// Returns a line of 64 bytes, including its line feed.
 fn line(number: usize) -> String {
     format!("{number:063}")
 }
@@ -119,8 +119,8 @@ fn put(service: &LogService, number: usize) -> Result<(), NotLogged> {
     service.say(Level::Info, "test", format_args!("{}", line(number)))
 }
 
-/// Fills both buffers: the one that is being written with line 0, the other with lines from 1. Then nothing
-/// moves any more.
+/// Fills both buffers: the buffer that is being written with line 0, and the other buffer with lines from 1
+/// on. Then nothing moves any more.
 fn fill(service: &LogService, kept: &Kept, lines: usize) {
     put(service, 0).unwrap();
     kept.wait_until(|state| state.refused > 0);
