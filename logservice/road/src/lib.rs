@@ -6,11 +6,11 @@
 //!
 //! 1. *Accepted means written.* If `log` returned `Ok`, the line is written exactly once before `stop`
 //!    returns.
-//! 2. *Stop ends.* `stop` returns, whatever clients do at that moment, and also if some were cancelled.
-//! 3. *No call blocks for ever.* Each call of `log` returns, also that of a client that found the queue
-//!    full.
-//! 4. *Order within a thread.* The lines of one client are written in the order in which it logged them.
-//! 5. *After stop a clear refusal.* `log` then returns at once, says why, and gives the line back.
+//! 2. *Stop ends.* `stop` always returns, even while clients log and after clients were cancelled.
+//! 3. *No call blocks for ever.* Each call of `log` returns, even if the client found the queue full.
+//! 4. *Order within a thread.* The lines of one client are written in the order in which the client logged
+//!    them.
+//! 5. *After stop a clear refusal.* After `stop`, `log` returns at once, with the reason and the line.
 //!
 //! | step | how it ends | breaks |
 //! |---|---|---|

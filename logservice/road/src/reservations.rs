@@ -30,8 +30,7 @@ struct State {
 }
 
 impl Reservations {
-    /// Reserves the right to put a line, which the writer must then write. Returns false if the log is
-    /// stopped; then there is no reservation.
+    /// Promises a line to be written. False: the log is stopped, and nothing was promised.
     pub(super) fn reserve(&self) -> bool {
         let mut state = self.lock();
         if !state.is_stopped {

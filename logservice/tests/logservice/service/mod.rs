@@ -120,7 +120,7 @@ fn put(service: &LogService, number: usize) -> Result<(), NotLogged> {
 }
 
 /// Fills both buffers: the buffer that is being written with line 0, and the other buffer with lines from 1
-/// on. Then nothing moves any more.
+/// on. Afterwards the writer waits for the sink, and no line moves.
 fn fill(service: &LogService, kept: &Kept, lines: usize) {
     put(service, 0).unwrap();
     kept.wait_until(|state| state.refused > 0);
