@@ -27,7 +27,7 @@ impl Crawl {
     /// Begins a walk below `roots`, which are real paths, for the index of `store`.
     ///
     /// # Errors
-    /// If the index is damaged.
+    /// Fails if the index is damaged.
     pub fn new(
         roots: Vec<PathBuf>,
         rules: &Rules,
@@ -45,7 +45,7 @@ impl Crawl {
     /// Files below an unreadable directory stay in the index.
     ///
     /// # Errors
-    /// If the index is damaged.
+    /// Fails if the index is damaged.
     pub fn remove_unseen(&self, writer: &Writer) -> anyhow::Result<()> {
         if self.is_partial {
             return Ok(());

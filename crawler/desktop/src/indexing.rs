@@ -76,7 +76,7 @@ impl Indexing {
     /// Returns the walk below all directories.
     ///
     /// # Errors
-    /// If the index is damaged.
+    /// Fails if the index is damaged.
     pub fn crawl(&self) -> anyhow::Result<Crawl> {
         Crawl::new(self.roots.clone(), &self.rules, &self.store, &self.tally)
     }
@@ -89,7 +89,7 @@ impl Indexing {
     /// Puts a version of a file into the index, through the batch of a thread.
     ///
     /// # Errors
-    /// If the index cannot be written.
+    /// Fails if the index cannot be written.
     pub fn put(&self, file: File, text: String, stamp: Stamp, batch: &mut Batch<'_>) -> anyhow::Result<()> {
         let (bytes, named) = (text.len() as u64, self.is_verbose.then(|| file.path.clone()));
         batch.put(file, text, stamp)?;

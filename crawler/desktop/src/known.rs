@@ -30,7 +30,7 @@ impl Known {
     /// Returns the documents that `store` has now.
     ///
     /// # Errors
-    /// If the index is damaged.
+    /// Fails if the index is damaged.
     pub fn of(store: &Store) -> anyhow::Result<Known> {
         let searcher = store.searcher()?;
         let segments = searcher.segment_readers().iter().map(Segment::new).collect::<tantivy::Result<_>>();

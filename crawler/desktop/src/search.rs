@@ -49,7 +49,7 @@ pub struct Hits {
 /// a line that shows why the file was found.
 ///
 /// # Errors
-/// If the index is damaged.
+/// Fails if the index is damaged.
 pub fn search(store: &Store, query: &Query, limit: usize, largest: u64) -> anyhow::Result<Hits> {
     let searcher = store.searcher()?;
     let wanted = query.for_index(store.fields);

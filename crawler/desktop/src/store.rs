@@ -131,7 +131,7 @@ impl Store {
     /// Returns true if the last run saw everything that it had to index.
     ///
     /// # Errors
-    /// If the index is damaged.
+    /// Fails if the index is damaged.
     pub fn is_complete(&self) -> anyhow::Result<bool> {
         Ok(self.note()?["complete"] == true)
     }
@@ -153,7 +153,7 @@ impl Store {
     /// Returns the number of files in the index.
     ///
     /// # Errors
-    /// If the index is damaged.
+    /// Fails if the index is damaged.
     pub fn files(&self) -> anyhow::Result<u64> {
         Ok(self.searcher()?.num_docs())
     }

@@ -78,7 +78,7 @@ struct Left {
 /// `consumers` consumers.
 ///
 /// # Panics
-/// If `capacity` or `consumers` is zero.
+/// Panics if `capacity` or `consumers` is zero.
 pub fn queue<T>(capacity: usize, consumers: usize) -> (Producer<T>, Vec<Consumer<T>>) {
     assert!(capacity > 0 && consumers > 0, "a queue has room for an item, and a consumer");
     let (sender, receiver) = bounded(capacity);
@@ -145,7 +145,7 @@ impl<T> Consumer<T> {
     /// This call is a cancellation point.
     ///
     /// # Errors
-    /// If the calling task was cancelled. After an error, the call has taken no item.
+    /// Fails if the calling task was cancelled. After an error, the call has taken no item.
     pub fn take(&mut self) -> Result<Option<T>, Cancelled> {
         let Some(queue) = &self.queue else { return Ok(None) };
         match queue.take() {

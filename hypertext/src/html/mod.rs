@@ -90,7 +90,7 @@ struct Attribute {
 /// the document.
 ///
 /// # Errors
-/// If the token is cancelled before the end.
+/// Fails if the token is cancelled before the end of the document.
 pub fn read<R: Reader>(document: &str, mut reader: R, token: &CancelToken) -> Result<R, Cancelled> {
     show(document, &mut reader, token)?;
     Ok(reader)

@@ -53,7 +53,7 @@ impl Disk {
     /// ago are visited again.
     ///
     /// # Errors
-    /// If the file is damaged.
+    /// Fails if the file is damaged.
     pub fn open(
         state: State,
         visitor: Arc<Visitor>,

@@ -130,7 +130,7 @@ impl AtWork {
 /// later, but never without that page.
 ///
 /// # Errors
-/// If the state cannot be written. All committed changes stay.
+/// Fails if the state cannot be written. All committed changes stay.
 fn keep(
     changes: &Receiver<(Changes, usize)>,
     state: &State,

@@ -191,7 +191,7 @@ impl Asking {
     /// Requests the next file. A panic while an answer is read counts as no answer.
     ///
     /// # Errors
-    /// If `token` was cancelled.
+    /// Fails if `token` was cancelled.
     pub fn step(mut self, visitor: &Visitor, token: &CancelToken) -> Result<Step, Cancelled> {
         let is_wanted = visitor.heeds_robots || self.is_again();
         let Some(url) = self.next.front().filter(|_| is_wanted) else { return Ok(self.known()) };

@@ -192,7 +192,7 @@ impl State {
     /// Returns the knowledge from earlier runs, apart from the pages.
     ///
     /// # Errors
-    /// If the file is damaged.
+    /// Fails if the file is damaged.
     pub fn known(&self) -> anyhow::Result<Known> {
         let (read, now, mut known) = (self.database.begin_read()?, since_1970(), Known::default());
         for entry in read.open_table(TRIES)?.iter()? {
@@ -252,7 +252,7 @@ impl State {
     /// Returns a note about the whole crawl, by its name.
     ///
     /// # Errors
-    /// If the file is damaged.
+    /// Fails if the file is damaged.
     pub fn note(&self, name: &str) -> anyhow::Result<Option<String>> {
         let about = self.database.begin_read()?.open_table(ABOUT)?;
         Ok(about.get(name)?.map(|note| note.value().to_owned()))
@@ -261,7 +261,7 @@ impl State {
     /// Makes a note about the whole crawl durable.
     ///
     /// # Errors
-    /// If the note cannot be written.
+    /// Fails if the note cannot be written.
     pub fn set_note(&self, name: &str, note: &str) -> anyhow::Result<()> {
         let cannot = || format!("{} cannot be written", self.path.display());
         let write = self.database.begin_write().with_context(cannot)?;
@@ -272,7 +272,7 @@ impl State {
     /// Returns true if no page has a record.
     ///
     /// # Errors
-    /// If the file is damaged.
+    /// Fails if the file is damaged.
     pub fn is_empty(&self) -> anyhow::Result<bool> {
         Ok(self.database.begin_read()?.open_table(PAGES)?.first()?.is_none())
     }
@@ -280,7 +280,7 @@ impl State {
     /// Returns true if the page has a record.
     ///
     /// # Errors
-    /// If the file is damaged.
+    /// Fails if the file is damaged.
     pub fn has(&self, url: &str) -> anyhow::Result<bool> {
         Ok(self.database.begin_read()?.open_table(PAGES)?.get(url)?.is_some())
     }
@@ -288,7 +288,7 @@ impl State {
     /// Returns the record of a page.
     ///
     /// # Errors
-    /// If the file is damaged.
+    /// Fails if the file is damaged.
     pub fn record(&self, url: &str) -> anyhow::Result<Option<Record>> {
         let pages = self.database.begin_read()?.open_table(PAGES)?;
         Ok(pages.get(url)?.map(|record| serde_json::from_slice(record.value())).transpose()?)

@@ -25,7 +25,7 @@ impl UnderWay {
     /// Records that exactly the given jobs are in progress from now on.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn note<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> io::Result<()> {
         self.names.clear();
         for name in names {

@@ -50,7 +50,7 @@ pub fn write_lines(state: &State, path: &Path) -> anyhow::Result<()> {
 /// are judged here: another run may have other limits. A page whose status is in `accepted` is not broken.
 ///
 /// # Errors
-/// If the state is damaged.
+/// Fails if the state is damaged.
 pub fn broken(
     store: &impl Results,
     scope: &Scope,

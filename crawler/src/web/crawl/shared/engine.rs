@@ -49,7 +49,7 @@ impl Engine {
     /// This function sends nothing yet.
     ///
     /// # Errors
-    /// If the address is not valid.
+    /// Fails if the address is not valid.
     pub(super) fn at(url: &str, crawl: &str) -> anyhow::Result<Engine> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if crawl.is_empty() || !crawl.chars().all(is_name) {

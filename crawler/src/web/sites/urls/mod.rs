@@ -230,7 +230,7 @@ impl Scope {
     /// pattern stands for any characters, including slashes.
     ///
     /// # Errors
-    /// If a pattern is not valid.
+    /// Fails if a pattern is not valid.
     pub fn with_patterns(self, only: &[String], not: &[String]) -> Result<Scope, globset::Error> {
         let set = |patterns: &[String]| {
             let mut set = GlobSetBuilder::new();
