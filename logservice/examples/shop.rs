@@ -1,5 +1,5 @@
 //! A program that keeps a log: a rotated file, the warnings on standard error, both facades, levels that
-//! change at run time, and hooks. It flushes the log before it promises something to a customer.
+//! change at run time, and hooks. The program flushes the log before it promises something to a customer.
 //!
 //! ```sh
 //! cargo run --example shop

@@ -15,8 +15,8 @@ use signal_hook::low_level::pipe;
 use crate::LogHandle;
 
 impl LogHandle {
-    /// Makes SIGHUP [reopen the log](Self::reopen) instead of ending the process. This setting cannot be
-    /// undone.
+    /// Makes SIGHUP [reopen the log](Self::reopen) instead of ending the process. The handler for SIGHUP
+    /// cannot be removed.
     ///
     /// ```no_run
     /// use logservice::LogService;

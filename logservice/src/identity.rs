@@ -1,12 +1,12 @@
 //! Finds the file to which a name refers at present.
 //!
-//! A log file can be renamed, removed and created again while it is open. Then the name does not identify
-//! the file, but the number that the file system gives each file does. No other file gets the same number
-//! while the file is open in any process.
+//! A log file can be renamed, removed and created again while it is open. A renamed file cannot be
+//! identified by its name, but by the number that the file system gives each file. No other file gets the
+//! same number while the file is open in any process.
 //!
-//! Rust's standard library reports this number only on Unix. On other systems, all files have the same
-//! identity here. So on these systems the log notices when a name is gone, but not when the name refers to
-//! another file.
+//! Rust's standard library reports the file's number only on Unix. On other systems, all files have the
+//! same identity here. So on these systems the log notices when a name is gone, but not when the name
+//! refers to another file.
 
 use std::fs::Metadata;
 

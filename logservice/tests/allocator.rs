@@ -1,5 +1,5 @@
 //! Tests the service with an allocator that logs on every thread and at every call: the service never waits
-//! for a lock that it holds itself. After its first lines, a service allocates no memory.
+//! for a lock that it holds itself. After the service has logged its first lines, it allocates no memory.
 #![expect(unsafe_code, reason = "an allocator is an unsafe trait")]
 
 use logservice::{Level, LogHandle, LogService, Sink};

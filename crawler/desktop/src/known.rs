@@ -15,8 +15,8 @@ use tantivy::{DocId, DocSet, Searcher, SegmentReader, TERMINATED, TantivyDocumen
 pub struct Known {
     searcher: Searcher,
     fields: Fields,
-    /// The segments of the index; a segment is written once and never changed. Each segment has its own
-    /// documents.
+    /// The segments of the index; a segment is written once and never changed. Each segment of the index
+    /// has its own documents.
     segments: Vec<Segment>,
 }
 

@@ -1,8 +1,8 @@
 //! Splits text into words, in the same way for indexing, for searching, and for showing a line of a file.
 //!
 //! A word is a run of letters and digits, in lower case and without accents: `Café_2` gives the words
-//! `cafe` and `2`. Only Latin and Greek letters lose their accents. In other scripts a letter with a mark
-//! is another letter: `й` is not `и`, in its form of one character as well as in its form of two
+//! `cafe` and `2`. Only Latin and Greek letters lose their accents here. In other scripts a letter with a
+//! mark is another letter: `й` is not `и`, in its form of one character as well as in its form of two
 //! characters. Each Chinese or Japanese character is a word of its own, because these scripts do not
 //! separate words. A search for several such characters is a search for a phrase. All other characters only
 //! separate words, so `std::io` is the phrase `std io`.

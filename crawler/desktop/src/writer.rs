@@ -57,8 +57,8 @@ struct Inner {
     /// threads, the list can get out of order, and a removal can remove the new version of a document
     /// instead of the old version.
     index: IndexWriter<FileDocument>,
-    /// True if anything was put or removed since the last commit. This flag is behind the lock as well,
-    /// because a removal that waits for a commit to end must count for the next commit.
+    /// True if anything was put or removed since the last commit. The flag `has_changed` is behind the lock
+    /// as well, because a removal that waits for a commit to end must count for the next commit.
     has_changed: bool,
     /// True if the last commit marked the index as complete.
     is_complete: bool,
@@ -126,7 +126,7 @@ impl Writer {
     }
 
     /// Commits all changes atomically: after a crash, the index has all of them or none.
-    /// Waits until the changes are on the disk. Returns true if there were changes to write.
+    /// Waits until the changes are on the disk. Returns true if there were changes for the commit to write.
     ///
     /// # Errors
     /// Fails if the index cannot be written. After an error, the index stays in the state of the last
@@ -349,7 +349,8 @@ mod tests {
             let mut batch = writer.batch();
             batch.put(file(1), "word".to_owned(), STAMP).unwrap();
             batch.send().unwrap();
-            // Both calls wait for the lock and may get it in any order; usually the commit gets it first.
+            // The commit and the removal both wait for the lock and may get it in any order; usually the
+            // commit gets it first.
             let held = writer.locked();
             thread::scope(|scope| {
                 scope.spawn(|| writer.commit(true).unwrap());

@@ -377,8 +377,8 @@ fn no_more_pages_than_asked_for() {
     assert_eq!((added[0].left_out, added[1].left_out), (2, 1));
 }
 
-/// Checks that pages at which two processes died are handed out one at a time. Meanwhile, the frontier
-/// hands out other pages.
+/// Checks that pages at which two processes died are handed out one at a time. While one suspect is being
+/// fetched, the frontier hands out other pages.
 #[test]
 fn a_third_death_has_one_suspect() {
     let (mut frontier, now) = (Frontier::new(Limits { per_site: 9, ..LIMITS }), Instant::now());

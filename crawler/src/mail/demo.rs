@@ -91,7 +91,7 @@ impl Demo {
         Demo::start(scripts, None)
     }
 
-    /// Starts a server for each script. Servers that speak TLS present `identity` as their certificate.
+    /// Starts a server for each script. Servers that speak TLS present the certificate of `identity`.
     /// Each account has the same name as its script.
     ///
     /// # Errors
@@ -301,7 +301,8 @@ impl Client<'_> {
         Ok(Some(match verb {
             "PASS" => rest.to_owned(),
             "LOGIN" => {
-                // The client sends user and password as literals. Each literal is a line for this server.
+                // The client sends user and password as literals. For this server, each literal is a
+                // separate line.
                 self.wire.send("+ go on\r\n")?;
                 self.line()?;
                 self.wire.send("+ go on\r\n")?;

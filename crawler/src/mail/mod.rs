@@ -53,16 +53,16 @@ use wire::Wire;
 /// The result of a check of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// There are this many new messages.
+    /// The account has this many new messages.
     New(u64),
-    /// There is no new message.
+    /// The account has no new message.
     None,
     /// The server could not be asked. The text gives the reason; it contains no control characters and no
     /// password.
     Failed(String),
 }
 
-/// The current step of a check, in words. All clones show the step of the same check.
+/// The current step of a check, in words. All clones of a `Progress` show the step of the same check.
 #[derive(Debug, Clone)]
 pub struct Progress(Arc<Mutex<&'static str>>);
 

@@ -1,5 +1,5 @@
-//! Access tokens of OAuth 2.0, which are used in place of passwords: Gmail and Outlook require such tokens.
-//! The tokens are sent by XOAUTH2, which Gmail and Outlook accept.
+//! Access tokens of OAuth 2.0, which are used in place of passwords: Gmail and Outlook require access
+//! tokens. The tokens are sent by XOAUTH2, which Gmail and Outlook accept.
 //!
 //! To get a token, a user needs a browser. So this program reads a token from a file that another program
 //! keeps up to date.
@@ -8,7 +8,7 @@ use super::Secret;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// Returns the text that logs a user in by XOAUTH2. This text is as secret as the token.
+/// Returns the text that logs a user in by XOAUTH2. The returned text is as secret as the token.
 pub(super) fn response(user: &str, token: &Secret) -> Secret {
     let words = token.between(format!("user={user}\x01auth=Bearer ").as_bytes(), b"\x01\x01");
     Secret::new(STANDARD.encode(words.bytes()))

@@ -25,7 +25,7 @@ impl Threads {
     ///
     /// # Blocking
     /// Blocks as long as the pool has threads, so the caller must terminate the pool first. No token ends
-    /// this wait.
+    /// the wait for the threads.
     pub fn join(&self) {
         loop {
             let last = self.handles.lock().unwrap_or_else(PoisonError::into_inner).pop();

@@ -30,7 +30,7 @@ struct Queue {
     take: Mutex<Receiver<Message>>,
 }
 
-/// The numbers of events so far. The threads increase these numbers, and the watchdog reads them.
+/// The numbers of files and pills so far. The threads increase the counts, and the watchdog reads them.
 #[derive(Default)]
 struct Counts {
     put: AtomicUsize,

@@ -16,7 +16,7 @@
 //! 1. A pill is put only when no producer is left. Each producer has put its last item before it counts as
 //!    ended, and the queue is first in, first out. So no item comes after a pill.
 //! 2. The last producer puts a pill for each consumer that is alive at that time, and each consumer takes
-//!    at most one pill. So each of these consumers gets a pill.
+//!    at most one pill. So each living consumer gets a pill.
 //! 3. A consumer that dies takes no pill: either no pill was put for it, or its pill stays in the queue.
 //!    When all consumers are gone, the queue is closed, so a producer neither waits for room nor puts a
 //!    pill.

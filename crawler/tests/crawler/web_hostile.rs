@@ -638,8 +638,8 @@ fn no_link_is_left_out_without_a_word() {
     assert_eq!((&report["elsewhere"], &report["unlisted"]), (&elsewhere, &1.into()), "{report}");
 }
 
-/// The addresses of lists and of the pages in them are relative to the file that names them. Lists have
-/// another limit than pages.
+/// The addresses of lists and of the pages in them are relative to the file that names them. The limits for
+/// lists differ from the limits for pages.
 #[test]
 fn lists_that_are_not_whole_are_told() {
     let list = |pages: &str| format!("<urlset>{pages}</urlset>");

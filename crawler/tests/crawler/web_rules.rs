@@ -239,7 +239,8 @@ fn a_site_that_is_away_at_first_is_asked_for_its_lists_later() {
 }
 
 /// After its first page, the site answers that it is busy, until it is asked for its rules for the third
-/// time. Then all pages of the site are fetched, and their counts of tries have not changed.
+/// time. After the third request for its rules, all pages of the site are fetched, and their counts of
+/// tries have not changed.
 #[test]
 fn a_site_that_is_away_keeps_its_pages_and_their_tries() {
     let is_away = Arc::new(AtomicBool::new(false));

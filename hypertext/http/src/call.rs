@@ -2,10 +2,10 @@
 //!
 //! `ureq` keeps connections in a pool and gives a connection to any later call, so a connection cannot
 //! belong to a token. But each call belongs to a token, and during the call, a thread-local variable of its
-//! thread refers to it. Before a socket blocks, it gets from this variable the token, the deadline, and the
-//! number of bytes that may still come. It also stores itself in the call, so that a cancellation finds the
-//! socket that must be shut down. When the answer is complete, the socket is removed from the call before
-//! another call can get it.
+//! thread refers to the call. Before a socket blocks, it gets from this variable the token, the deadline,
+//! and the number of bytes that may still come. The socket also stores itself in the call, so that a
+//! cancellation finds the socket that must be shut down. When the answer is complete, the socket is removed
+//! from the call before another call can get it.
 
 use super::FetchError;
 use executor::CancelToken;
@@ -121,7 +121,7 @@ impl Slot {
         *self.lock() = Some(Arc::clone(socket));
     }
 
-    /// Removes the socket. After this call, a cancellation does not shut the socket down.
+    /// Removes the socket. After the socket has been removed, a cancellation does not shut it down.
     pub(super) fn clear(&self) {
         *self.lock() = None;
     }

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 /// The reason why a page could not be fetched.
 #[derive(Debug, Clone)]
 pub enum FetchError {
-    /// The token was cancelled. This error says nothing about the page.
+    /// The token was cancelled. A cancelled fetch gives no information about the page.
     Cancelled(Cancelled),
     /// The page took longer than [`Options::timeout`](super::Options::timeout).
     TimedOut,
@@ -34,8 +34,8 @@ impl FetchError {
     ///
     /// The result is true for a time-out, a name that does not resolve, a connection that cannot be made,
     /// and an answer that broke. The result is false for a private address, an untrusted server and an
-    /// unusable address. It is also false for a cancelled fetch, which does not count as a failed attempt,
-    /// because nothing was learnt about the page.
+    /// unusable address. For a cancelled fetch, the result is false as well: nothing was learnt about the
+    /// page, so the fetch does not count as a failed attempt.
     pub fn is_transient(&self) -> bool {
         match self {
             FetchError::TimedOut

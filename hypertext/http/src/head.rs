@@ -1,9 +1,9 @@
 //! Rewrites the heads of answers so that `ureq` can read them.
 //!
-//! `ureq` reads at most 128 header fields of a head. It cannot read a header field that continues on the
-//! next line, although a client must (RFC 9112, section 5.2). It cannot read a field with a space before
-//! the colon either, although browsers can. No setting of `ureq` changes these limits. So a transport above
-//! the connection and above TLS passes on only the relevant fields, each in its own line.
+//! `ureq` reads at most 128 header fields of a head. `ureq` cannot read a header field that continues on
+//! the next line, although a client must (RFC 9112, section 5.2). `ureq` cannot read a field with a space
+//! before the colon either, although browsers can. No setting of `ureq` changes its limits for heads. So a
+//! transport above the connection and above TLS passes on only the relevant fields, each in its own line.
 
 use super::call::Call;
 use super::{FetchError, LARGEST_HEAD};
@@ -12,7 +12,8 @@ use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
 };
 
-/// The header fields that this package or `ureq` reads. All other header fields are dropped.
+/// The header fields that this package or `ureq` reads. Header fields that are not in this list are
+/// dropped.
 const READ: [&str; 12] = [
     "connection",
     "content-encoding",
@@ -185,7 +186,7 @@ impl Head {
     }
 
     /// Passes the header field on if it is relevant. A line that is not a header field is also passed on:
-    /// `ureq` refuses such a line.
+    /// `ureq` refuses a line that is not a header field.
     fn end_field(&mut self) {
         let field = std::mem::take(&mut self.field);
         let Some(colon) = field.iter().position(|byte| *byte == b':') else {

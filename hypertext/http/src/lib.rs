@@ -134,7 +134,7 @@ pub struct Fetched {
     /// True if the body was longer than its limit; then `body` has only the beginning.
     pub is_truncated: bool,
     /// The reason, as a sentence, why the body of a successful answer cannot be decoded; then `body` is
-    /// empty. A second fetch would get the same body.
+    /// empty. A second fetch would return the same body.
     pub unread: Option<String>,
 }
 
@@ -166,9 +166,9 @@ impl Fetcher {
         Fetcher::with_parts(options, is_private_address, system_lookup)
     }
 
-    /// Creates a fetcher with other functions: `is_private` decides which addresses are not public, and
-    /// `lookup` finds the addresses of a host and a port. A literal address needs no look-up. The addresses
-    /// of up to 1024 names are remembered, each for a minute.
+    /// Creates a fetcher with the given functions in place of the default functions: `is_private` decides
+    /// which addresses are not public, and `lookup` finds the addresses of a host and a port. A literal
+    /// address needs no look-up. The addresses of up to 1024 names are remembered, each for a minute.
     ///
     /// # Errors
     /// Returns the errors of [`new`](Fetcher::new).

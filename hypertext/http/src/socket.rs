@@ -13,8 +13,8 @@ use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, Transport,
 };
 
-/// The time that a socket blocks before the call's remaining time is checked. This time-out is set once for
-/// a connection, and again only near the end of the call's time.
+/// The time that a socket blocks before the call's remaining time is checked. The time-out of the socket is
+/// set once for a connection, and again only near the end of the call's time.
 const SLICE: Duration = Duration::from_secs(1);
 
 /// The shortest time limit that a system accepts for a socket.
@@ -53,7 +53,8 @@ impl<In: Transport> Connector<In> for CallConnector {
 }
 
 impl CallConnector {
-    /// Tries one address after the other. Each address gets an equal share of the remaining time.
+    /// Tries the given addresses one after the other. Each address gets an equal share of the remaining
+    /// time.
     ///
     /// Private addresses are refused here, after the look-up, so that neither a redirect nor a name with a
     /// new address avoids the check.

@@ -1,7 +1,7 @@
 //! Splits HTML into tags and text, as browsers do, in time and memory that grow no faster than the document.
 //!
-//! `html5gum` finds tags and text by the rules of the HTML standard. This file decides which of them are
-//! kept, within these limits:
+//! `html5gum` finds tags and text by the rules of the HTML standard. This file decides which tags and texts
+//! are kept, within these limits:
 //!
 //! 1. Of each tag, the first [`MOST_ATTRIBUTES`] attributes are kept. Duplicate attributes are not removed:
 //!    of two attributes with the same name, [`Tag::get`] finds the first, and by the standard the first

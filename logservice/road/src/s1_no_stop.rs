@@ -1,9 +1,9 @@
 //! Step 1: a queue, and a thread that writes the lines from this queue. Clients of this log do not wait for
 //! the disk.
 //!
-//! **The fault:** the log can be ended only by killing the writer. Then the lines in the queue are lost.
-//! The clients do not learn this: a client that finds room continues to put lines that nobody will write,
-//! and a client that finds the queue full waits forever.
+//! **The fault:** the log can be ended only by killing the writer. When the writer is killed, the lines in
+//! the queue are lost. The clients do not learn this: a client that finds room continues to put lines that
+//! nobody will write, and a client that finds the queue full waits forever.
 //!
 //! The next step adds a flag.
 

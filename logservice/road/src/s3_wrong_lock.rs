@@ -11,7 +11,7 @@
 //! In Rust, a `Mutex` contains its data, so this fault cannot be written by mistake. To show the fault, the
 //! count is outside of its lock, and atomic: a plain field would not compile.
 //!
-//! The next step uses one lock.
+//! The next step uses one lock for the clients and the writer.
 
 use super::queue::Queue;
 use super::writer_thread::WriterThread;

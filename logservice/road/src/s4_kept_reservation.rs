@@ -1,8 +1,8 @@
 //! Step 4: reservations that are counted under one lock (`reservations.rs`).
 //!
 //! **The fault:** if a client's task is cancelled while the client waits for room, the client gets its line
-//! back, but its reservation stays in the count. Then the writer waits for a line that does not come, and
-//! the log never ends.
+//! back, but its reservation stays in the count. Because of this reservation, the writer waits for a line
+//! that does not come, and the log never ends.
 //!
 //! The next step gives the reservation back.
 

@@ -1,9 +1,9 @@
 //! Step 5: reservations that are counted under one lock, and given back by a client that is interrupted.
 //!
-//! This log keeps all five promises. The writer ends when the log is stopped and no reservation is left. A
-//! client in the gap between its reservation and its `put` is counted, so the writer waits for its line. A
-//! client that is interrupted in this gap gives its reservation back. If its reservation was the last one,
-//! the client wakes the writer, which may be waiting for this line.
+//! The log of step 5 keeps all five promises. The writer ends when the log is stopped and no reservation is
+//! left. A client in the gap between its reservation and its `put` is counted, so the writer waits for its
+//! line. A client that is interrupted in this gap gives its reservation back. If its reservation was the
+//! last one, the client wakes the writer, which may be waiting for this line.
 //!
 //! The next step uses an executor service for all of this work.
 

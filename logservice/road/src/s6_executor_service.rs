@@ -2,8 +2,8 @@
 //! thread, a state and a count of accepted tasks, and it can be shut down: it contains all parts of the
 //! earlier steps.
 //!
-//! This log keeps all five promises. The queue is bounded, and a client waits for room, as in the earlier
-//! steps. The paper is closed only after the last task has ended.
+//! The log of step 6 keeps all five promises. The queue is bounded, and a client waits for room, as in the
+//! earlier steps. The paper is closed only after the last task has ended.
 //!
 //! The next step shows a fault that a small change causes.
 

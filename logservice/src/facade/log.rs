@@ -19,7 +19,7 @@ const FLUSH_AT_MOST: Duration = Duration::from_secs(1);
 ///
 /// Records contain the current `tracing` spans of the thread if both facades were
 /// [installed](super::install) together. A program with its own subscriber should use
-/// `tracing_log::LogTracer` in place of this logger. It turns records into events, and the
+/// `tracing_log::LogTracer` in place of this logger. `LogTracer` turns records into events, and the
 /// [`LogLayer`](crate::LogLayer) knows their spans.
 #[derive(Debug, Clone)]
 pub struct Logger {

@@ -10,7 +10,7 @@ use crate::service::{PANICKING_AT_MOST, is_formatting};
 use crate::{Durability, Level, LogHandle, Record};
 
 /// Logs every panic from now on, at level error and with the target `panic`: the thread, the source
-/// location and the message. Then it calls the hook that was set before.
+/// location and the message. After logging, the hook calls the previous panic hook.
 ///
 /// The panicking thread waits until the line has been passed to the system, because the process may end
 /// after a panic. For every policy of the level error, the thread waits at most a second, because a full

@@ -19,11 +19,11 @@
 //! every file system.
 //!
 //! # From one file to the next
-//! Another file may take over the log's name, while the reader still has the old file open. Then there is a
-//! next file, but the reader first reads the old file to its end. The end of the old file is not obvious:
-//! After a program has moved the log away, the writer may still write to the moved file for a while. So the
-//! reader leaves the old file only when the next file has bytes, because then the writer has left the old
-//! file, too.
+//! Another file may take over the log's name, while the reader still has the old file open. When another
+//! file has taken the name, there is a next file, but the reader first reads the old file to its end. The
+//! end of the old file is not obvious: After a program has moved the log away, the writer may still write
+//! to the moved file for a while. So the reader leaves the old file only when the next file has bytes,
+//! because then the writer has left the old file, too.
 //!
 //! ```text
 //!                      the name means another        what was written

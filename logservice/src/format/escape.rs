@@ -163,8 +163,8 @@ fn end_of(bytes: &[u8], length: usize) -> [u8; 8] {
 }
 
 /// Returns true for control characters (C0, DEL, C1), line and paragraph separators, and direction marks.
-/// Also returns true for the characters that Unicode calls ignorable (`Default_Ignorable_Code_Point`)
-/// except the four above, for interlinear annotation marks, and for the blank Braille pattern.
+/// The characters that Unicode calls ignorable (`Default_Ignorable_Code_Point`), except the four above, are
+/// also escaped, and so are interlinear annotation marks and the blank Braille pattern.
 fn forbidden(c: char) -> bool {
     matches!(
         c,

@@ -59,7 +59,8 @@ impl Human {
         Self { stamp: self.stamp.digits(digits), ..self }
     }
 
-    /// Sets whether a line contains the name of the thread. By default, a line contains it.
+    /// Sets whether a line contains the name of the thread. By default, a line contains the name of the
+    /// thread.
     pub fn threads(self, said: bool) -> Self {
         Self { says: Says { threads: said, ..self.says }, ..self }
     }

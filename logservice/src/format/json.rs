@@ -1,5 +1,5 @@
-//! Lines of text for machines to read. This package escapes the strings itself; the tests parse them with
-//! `serde_json`. A line may be cut in the middle of a value that is formatted piece by piece, and must
+//! Lines of text for machines to read. This package itself escapes the strings; the tests parse the lines
+//! with `serde_json`. A line may be cut in the middle of a value that is formatted piece by piece, and must
 //! still be a valid object. A line break that only some readers recognise (U+0085, U+2028) is also escaped.
 
 use std::fmt::Arguments;
@@ -138,7 +138,7 @@ fn shown(line: &mut Line<'_>, what: Arguments<'_>) -> bool {
     string(line, |line| line.show(Escapes::Json, what))
 }
 
-/// Appends a text that is useless if it is cut. Returns true if there was enough room.
+/// Appends a text that is useless if it is cut. Returns true if there was enough room for the text.
 fn whole(line: &mut Line<'_>, text: &str) -> bool {
     line.whole(text);
     !line.is_full()
@@ -178,7 +178,7 @@ fn has_any(fields: &dyn Fields) -> bool {
 
 fn object(line: &mut Line<'_>, fields: &dyn Fields) -> bool {
     if !whole(line, "{") {
-        // This visit only counts the bytes that are left out.
+        // The fields are visited only to count the bytes that are left out.
         fields.visit(&mut |_, v| _ = value(line, v));
         return false;
     }

@@ -24,7 +24,7 @@
 //! many lines are missing. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. A
 //! dropped line stays in the buffer with a mark, but no longer counts as used room. So the buffer has twice
 //! as much memory as room. When the memory is used up, dropped lines take at least half of it, and are
-//! removed. This removal moves less than one byte for each byte that was put.
+//! removed. Removing dropped lines moves less than one byte for each byte that was put.
 //!
 //! # When the writer is woken
 //!
@@ -401,8 +401,8 @@ impl LineQueue {
         !waited.unwrap_or_else(PoisonError::into_inner).0.give_up
     }
 
-    /// Ends the queue; this is the writer's last step, even after a panic. After this call, no line is
-    /// accepted, and all waiting threads are woken.
+    /// Ends the queue; this is the writer's last step, even after a panic. After the end of the queue, no
+    /// line is accepted, and all waiting threads are woken.
     pub(crate) fn end(&self) {
         self.lock().phase = Phase::Ended;
         self.room.notify_all();

@@ -13,7 +13,7 @@ pub enum Overflow {
     /// process may be about to end.
     Block,
     /// The thread that logs waits at most for the given time, and at most a second while it panics. After
-    /// this wait, the line is dropped and counted.
+    /// the time limit, the line is dropped and counted.
     BlockFor(Duration),
     /// The line is dropped and counted. All accepted lines stay in the buffer.
     DropNewest,

@@ -76,8 +76,8 @@ impl LogHandle {
     ///
     /// # Blocking
     /// If there is no room, the [`Overflow`] policy of the record's level decides how long this call waits.
-    /// It waits at most a second while the thread panics, and never on the writer's own thread. The call is
-    /// not a cancellation point, so a cancelled task can log its cancellation.
+    /// The call waits at most a second while the thread panics, and never on the writer's own thread. The
+    /// call is not a cancellation point, so a cancelled task can log its cancellation.
     ///
     /// # Errors
     /// Returns [`NotLogged`] with the reason if the line was not accepted. A line that was not accepted is
@@ -143,8 +143,8 @@ impl LogHandle {
         if self.shared.home.is_left() { Counts::default() } else { self.shared.queue.counts() }
     }
 
-    /// Makes the writer reopen the sink, for a program that rotates logs by moving them. This call returns
-    /// at once.
+    /// Makes the writer reopen the sink, for a program that rotates logs by moving them. The call returns
+    /// before the sink is reopened.
     pub fn reopen(&self) {
         if !self.shared.home.is_left() {
             self.shared.queue.reopen();

@@ -31,8 +31,8 @@
 //! of a millisecond unless the sink is slow.
 //!
 //! A sink may accept no more lines (a full disk, a pipe without a reader, a system call that never
-//! returns). It delays the end of the process only up to certain limits: a stop and a drop have a time
-//! limit, and a panicking thread waits at most a second.
+//! returns). Such a sink delays the end of the process only for a limited time: a stop and a drop have a
+//! time limit, and a panicking thread waits at most a second.
 //!
 //! # `fork`
 //!
@@ -70,8 +70,8 @@ use voice::OwnVoice;
 /// The smallest assumed average length of a line in the buffer.
 const SHORT_LINE: usize = 32;
 
-/// A running log service. Dropping this value stops the service. Keep the service in a variable of `main`,
-/// and give clones of its [handle](LogHandle) to the code that logs.
+/// A running log service. Dropping a `LogService` stops the service. Keep the service in a variable of
+/// `main`, and give clones of its [handle](LogHandle) to the code that logs.
 #[must_use = "dropping it stops the service"]
 pub struct LogService {
     handle: LogHandle,
@@ -116,8 +116,8 @@ impl Builder {
     }
 
     /// Sets the number of bytes of lines that may wait while other lines are being written. There are two
-    /// buffers, and each reserves twice this size of address space, and an index. The first MiB of a buffer
-    /// is mapped from the beginning; the rest uses memory only when it is needed.
+    /// buffers, and each buffer reserves twice the given size of address space, and an index. The first MiB
+    /// of a buffer is mapped from the beginning; the rest uses memory only when it is needed.
     pub fn capacity(mut self, bytes: usize) -> Self {
         self.capacity = bytes;
         self

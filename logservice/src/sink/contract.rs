@@ -15,8 +15,8 @@ pub trait Sink: Send {
     ///
     /// # Blocking
     /// If the destination may never be ready (a pipe, a socket), the call waits at most a tenth of a
-    /// second. Then the call returns [`WouldBlock`](io::ErrorKind::WouldBlock), because the writer must
-    /// notice a stop.
+    /// second. If the destination is not ready, the call returns [`WouldBlock`](io::ErrorKind::WouldBlock),
+    /// because the writer must notice a stop.
     ///
     /// # Errors
     /// Fails if not even the first line could be written.

@@ -61,7 +61,7 @@ impl SyslogSink {
         Self { path: path.into(), socket: None, cut: Cut::Never }
     }
 
-    /// Sends one line. If the daemon was restarted, connects again.
+    /// Sends one line, and connects again if the daemon was restarted.
     fn send(&mut self, line: &[u8], until: Instant) -> io::Result<()> {
         let was_connected = self.socket.is_some();
         match self.try_send(line, until) {

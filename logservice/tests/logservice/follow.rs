@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A thread that follows the log, and the lines that it has found. Dropping this value ends the thread.
+/// A thread that follows the log, and the lines that it has found. Dropping a follower ends its thread.
 struct Follower {
     token: CancelToken,
     lines: Receiver<String>,

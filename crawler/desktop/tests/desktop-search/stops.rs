@@ -31,8 +31,8 @@ fn start(folder: &Folder, flags: &[&str]) -> (Child, BufReader<ChildStderr>) {
 }
 
 /// Waits until a child process blocks because the test does not read its messages, which do not fit into
-/// the pipe. Then the child's queue is full, and the thread that walks waits for room in the queue. A
-/// thread that can continue is not asleep, however busy the machine is.
+/// the pipe. Then the queue of the child process is full, and its walking thread waits for room in the
+/// queue. A thread that can continue is not asleep, however busy the machine is.
 #[cfg(target_os = "linux")]
 fn until_it_halts(child: &Child) {
     let tasks = format!("/proc/{}/task", child.id());

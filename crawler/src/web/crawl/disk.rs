@@ -1,9 +1,9 @@
 //! The store of a crawl that one process works on: the order of the pages is in memory, and the records of
 //! the pages are in a file.
 //!
-//! Memory and file are changed in one place: [`exchange`](Store::exchange). The data in memory can be
-//! restored from the file at any time, and each run restores it at its start. The file lags behind memory
-//! by the pages that are [in flight](super::keeper), and everything in the file is true.
+//! The pages in memory and in the file are changed in one place: [`exchange`](Store::exchange). The data in
+//! memory can be restored from the file at any time, and each run restores it at its start. The file lags
+//! behind memory by the pages that are [in flight](super::keeper), and everything in the file is true.
 
 use super::frontier::{Added, Failure, Frontier, Job, Kind, Limits, RULES_COUNT, Trouble};
 use super::keeper::Keeper;
@@ -250,7 +250,7 @@ impl Disk {
         self.rest(site, asked.unwrap_or_default());
         let Trouble::Left(pages) = trouble else { return };
         if pages.iter().any(|page| page.is_other) {
-            // This is the result of the check: the link leads to a site that does not answer.
+            // The missing answer is the result of the check: the link leads to a site that does not answer.
             self.frontier.give_up(pages.len());
             let failed = |page: Job| (page.url, of_a_site_that_is_away(page.depth, why));
             self.changes.over.extend(pages.into_iter().map(failed));

@@ -67,8 +67,8 @@ impl Keeper {
         self.permits.release(permits);
     }
 
-    /// Passes changes to the keeper's thread, which writes them. When the changes are durable, `permits`
-    /// permits are given back.
+    /// Passes changes to the keeper's thread, which writes the changes to the file. When the changes are
+    /// durable, `permits` permits are given back.
     ///
     /// # Errors
     /// Fails if the thread cannot be started, or if an earlier change could not be written.

@@ -80,8 +80,8 @@ pub struct Asking {
     rules: Option<Rules>,
     /// The text of the rules, if it was read. The text is empty if the site has no `robots.txt`.
     text: Option<Vec<u8>>,
-    /// The files that are still to be requested: `robots.txt` comes first, and then the lists. The first
-    /// file in the queue is the next to be requested.
+    /// The files that are still to be requested: `robots.txt` is the first file, and the lists follow. The
+    /// first file in the queue is the next to be requested.
     next: VecDeque<Url>,
     /// Every address that was ever in `next`; it is needed because a list may name itself.
     seen: HashSet<Url>,
@@ -105,7 +105,7 @@ struct Asked {
 /// The result of a request to a site.
 #[derive(Debug)]
 pub enum Step {
-    /// There are more files to request, after this time.
+    /// There are more files to request, after the given pause.
     Next(Asking, Duration),
     /// The site's rules and lists are known.
     Known {
@@ -195,7 +195,7 @@ impl Asking {
     pub fn step(mut self, visitor: &Visitor, token: &CancelToken) -> Result<Step, Cancelled> {
         let is_wanted = visitor.heeds_robots || self.is_again();
         let Some(url) = self.next.front().filter(|_| is_wanted) else { return Ok(self.known()) };
-        // One byte beyond the limit shows that the rest of the file was cut off.
+        // The limit is increased by one byte, so that a longer file is recognised as cut off.
         let most = if self.rules.is_none() { robots::LOOKED_AT } else { sitemap::LARGEST } as u64 + 1;
         let answer = match catch_unwind(AssertUnwindSafe(|| visitor.fetcher.fetch_up_to(url, most, token))) {
             Ok(Err(FetchError::Cancelled(cancelled))) => return Err(cancelled),
@@ -263,7 +263,7 @@ impl Asking {
                 Robots::all() // it leads back to itself
             }
             // The file does not exist, or it is at an address that the crawler does not visit. The site's
-            // pages may be at such an address as well, and then each page will report this.
+            // pages may be at an excluded address as well; then the visit of each page reports the reason.
             Answer::Nowhere(_) | Answer::Elsewhere(_) => {
                 self.text = Some(Vec::new());
                 Robots::all()

@@ -107,7 +107,7 @@ pub struct State {
 }
 
 impl State {
-    /// Opens the file, or creates it. Reads the whole file, because otherwise damaged data would be
+    /// Opens the state file, or creates it. Reads the whole file, because otherwise damaged data would be
     /// trusted, and written again.
     ///
     /// # Errors

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A worker *pulls*: it takes as many leases as it has places, executes them, and reports the outcomes to
-//! the store. With the same call, the worker takes new leases. So only the store knows the available,
-//! paused and remaining work, and it has all data of a worker that died.
+//! the store. The worker takes new leases in the same call in which it reports outcomes. So only the store
+//! knows the available, paused and remaining work, and it has all data of a worker that died.
 
 use crate::door::channel::{ReceiverExt, Sender, bounded};
 use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -229,7 +229,8 @@ where
     }
     // ANCHOR_END: work
 
-    /// Adds an outcome to those that the next turn reports. Returns true if there was no outcome before.
+    /// Adds an outcome to those that the next turn reports. Returns true if no other outcome was waiting
+    /// for the next turn.
     fn add(&self, finished: Option<(S::Lease, S::Outcome)>) -> bool {
         let mut all = lock(&self.finished);
         let is_first = all.is_empty();

@@ -9,9 +9,10 @@
 //! ```
 //!
 //! With [`DemoOptions::traps`], the site has redirects (also in a loop, to a private address, and to a
-//! file), broken links, a page that is unavailable twice, and slow pages. It has wrong lengths, resets, bad
-//! chunks, compressed pages, a decompression bomb, and a body and a head without an end. It also has an
-//! endless calendar, sessions in addresses, several charsets, and links that a crawler must not follow.
+//! file), broken links, a page that is unavailable twice, and slow pages. The site also has wrong lengths,
+//! resets, bad chunks, compressed pages, a decompression bomb, and a body and a head without an end. There
+//! are also an endless calendar, sessions in addresses, several charsets, and links that a crawler must not
+//! follow.
 //!
 //! Every request is recorded.
 
@@ -113,18 +114,19 @@ impl Demo {
     }
 
     /// Returns the addresses that a complete crawl of this site must keep, apart from addresses for which
-    /// [`is_loose`](Demo::is_loose) returns true. One of the pages is named only in the sitemap.
+    /// [`is_loose`](Demo::is_loose) returns true. One of the returned pages is named only in the sitemap.
     ///
-    /// A page of this set is an address that is answered with 200 and HTML, possibly after several tries or
-    /// a redirect. Its HTML does not name another address as the canonical one. The addresses contain no
-    /// fragment and no dot segments.
+    /// In this set, a page is an address that is answered with 200 and HTML, possibly after several tries
+    /// or a redirect. A page whose HTML names another address as the canonical one is not in the set. The
+    /// addresses contain no fragment and no dot segments.
     pub fn pages(&self) -> BTreeSet<String> {
         self.shared.site.kept()
     }
 
-    /// Returns true if a crawl may keep this address but need not keep it. This applies to everything
-    /// without an end (a calendar, sessions, a bomb, a body) and to everything that is not HTML. It also
-    /// applies to a copy that names its original, and to an answer that is longer than its declared length.
+    /// Returns true if a crawl may keep this address but need not keep it. Addresses without an end (a
+    /// calendar, sessions, a bomb, a body) are in this group, and so is everything that is not HTML. The
+    /// group also contains copies that name their original, and answers that are longer than their declared
+    /// length.
     pub fn is_loose(&self, url: &str) -> bool {
         self.is_among(url, &traps::LOOSE)
     }

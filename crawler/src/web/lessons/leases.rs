@@ -180,7 +180,7 @@ enum Next {
     Take,
     Acknowledge(Lease),
     Ask(Lease),
-    /// The worker has sent its request in this tick.
+    /// The worker has a lease, and has sent its request in the given tick.
     Finish(Lease, usize),
 }
 

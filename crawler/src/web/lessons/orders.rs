@@ -2,8 +2,8 @@
 //!
 //! A run is a sequence of *steps*. A step is a unit of work, such as fetching a page, or one write to the
 //! disk. A write is atomic, and writes happen in their order. The process can be killed before any step and
-//! after the last step. The next run knows only the data that was written, and runs to its end. Then the
-//! work that was done is compared with the work that had to be done.
+//! after the last step. The next run knows only the data that was written, and runs to its end. Afterwards,
+//! the work that was done is compared with the work that had to be done.
 //!
 //! The simulation needs no clock, no threads and no random numbers: it tries every crash point of every
 //! order.
@@ -62,7 +62,8 @@ pub struct Cost {
 }
 
 /// Kills a run at each of its crash points. `after` takes the number of steps after which the run is
-/// killed, and lets the next run reach its end. It returns the amounts of lost work and of repeated work.
+/// killed, and lets the next run reach its end. `after` returns the amounts of lost work and of repeated
+/// work.
 fn worst(whole: &Process, after: impl Fn(&[usize]) -> (usize, usize)) -> Cost {
     let points = (0..=whole.steps).map(|steps| after(&[steps]));
     points.fold(Cost { writes: whole.writes, ..Cost::default() }, |worst, (lost, again)| Cost {

@@ -57,7 +57,7 @@ fn what_a_copy_had_not_heard_of_is_done_again_when_it_takes_over() {
     assert!(shared.again() > 0, "the copy had heard of everything: nothing is shown");
     assert!(shared.again() <= asked - heard + ran_out, "{} again", shared.again());
     assert!(twice <= asked - heard, "{twice} in two files");
-    // Both engines have all data that they need to be started again.
+    // Both engines have all files that an engine needs to start again.
     for process in 0..2 {
         is_complete(&ended(shared.start(process, &LEASE)));
     }

@@ -97,7 +97,7 @@ fn an_engine_that_is_slow_delays_the_crawl_and_its_end_and_nothing_else() {
     signal(&child, "-INT");
     assert_eq!(report(&ended(child)).0, Some(130));
     // Each of the four threads may need a round trip, and the end of the run needs some more round trips.
-    // Links need no round trips of their own.
+    // A process needs no additional round trips to send the links of its pages.
     println!("it has ended after {:?}", told.elapsed());
     assert!(told.elapsed() < Duration::from_secs(8), "{:?}", told.elapsed());
     assert_eq!(shared.engine.say(&["ZCARD", "{test}:leases"]), ":0");

@@ -46,8 +46,8 @@ fn what_a_killed_process_had_is_fetched_by_another() {
     victim.kill().unwrap();
     victim.wait().unwrap();
     let late = late(&is_complete(&ended(other)));
-    // The engine may have accepted records that the victim had not written before it died. The engine knows
-    // about these records.
+    // The engine may have accepted records that the victim had not written before it died. The engine keeps
+    // these records until a process has written them.
     is_complete(&ended(shared.start(0, &flags)));
     shared.assert_whole();
     assert!(

@@ -87,10 +87,10 @@ impl FileBuilder {
         self
     }
 
-    /// Takes no lock against a second writer. This is for several processes that append to one file, for a
-    /// file system without locks, or for a folder where the process must not create another file. A sink
-    /// without a lock cannot rotate the file itself, because another process might do the same; `logrotate`
-    /// can rotate the file.
+    /// Takes no lock against a second writer. A sink without a lock is for several processes that append to
+    /// one file, for a file system without locks, or for a folder where the process must not create another
+    /// file. A sink without a lock cannot rotate the file itself, because another process might do the
+    /// same; `logrotate` can rotate the file.
     pub fn unlocked(mut self) -> Self {
         self.is_locked = false;
         self

@@ -43,8 +43,8 @@ impl Compressor {
         Self { log, options, state: Arc::default() }
     }
 
-    /// Starts the compression, on the thread, of all rotated files that are not compressed yet. This call
-    /// returns at once.
+    /// Starts the compression, on the thread, of all rotated files that are not compressed yet. The call
+    /// does not wait for the compression.
     pub(super) fn begin(&self) {
         let mut state = self.state();
         state.again = true;

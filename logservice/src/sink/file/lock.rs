@@ -12,7 +12,8 @@
 //! The system releases the lock when the process ends, also by `kill -9`. On Linux, the lock belongs to the
 //! open file (`flock`), so a child process also has the lock until it executes its program. So a child can
 //! hold a lock for a moment after its parent has released it, and a process that is being replaced may need
-//! a moment to end. For this reason, a sink tries to take the lock for [`PATIENCE`].
+//! a moment to end. Because a lock can stay held for a moment, a sink tries to take the lock for
+//! [`PATIENCE`].
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};

@@ -16,9 +16,9 @@
 //! # }
 //! ```
 //!
-//! A line that the sink has taken is in one of the log's files, complete and exactly once. This rule must
-//! hold although other processes work on the same files. So after each write, the sink checks the open
-//! file, and also checks to which file the log's name refers.
+//! A line that the sink has taken is in one of the log's files, complete and exactly once. No line may be
+//! lost, torn or duplicated although other processes work on the same files. So after each write, the sink
+//! checks the open file, and also checks to which file the log's name refers.
 //!
 //! ```text
 //!              the name means this file ─────▶ go on
@@ -41,7 +41,7 @@
 //! A file is rotated between two lines, when the next line comes and the file is full, or when its hour or
 //! day has ended. So a file without new lines is not rotated; a process that is started on the next day
 //! rotates the file of the previous day. A line that is longer than the limit of a file gets a file of its
-//! own. The rotated files are `app.log.1`, which is the newest, to `app.log.n`. They can also have
+//! own. The rotated files are `app.log.1`, which is the newest, to `app.log.n`. Rotated files can also have
 //! [dates](FileBuilder::dated) in their names, and then be compressed (`FileBuilder::compressed`, with the
 //! feature `gzip`). Only one program may rotate the files: either the sink or `logrotate`.
 //!

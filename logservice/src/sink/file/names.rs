@@ -43,8 +43,9 @@ impl Dated {
         is_date(date).then(|| Self { date: date.to_owned(), number, is_compressed })
     }
 
-    /// Returns the name for the file that is being rotated, whose last line was written at this time. Its
-    /// date is not before the date of the file rotated before it, even if the clock was set back.
+    /// Returns the name for the file that is being rotated, whose last line was written at this time. The
+    /// date of a rotated file is never before the date of the file that was rotated before it, even if the
+    /// clock was set back.
     pub(super) fn next(
         last: Option<&Self>,
         time: SystemTime,

@@ -273,8 +273,8 @@ impl Regular {
 }
 
 impl Open {
-    /// Opens the file for appending. Also returns true if the last line lacks its line feed, because a
-    /// process was killed while it wrote the line.
+    /// Opens the file for appending. Also returns true if the last line of the file lacks its line feed,
+    /// because a process was killed while it wrote the line.
     fn new(
         path: &Path,
         options: &OpenOptions,

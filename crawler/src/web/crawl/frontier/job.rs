@@ -93,7 +93,7 @@ pub enum Failure {
     Busy(Option<Duration>),
     /// There was no answer, or the answer was broken.
     NoAnswer,
-    /// There was no answer to the last try. This failure counts against the page only if its site answers.
+    /// There was no answer to the last try. An unanswered page counts as failed only if its site answers.
     Unanswered,
 }
 
@@ -110,7 +110,7 @@ impl fmt::Display for Failure {
 /// The consequence when a page could not be fetched, or a site could not be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
-    /// The page is tried again after a pause. Meanwhile, other pages of the site are fetched.
+    /// The page is tried again after a pause. During the pause, other pages of the site are fetched.
     OfThePage,
     /// The site is paused for this time, and then asked.
     OfTheSite(Duration),

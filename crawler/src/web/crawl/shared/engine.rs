@@ -46,7 +46,7 @@ impl Trouble {
 
 impl Engine {
     /// Returns the engine at an address such as `redis://USER:PASSWORD@HOST:6379/0`, for the given crawl.
-    /// This function sends nothing yet.
+    /// This function only parses the address and sends nothing.
     ///
     /// # Errors
     /// Fails if the address is not valid.

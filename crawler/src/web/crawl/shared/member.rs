@@ -1,4 +1,5 @@
-//! One process's part in a crawl: the outcomes that it has not sent yet, and its knowledge of the engine.
+//! One process's part in a crawl: the outcomes that the process has not sent yet, and its knowledge of the
+//! engine.
 
 use super::Fenced;
 use super::engine::{Engine, Trouble};

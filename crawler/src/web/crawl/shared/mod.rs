@@ -8,7 +8,7 @@
 //!                      new leases          └───────────────────────────────┘
 //! ```
 //!
-//! [`exchange`](Store::exchange) is one round trip. The script does the work of
+//! A call of [`exchange`](Store::exchange) takes one round trip. The script does the work of
 //! [`Frontier`](super::frontier::Frontier), and keeps all its data: the pages that are waiting, paused,
 //! being fetched, or finished. So the engine has all data of a process that died, and a new process needs
 //! only the name of the crawl.

@@ -54,7 +54,7 @@ pub(super) struct Request<'r> {
     pub(super) worker: &'r str,
     /// The file in which the worker records the accepted outcomes.
     pub(super) file: &'r str,
-    /// The number of this worker's request. A request that is sent again keeps this number.
+    /// The number of this worker's request. A request that is sent again keeps its number.
     pub(super) number: u64,
     /// The secret of the crawl. An engine that has lost its data does not have this secret.
     pub(super) secret: String,

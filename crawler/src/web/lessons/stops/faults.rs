@@ -43,8 +43,8 @@ pub fn wrappers() -> TwoDays {
     });
     crawl.moment.comes();
     let tasks = crawl.pages.shutdown_now();
-    // At this point the listing calls `((CrawlTask) task).getPage()`. In Rust, a `Task` cannot be cast. A
-    // `Task` reveals only its name.
+    // Where this code uses the name, the listing calls `((CrawlTask) task).getPage()`. In Rust, a `Task`
+    // cannot be cast. A `Task` reveals only its name.
     let mut left: Vec<Page> = tasks.iter().filter_map(|task| address(task.name()?)).collect();
     crawl.moment.over();
     left.extend(crawl.cut_off());
@@ -82,8 +82,8 @@ pub fn links_lost() -> TwoDays {
 // ANCHOR_END: links_lost
 
 /// Two pages, `/news` and `/shop`, are being fetched. `/news` gives up at once, and `/shop` takes longer
-/// than the time that the listing waits. After this wait, the listing does not ask about either of the two
-/// pages.
+/// than the time that the listing waits. After the time limit, the listing does not ask about either of the
+/// two pages.
 // ANCHOR: too_slow
 pub fn too_slow() -> TwoDays {
     let crawl = Crawl::start((2, 2), |crawl, page, token| {

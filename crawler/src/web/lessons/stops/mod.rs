@@ -1,9 +1,9 @@
 //! Ways to stop a crawl: four ways lose pages or fetch them again, and one way does neither.
 //!
 //! Each way is a function that starts a crawl of a small site on a real pool, and makes one page wait at a
-//! chosen moment. At this moment the crawl is told to stop. So every run of a way does the same steps.
-//! Then a second day is simulated: a crawl that is not stopped begins with the state that the first crawl
-//! saved. The site has recorded the pages that were requested on both days.
+//! chosen moment. When the page has reached this moment, the crawl is told to stop. So every run of a way
+//! does the same steps. After the stop, a second day is simulated: a crawl that is not stopped begins with
+//! the state that the first crawl saved. The site has recorded the pages that were requested on both days.
 //!
 //! | way | what the first day forgets |
 //! |---|---|
@@ -54,7 +54,7 @@ struct Server {
 }
 
 impl Server {
-    /// Sends a page: returns its links.
+    /// Records that a page was sent, and returns the page's links.
     fn get(&self, page: Page) -> &'static [Page] {
         lock(&self.sent).push(page);
         links(page)
@@ -101,7 +101,7 @@ type Work = dyn Fn(&Arc<Crawl>, Page, &CancelToken) -> Result<(), Cancelled> + S
 struct Crawl {
     pages: TrackingExecutor<ThreadPoolExecutor, Page>,
     server: Server,
-    /// Pages that a link has already named. Pages in this list are not submitted again.
+    /// Pages that a link has already named. Pages that have been seen are not submitted again.
     seen: Mutex<Vec<Page>>,
     moment: Moment,
     work: Box<Work>,
@@ -144,8 +144,8 @@ impl Crawl {
 
     // ANCHOR: classic_task
     /// Submits a page's links, one after the other, until the task is told to stop, like the task of the
-    /// classic listing. The listing submits every link it finds. This function submits a link only if it is
-    /// new.
+    /// classic listing. The classic listing submits every link that it finds. This function submits a link
+    /// only if it is new.
     fn submit_links(self: &Arc<Self>, links: &[Page], token: &CancelToken) -> Result<(), Cancelled> {
         for &link in links {
             token.check()?;

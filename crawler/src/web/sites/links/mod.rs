@@ -28,7 +28,7 @@ pub struct Links {
     /// `nofollow`.
     pub links: Vec<Url>,
     /// The document's own choice of its URL: the first `<link rel=canonical>` with a valid URL.
-    /// This URL is not among the links.
+    /// The canonical URL is not among the links.
     pub canonical: Option<Url>,
     /// The names of the document's parts: each `id`, and the `name` of each `<a>`.
     pub parts: Vec<String>,

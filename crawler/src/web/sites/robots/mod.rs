@@ -13,7 +13,8 @@ use url::Url;
 /// that is cut off at this limit is ignored.
 pub const LOOKED_AT: usize = 512 << 10;
 
-/// The longest pause between two requests that a file may ask for. Longer pauses are reduced to this value.
+/// The longest pause between two requests that a file may ask for. If a file asks for a longer pause, the
+/// pause is reduced to this value.
 pub const LONGEST_DELAY: Duration = Duration::from_mins(1);
 
 /// The number of sitemaps of a file that are kept.
@@ -120,8 +121,8 @@ struct Reader {
     named: Part,
     /// The groups for all other crawlers.
     any: Part,
-    /// True if a rule was read since the last line that names a crawler. Then the next line that names a
-    /// crawler begins a new group.
+    /// True if a rule was read since the last line that names a crawler. After a rule, the next line that
+    /// names a crawler begins a new group.
     has_rules: bool,
     sitemaps: Vec<Box<str>>,
 }
@@ -131,7 +132,7 @@ struct Reader {
 struct Part {
     /// True if the file has a group for the crawler.
     is_there: bool,
-    /// True if the current group is for this crawler.
+    /// True if the current group of the file applies to the crawler.
     is_open: bool,
     rules: Vec<Rule>,
     delay: Option<Duration>,
@@ -183,7 +184,8 @@ impl Reader {
     }
 }
 
-/// Parses seconds: digits with at most one point among them. Returns `None` for any other text.
+/// Parses seconds: digits with at most one point among them. Returns `None` for a text that is not a number
+/// of seconds.
 fn delay(value: &[u8]) -> Option<Duration> {
     let is_number = value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
     let seconds: f64 = str::from_utf8(value).ok().filter(|_| is_number)?.parse().ok()?;
@@ -283,8 +285,8 @@ impl Form {
 }
 
 /// Returns true for reserved characters that stay as they are written. The characters `*` and `$` are not
-/// among them, because they have a meaning in patterns. The characters `#`, which no path has, and `'`,
-/// which `url` encodes only in queries, are not among them either.
+/// kept, because they have a meaning in patterns. The characters `#`, which no path has, and `'`,
+/// which `url` encodes only in queries, are not kept either.
 fn is_kept(byte: u8) -> bool {
     matches!(
         byte,

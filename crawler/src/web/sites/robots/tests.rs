@@ -63,7 +63,7 @@ fn groups_are_merged_and_chosen() {
     check("Disallow: /\nUser-agent: scout\nDisallow: /a\n", &["/", "!/a"]); // a rule for no crawler
     check("User-agent: other\nDisallow: /\n", &["/a"]);
     check("", &["/a"]);
-    // Lines of other kinds do not separate groups.
+    // Lines that are neither rules nor names of crawlers do not separate groups.
     check(
         "User-agent: scout\nSitemap: http://a/\nNoise\nCrawl-delay: 1\nUser-agent: other\nDisallow: /a\n",
         &["!/a"],
