@@ -16,7 +16,7 @@ const LOOK: u64 = 8 << 10;
 /// The number of times that a file is read if it changes during each reading.
 const ATTEMPTS: usize = 3;
 
-/// A file that was changed less than this time before it was read may change again and keep the same time.
+/// The minimum age of a file's last change: a younger file may change again and keep the same time.
 /// File systems store times in steps of up to two seconds.
 const SETTLED: Duration = Duration::from_secs(2);
 
@@ -77,9 +77,9 @@ fn nanoseconds(time: SystemTime) -> Option<i64> {
 
 /// Reads a file of at most `limit` bytes.
 ///
-/// If a file changes while it is read, this function reads it again; after some attempts it accepts the
-/// file as it is. The stamp of such a file makes the next run read it again. Blocks for as long as the file
-/// system takes, but never waits for the other end of a pipe.
+/// If a file changes while it is read, this function reads the file again; after some attempts it accepts
+/// the content as it is. The stamp of a file that changed during each reading makes the next run read the
+/// file again. Blocks for as long as the file system takes, but never waits for the other end of a pipe.
 ///
 /// # Errors
 /// Fails if the file cannot be opened or read; the error gives the system's reason.
@@ -87,8 +87,8 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Content> {
     read_while(path, limit, || ())
 }
 
-/// Reads a file as [`read`] does, and calls `meanwhile` after reading it and before checking whether it has
-/// changed.
+/// Reads a file as [`read`] does, and calls `meanwhile` after reading the file and before checking whether
+/// the file has changed.
 fn read_while(path: &Path, limit: u64, mut meanwhile: impl FnMut()) -> io::Result<Content> {
     let now = SystemTime::now();
     let mut file = open(path)?;

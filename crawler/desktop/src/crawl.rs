@@ -8,8 +8,8 @@ use crate::{File, Known, Skipped, Writer};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The largest number of unreadable directories that are remembered. If there are more unreadable
-/// directories, a run removes no files from the index.
+/// The largest number of unreadable directories that are remembered. If more directories than this are
+/// unreadable, a run removes no files from the index.
 const MOST_UNREADABLE: usize = 1000;
 
 /// A walk that is in progress, and the files that it has seen.

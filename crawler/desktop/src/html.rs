@@ -43,8 +43,8 @@ impl Reader for Text {
         }
         self.written.extend(iter::repeat_n('\n', self.line - self.lines));
         self.lines = self.line;
-        // Line breaks of the document are written just before the next text. The text of a `&#10;` is not a
-        // line break of the document.
+        // Line breaks of the document are written just before the next text. A line break that is written
+        // as `&#10;` is not a line break of the document.
         self.written.extend(characters.chars().map(|c| if c == '\n' { ' ' } else { c }));
     }
 

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-/// The largest number of threads that turn text into parts of the index. The library allows no more than 8
-/// of its threads.
+/// The largest number of threads that turn text into parts of the index. The library allows no more than
+/// this number of threads.
 const MOST_WRITERS: usize = 8;
 
 /// The data that the threads of a run share.
@@ -186,7 +186,8 @@ impl Indexing {
     }
 }
 
-/// Reads a file as [`read`] does. If a library panics on the file, only this file counts as unreadable.
+/// Reads a file like [`read`], but turns a panic into an error. If a library panics on the file, only this
+/// file counts as unreadable.
 ///
 /// # Errors
 /// Fails in the same cases as [`read`].

@@ -5,7 +5,7 @@ use command_line::ProgressLine;
 use indicatif::ProgressBar;
 use std::time::{Duration, Instant};
 
-/// A run that ends within this time shows no progress line.
+/// A run that takes less time than this shows no progress line.
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// The line. A progress line, which is not written if standard error is not a terminal.

@@ -30,7 +30,7 @@ pub struct Hit {
 pub enum Now {
     /// The file has not changed.
     Same,
-    /// The file has changed, so it perhaps no longer has the words.
+    /// The file has changed, so the words are perhaps no longer in it.
     Changed,
     /// The file cannot be read, or no longer exists.
     Unreadable,

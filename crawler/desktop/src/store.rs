@@ -1,4 +1,4 @@
-//! The index on disk: the data that it keeps of each file, and the indexes that can be opened.
+//! The index on disk: its data about each file, and the checks of an index that is opened.
 //!
 //! The library `tantivy` keeps the index. Each file has a document with its path, the version that was
 //! indexed, and the words of its name and its text. The index does not keep the text itself: to show a line
@@ -136,8 +136,8 @@ impl Store {
         Ok(self.note()?["complete"] == true)
     }
 
-    /// Compares the whole index with its checksums, because a commit could otherwise copy damaged data with
-    /// a new, fitting checksum.
+    /// Compares the whole index with its checksums, because otherwise a commit could copy damaged data and
+    /// write a new checksum for it.
     ///
     /// # Errors
     /// Fails if any part of the index is damaged.

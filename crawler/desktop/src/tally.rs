@@ -34,7 +34,7 @@ struct Unreadable {
 }
 
 impl Tally {
-    /// Adds one to a counter.
+    /// Adds one to the given counter.
     pub fn count(&self, counter: impl FnOnce(&Tally) -> &AtomicU64) {
         counter(self).fetch_add(1, Relaxed);
     }

@@ -40,14 +40,14 @@ pub enum Found {
     File(PathBuf, Stamp),
     /// A path that is neither a file nor a directory nor a link.
     Special,
-    /// A path that could not be read, with the reason. The files below this path are unknown.
+    /// A path that could not be read, with the reason. The files below an unreadable path are unknown.
     Unreadable(Option<PathBuf>, String),
 }
 
 /// Returns the real paths of the named directories and files, each path once.
 ///
 /// # Errors
-/// Returns the first name that does not exist, with the system's reason.
+/// Returns the first name that does not exist, with the system's reason, as an error.
 pub fn roots(named: &[PathBuf]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     let mut roots = Vec::new();
     for path in named {

@@ -1,11 +1,11 @@
 //! Splits text into words, in the same way for indexing, for searching, and for showing a line of a file.
 //!
 //! A word is a run of letters and digits, in lower case and without accents: `Café_2` gives the words
-//! `cafe` and `2`. Only Latin and Greek letters lose their accents here. In other scripts a letter with a
-//! mark is another letter: `й` is not `и`, in its form of one character as well as in its form of two
-//! characters. Each Chinese or Japanese character is a word of its own, because these scripts do not
-//! separate words. A search for several such characters is a search for a phrase. All other characters only
-//! separate words, so `std::io` is the phrase `std io`.
+//! `cafe` and `2`. Only Latin and Greek letters lose their accents when a text is split. In other scripts a
+//! letter with a mark is another letter: `й` is not `и`, in its form of one character as well as in its
+//! form of two characters. Each Chinese or Japanese character is a word of its own, because these scripts
+//! do not separate words. A search for several Chinese or Japanese characters is a search for a phrase. All
+//! other characters only separate words, so `std::io` is the phrase `std io`.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
@@ -113,7 +113,8 @@ impl<'a> WordStream<'a> {
         }
     }
 
-    /// Returns the position without the marks before it, because a mark belongs to the character before it.
+    /// Returns the position `at` without the marks before it, because a mark belongs to the character
+    /// before the mark.
     fn without_marks(&self, at: usize) -> usize {
         let marks = self.text[at..].chars().take_while(|c| is_mark(*c));
         at + marks.map(char::len_utf8).sum::<usize>()
@@ -163,7 +164,7 @@ fn is_mark(c: char) -> bool {
 }
 
 /// Returns true for invisible characters in a word, such as a soft hyphen, which mark where the word may be
-/// broken or must not be broken. The Unicode rules for word boundaries (UAX 29) also ignore these
+/// broken or must not be broken. The Unicode rules for word boundaries (UAX 29) also ignore invisible
 /// characters.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}')

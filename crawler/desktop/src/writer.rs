@@ -1,9 +1,9 @@
 //! The only writer of the index: it takes documents and makes commits.
 //!
-//! The library has its own threads, which turn documents into parts of the index. The queue in front of
-//! these threads holds ten thousand documents of any size; with large files, the documents would take
-//! gigabytes. So each batch of documents holds a permit for the bytes of its texts. The permit is given
-//! back when the documents are dropped, which happens after the library has processed them.
+//! The library has its own threads, which turn documents into parts of the index. The library's queue holds
+//! ten thousand documents of any size; with large files, the documents would take gigabytes. So each batch
+//! of documents holds a permit for the bytes of its texts. The permit is given back when the documents are
+//! dropped, which happens after the library has processed them.
 //!
 //! ```text
 //!   put ─▶ batch ─▶ waits for room ─▶ queue of the library ─▶ its threads ─▶ dropped: room again
@@ -39,8 +39,8 @@ const ROOM: usize = 64 << 10;
 /// The number of bytes of text that are sent together.
 const BATCH: usize = 1 << 20;
 
-/// The time for which a process tries to lock the index. The process that has the lock may have been killed
-/// but not ended yet.
+/// The time for which a process tries to lock the index. The process that has the lock may have been
+/// killed, but may not have ended yet.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The only writer of an index, even among several processes.
@@ -125,7 +125,7 @@ impl Writer {
         inner.index.delete_term(self.term(key));
     }
 
-    /// Commits all changes atomically: after a crash, the index has all of them or none.
+    /// Commits all changes atomically: after a crash, the index has all of the changes or none.
     /// Waits until the changes are on the disk. Returns true if there were changes for the commit to write.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl Writer {
         self.commit_as(Some(is_complete))
     }
 
-    /// Commits as [`commit`](Self::commit) does, in the middle of a run. Unless nothing has changed, the
+    /// Commits in the middle of a run, like [`commit`](Self::commit). Unless nothing has changed, the
     /// index counts as incomplete after this call.
     ///
     /// # Errors
@@ -168,8 +168,8 @@ impl Writer {
         inner.index.wait_merging_threads().context("the index could not be tidied up")
     }
 
-    /// Returns the operations for some files: for each file, they remove the old version and add the new
-    /// version.
+    /// Returns the operations for some files: for each file, a removal of the old version and an addition
+    /// of the new version.
     fn operations(
         &self,
         (file, text, stamp): (File, String, Stamp),
@@ -368,7 +368,8 @@ mod tests {
         assert!(waits(1, 0));
         assert!(waits(1000 * 1024, 1000));
         assert!(!waits(999 * 1024, 1000));
-        // A text that is larger than the whole budget takes all permits and waits for no more.
+        // A text that is larger than the whole budget takes all permits, and does not wait for more permits
+        // than exist.
         assert!(waits(ROOM * 1024 + 1, 1));
     }
 

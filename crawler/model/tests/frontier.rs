@@ -30,7 +30,7 @@ fn page(number: usize, depth: u32) -> Job {
 }
 
 /// Returns the links of each page: to the next pages, to the page before, and to the page itself. There are
-/// seven pages, and only one link leads to each of the last two pages.
+/// seven pages; the last two pages are each the target of only one link.
 fn links(url: &str) -> Vec<Job> {
     let number: usize = url.parse().unwrap();
     let to: &[usize] = match number {
@@ -282,8 +282,8 @@ fn what_goes_wrong_ends_the_work() {
     });
 }
 
-/// Answers the questions for the rules of sites, which come first, and returns the pages that may be taken
-/// then.
+/// Answers the questions for the rules of sites, which come first, and then returns the pages that may be
+/// taken.
 fn opened(frontier: &mut Frontier, now: Instant) -> Vec<Job> {
     for job in frontier.take(10, now) {
         assert_eq!(job.kind, Kind::Robots);

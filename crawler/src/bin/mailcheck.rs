@@ -91,7 +91,7 @@ pub(crate) fn check_mail(
     ask: impl Fn(&Account, &Progress, &CancelToken) -> Result<Answer, Cancelled> + Send + Sync + 'static,
 ) -> anyhow::Result<Vec<Checked>> {
     let (begin, ask) = (Instant::now(), Arc::new(ask));
-    // One deadline holds for all accounts: at the deadline, the waiting tasks are dropped, the sockets of
+    // One deadline applies to all accounts: at the deadline, the waiting tasks are dropped, the sockets of
     // running tasks are closed, and the pool ends.
     let call = stop.with_timeout(within);
     let pool = ThreadPoolExecutor::builder()
@@ -106,14 +106,14 @@ pub(crate) fn check_mail(
             token.check()?; // a thread may take the task while the deadline passes
             Ok((ask(&account, &progress, token)?, begin.elapsed()))
         };
-        // If the pool refuses a task, the task's handle reports that it was cancelled.
+        // If the pool refuses a task, the task's handle reports that the task was cancelled.
         (pool.submit_cancellable(task).unwrap_or_else(|refused| refused.handle), shown)
     };
     let asked: Vec<_> = accounts.iter().map(submit).collect();
     pool.shutdown();
 
-    // The cancelled token ends the tasks. Even if the caller is cancelled, it waits here for the threads of
-    // the tasks.
+    // The cancelled token ends the pool's tasks. Even a cancelled caller waits here for the threads of the
+    // tasks.
     let joined = masked(|| {
         while !pool.await_termination(Duration::from_hours(1)) {}
         threads.join();

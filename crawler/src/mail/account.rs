@@ -57,8 +57,8 @@ pub enum Security {
     /// TLS encrypts the connection from the first byte.
     #[default]
     Tls,
-    /// TLS encrypts the connection after a command. If a server does not offer this command, the client
-    /// sends no other command.
+    /// TLS encrypts the connection after a command. If a server does not offer the command for TLS, the
+    /// client sends no other command.
     StartTls,
     /// No encryption.
     Plain,

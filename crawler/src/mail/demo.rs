@@ -61,7 +61,7 @@ pub struct Demo {
     accounts: Vec<Arc<Account>>,
     heard: Vec<Arc<Heard>>,
     stop: CancelToken,
-    /// The threads of the servers; dropping the pool waits for them.
+    /// The pool of the servers' threads; dropping the pool waits for these threads.
     pool: ThreadPoolExecutor,
     /// Ports that are bound, but on which no server listens.
     _refusing: Vec<Socket>,
@@ -197,8 +197,8 @@ struct Server {
 
 impl Server {
     fn run(&self, listener: &TcpListener, address: SocketAddr) {
-        // A token cannot end `accept`, so on cancellation we open a connection to our own server, which
-        // ends `accept`.
+        // A token cannot end `accept`, but a connection to our own server ends it, so a cancellation opens
+        // such a connection.
         let _wakes = self.stop.on_cancel(move || drop(TcpStream::connect(address)));
         while let Ok((stream, _)) = listener.accept() {
             if self.stop.is_cancelled() {
@@ -278,7 +278,7 @@ impl Client<'_> {
         }
     }
 
-    /// Executes the script's fault if the script has a fault at this moment, and returns true if it does.
+    /// Executes the script's fault if the script has a fault at this moment, and returns true if it has.
     fn goes_wrong(&mut self, moment: &str, tag: &str) -> io::Result<bool> {
         let server = self.server;
         let Some((_, fault)) = server.script.fault.as_ref().filter(|(at, _)| *at == moment) else {

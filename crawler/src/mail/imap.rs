@@ -6,7 +6,7 @@ use std::io;
 
 /// A response of the server.
 enum Response {
-    /// A message that the client did not ask for, or a part of an answer.
+    /// A response that the client did not ask for, or a part of an answer.
     Untagged(String),
     /// The server waits for the rest of the command.
     GoOn,

@@ -3,10 +3,10 @@
 //! The listing asks each host in a task, waits for a while, and returns whether one of the tasks has found
 //! new mail. But:
 //!
-//! 1. The listing ignores the result of `await_termination`, and a task that fails sets no flag. So "no new
-//!    mail" can also mean that hosts have failed or have not answered yet.
-//! 2. When the time is over, the listing cancels nothing. The tasks that wait for a silent host continue to
-//!    wait, and their threads and connections outlive the call.
+//! 1. The listing ignores the result of `await_termination`, and a task that fails sets no flag. So the
+//!    listing's "no new mail" can also mean that hosts have failed or have not answered yet.
+//! 2. When the time limit is reached, the listing cancels no task. The tasks that wait for a silent host
+//!    continue to wait, and their threads and connections outlive the call.
 
 use super::{Account, Answer, Progress, Threads, ask, report};
 use executor::{CancelToken, DropPolicy, HandOffQueue, ThreadPoolExecutor, prelude::*};
@@ -50,8 +50,8 @@ pub fn check_mail(accounts: &[Arc<Account>], timeout: Duration, threads: &Arc<Th
 }
 // ANCHOR_END: listing
 
-/// Runs the check, and prints its answer and the number of its threads that are still alive. Returns the
-/// exit status.
+/// Runs the check, and prints its answer and the number of the check's threads that are still alive.
+/// Returns the exit status.
 ///
 /// # Errors
 /// Fails if the output cannot be written.

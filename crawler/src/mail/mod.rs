@@ -19,7 +19,7 @@
 //! 2. If an account demands STARTTLS and the server does not offer it, the account fails. Everything that
 //!    the server sent before TLS is discarded, and unexpected bytes before TLS end the session.
 //! 3. A password or a token is never printed, not even if the server sends it back. Passwords and tokens
-//!    are removed from every text that leaves this module.
+//!    are removed from every text that this module returns.
 
 mod account;
 pub mod accounts;
@@ -103,7 +103,8 @@ pub fn ask(account: &Account, progress: &Progress, token: &CancelToken) -> Resul
         Ok(0) => Ok(Answer::None),
         Ok(count) => Ok(Answer::New(count)),
         Err(Ok(cancelled)) => Err(cancelled),
-        // With TLS, this error occurs if the server closes the connection without a TLS closing message.
+        // With TLS, this error occurs if the server closes the connection without the closing message of
+        // TLS.
         Err(Err(failure)) if failure.kind() == ErrorKind::UnexpectedEof => {
             Ok(Answer::Failed("the server closed the connection".to_owned()))
         }
@@ -111,8 +112,8 @@ pub fn ask(account: &Account, progress: &Progress, token: &CancelToken) -> Resul
     }
 }
 
-/// Returns an error with this reason. The reason can contain text from the server, so [`ask`] removes the
-/// password from it.
+/// Returns an error with the given reason. The reason can contain text from the server, so [`ask`] removes
+/// the password from the reason.
 fn failure(why: impl Into<String>) -> io::Error {
     io::Error::other(why.into())
 }
@@ -126,7 +127,7 @@ trait Session {
     /// in.
     fn greeting(&mut self) -> io::Result<bool>;
 
-    /// Asks for TLS. Returns false if the server does not offer TLS.
+    /// Asks for TLS. Returns false if the server offers no TLS.
     fn start_tls(&mut self) -> io::Result<bool>;
 
     fn log_in_by_password(&mut self, user: &str, password: &Secret) -> io::Result<()>;

@@ -89,8 +89,8 @@ fn accepted(line: &str, what: &str) -> io::Result<String> {
     }
 }
 
-/// Parses the status, `+OK`, `-ERR` or `+` (which asks for more), and returns it with the text after it.
-/// Some servers write the status in lower case, or write no space or several spaces after it.
+/// Parses the status, `+OK`, `-ERR` or `+` (which asks for more), and returns the status and the text after
+/// it. Some servers write the status in lower case, or write no space or several spaces after it.
 fn status(line: &str) -> (Option<&'static str>, &str) {
     let is = |status: &&str| line.get(..status.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(status));
     let status = ["+OK", "-ERR", "+"].into_iter().find(is);

@@ -14,13 +14,13 @@ const LONGEST: usize = 16 << 10;
 pub struct Secret(Vec<u8>);
 
 impl Secret {
-    /// Creates a secret from a password.
+    /// Creates a secret that contains the given password.
     pub fn new(password: impl Into<Vec<u8>>) -> Secret {
         Secret(password.into())
     }
 
-    /// Reads a secret from a file, or from the output of a program. The line break at the end is not part
-    /// of the password.
+    /// Reads a secret from a file, or from the output of a program. The line break at the end of the file
+    /// is not part of the password.
     pub(super) fn read(from: impl Read) -> io::Result<Secret> {
         // The vector has enough capacity from the beginning: if it grew, it would leave a copy of the
         // secret in memory.

@@ -1,4 +1,4 @@
-//! The threads of a pool, recorded so that a caller can check whether they have ended.
+//! The threads of a pool, recorded so that a caller can check whether the threads have ended.
 
 use executor::{ThreadFactory, Worker};
 use std::io;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// Starts the threads of a pool and records them.
+/// Starts the threads of a pool and records each thread.
 #[derive(Debug, Default)]
 pub struct Threads {
     started: AtomicUsize,
@@ -20,8 +20,8 @@ impl Threads {
         handles.iter().filter(|thread| !thread.is_finished()).count()
     }
 
-    /// Waits until each thread has ended, and removes it from the record. A pool is terminated when its
-    /// last worker has left it; the worker's thread ends a moment later.
+    /// Waits until each thread has ended, and removes the thread from the record. A pool is terminated when
+    /// its last worker has left it; the worker's thread ends a moment later.
     ///
     /// # Blocking
     /// Blocks as long as the pool has threads, so the caller must terminate the pool first. No token ends

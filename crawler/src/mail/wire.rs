@@ -29,9 +29,9 @@ impl Wire {
 
     /// Replaces the connection by the result of `secure`.
     ///
-    /// Bytes that were read but not used arrived before TLS, so an attacker may have sent them. The client
-    /// must not treat them as bytes of the peer whose certificate is checked, so unused bytes end the
-    /// session.
+    /// Bytes that were read but not used arrived before TLS began, so an attacker may have sent these
+    /// bytes. The client must not treat unused bytes as bytes of the peer whose certificate is checked, so
+    /// such bytes end the session.
     pub(super) fn encrypt(
         &mut self,
         secure: impl FnOnce(Box<dyn Link>) -> io::Result<Box<dyn Link>>,
@@ -73,7 +73,7 @@ impl Wire {
         Ok(String::from_utf8_lossy(&line).into_owned())
     }
 
-    /// Reads the next `count` bytes, whatever their values.
+    /// Reads the next `count` bytes of any value.
     pub(super) fn exactly(&mut self, count: usize) -> io::Result<String> {
         let mut bytes = Vec::new();
         (&mut self.link).take(count.min(self.left) as u64).read_to_end(&mut bytes)?;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// If nothing happens for this time, the watchdog reports the threads that have not ended.
+/// The time without any event after which the watchdog reports the threads that have not ended.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The number of files that a producer has.
@@ -114,7 +114,7 @@ impl Counts {
             }
         }
         // The last counts of a thread are guaranteed to be visible only after the thread has been joined.
-        // So the threads that have ended are joined before the counts are read.
+        // So the ended threads are joined before the counts are read.
         let (ended, stuck): (Vec<_>, Vec<_>) =
             threads.into_iter().partition(|(_, thread)| thread.is_finished());
         for (_, thread) in ended {
@@ -166,7 +166,7 @@ pub fn single() -> Seen {
 }
 // ANCHOR_END: single
 
-/// Each producer puts a pill when it ends. The consumer ends at the first pill, and items that the second
+/// Each producer puts a pill when it ends. The consumer ends at the first pill, so items that the second
 /// producer puts after this pill are never indexed.
 // ANCHOR: overtaking
 pub fn overtaking() -> Seen {

@@ -27,10 +27,10 @@
 //!
 //! # Why not just close it?
 //!
-//! A channel in Rust ends by itself when its last sender is dropped, and in many programs that is enough.
+//! A Rust channel ends by itself when its last sender is dropped, which is enough for many programs.
 //! In this queue each end keeps the whole queue alive. The same is true of a queue that is shared by name,
-//! kept in a field or on another machine, or filled by its own consumers. In such a queue the last sender
-//! is never dropped, so a pill must announce the end.
+//! kept in a field or on another machine, or filled by its own consumers. In a queue that is kept alive
+//! like this, the last sender is never dropped, so a pill must announce the end.
 //!
 //! The module [`faults`] shows what happens if one of the invariants is missing.
 
@@ -57,7 +57,7 @@ pub struct Producer<T> {
 
 /// A consumer's end of the queue; each consumer has its own.
 pub struct Consumer<T> {
-    /// The field is `None` when the consumer has ended; then no producer waits for the consumer.
+    /// The field is `None` after the consumer has ended; then no producer waits for the consumer.
     queue: Option<Receiver<Message<T>>>,
     shared: Arc<Shared<T>>,
 }

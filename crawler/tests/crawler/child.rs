@@ -22,7 +22,7 @@ pub(crate) fn ended(child: Child) -> Output {
     output.unwrap()
 }
 
-/// Returns the command `crawl`, to run in a folder where its state is the file `state`.
+/// Returns the command `crawl`, which runs in a folder with the state file `state`.
 pub(crate) fn crawl(folder: &Path, start: &str, flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_crawl"));
     command.args([start, "--state", "state", "--delay", "0"]).args(flags).current_dir(folder);

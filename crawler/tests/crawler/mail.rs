@@ -161,7 +161,7 @@ fn an_answer_that_is_there_is_not_lost_to_those_that_are_late() {
         }
     });
     let asked = answers(asked);
-    // If no thread took the account before the deadline, there is no answer.
+    // If no thread took the task before the deadline, the account has no answer.
     assert!(
         asked[0] == Answer::New(7) || asked[0] == failed("no answer within 200 ms (waiting for a thread)")
     );

@@ -279,7 +279,7 @@ fn a_token_calls_back_who_waits_for_a_server() {
     }
 }
 
-/// Linux does not answer a client that connects to a port whose backlog is full.
+/// On Linux, a client that connects to a port whose backlog is full gets no answer.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_token_calls_back_who_connects() {

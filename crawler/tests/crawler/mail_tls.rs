@@ -80,7 +80,7 @@ fn a_certificate_for_another_host_is_refused() {
     }
 }
 
-/// Even an account that allows a plain password requires STARTTLS in this test.
+/// In this test, even an account that allows a plain password requires STARTTLS.
 #[test]
 fn a_server_without_starttls_gets_no_password() {
     for protocol in PROTOCOLS {

@@ -160,8 +160,8 @@ fn many_threads_renew_an_index() {
     assert!(folder.contents() == renewed, "it is not what a new index has");
 }
 
-/// File systems store times in steps. So a file that is written twice within one step can keep its time and
-/// its size.
+/// File systems store times in steps. So a file that is written twice within one step of time can keep its
+/// time and its size.
 #[test]
 fn a_file_that_was_just_written_is_read_again() {
     let folder = Folder::new();
@@ -190,7 +190,7 @@ fn roots_in_roots_are_indexed_once() {
     let report = run(&["tree", "tree/inner", "tree/.inner", "tree/../tree", "tree/a.txt"]);
     assert_eq!(report["indexed"], 3);
     assert_eq!(folder.names(&["word"]), ["a.txt", "b.txt", "c.txt"]);
-    // A run over a part of the tree removes no files of the rest.
+    // A run over a part of the tree removes no files of the other parts.
     assert_eq!(run(&["tree/inner"])["removed"], 0);
     fs::remove_file(folder.path("tree/a.txt")).unwrap();
     assert_eq!(run(&["tree/inner"])["removed"], 0);

@@ -12,8 +12,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The number of files; there are more than the queue and the child's output pipe, which gets a message for
-/// each file, can hold.
+/// The number of files, which is too large for the queue and for the child's output pipe, which gets a
+/// message for each file.
 const MANY: usize = 3000;
 
 fn signal(child: &Child, signal: &str) {
@@ -31,8 +31,8 @@ fn start(folder: &Folder, flags: &[&str]) -> (Child, BufReader<ChildStderr>) {
 }
 
 /// Waits until a child process blocks because the test does not read its messages, which do not fit into
-/// the pipe. Then the queue of the child process is full, and its walking thread waits for room in the
-/// queue. A thread that can continue is not asleep, however busy the machine is.
+/// the pipe. When the child blocks, its queue is full, and its walking thread waits for room in the queue.
+/// A thread that can continue is not asleep, however busy the machine is.
 #[cfg(target_os = "linux")]
 fn until_it_halts(child: &Child) {
     let tasks = format!("/proc/{}/task", child.id());
@@ -64,7 +64,8 @@ fn told_to_stop_it_indexes_what_is_queued_and_the_next_run_goes_on() {
     let (mut child, mut messages) = start(&folder, &[]);
     until_it_halts(&child);
     signal(&child, "-INT");
-    // The child must receive the signal before the test lets it continue.
+    // The signal must reach the child before the test reads the child's output, which lets the child
+    // continue.
     let rest = thread::spawn(move || {
         thread::sleep(Duration::from_millis(100)); // if this is too short, more is indexed
         let mut rest = String::new();

@@ -216,7 +216,7 @@ fn a_pipe_is_not_waited_for() {
     let made = std::process::Command::new("mkfifo").arg(folder.path("tree/pipe")).status().unwrap();
     assert!(made.success());
     assert_eq!(folder.index(&[])["skipped"]["special"], 1);
-    // A pipe can also replace a file after the directory was read.
+    // A pipe can also replace a file after the directory of the file was read.
     let (sender, content) = mpsc::channel();
     let pipe = folder.path("tree/pipe");
     thread::spawn(move || sender.send(desktop_search::read(&pipe, 100).unwrap()));
@@ -224,8 +224,8 @@ fn a_pipe_is_not_waited_for() {
     assert_eq!(content, desktop_search::Content::Skipped(desktop_search::Skipped::Special));
 }
 
-/// A reader that has closed its end of the pipe has read enough. A full disk is an error of the program.
-/// The program does not panic on a full disk or a closed pipe.
+/// A reader that has closed its end of the pipe wants no more output, so this is not an error. A full disk
+/// is an error of the program. The program does not panic on a full disk or a closed pipe.
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_nobody_takes_is_no_panic() {

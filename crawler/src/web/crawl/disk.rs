@@ -1,9 +1,10 @@
 //! The store of a crawl that one process works on: the order of the pages is in memory, and the records of
 //! the pages are in a file.
 //!
-//! The pages in memory and in the file are changed in one place: [`exchange`](Store::exchange). The data in
-//! memory can be restored from the file at any time, and each run restores it at its start. The file lags
-//! behind memory by the pages that are [in flight](super::keeper), and everything in the file is true.
+//! The store changes its pages in memory and in the file in one place: [`exchange`](Store::exchange). The
+//! data in memory can be restored from the file at any time, and each run restores it at its start. The
+//! file lags behind memory by the pages that are [in flight](super::keeper), but all records in the file
+//! are true.
 
 use super::frontier::{Added, Failure, Frontier, Job, Kind, Limits, RULES_COUNT, Trouble};
 use super::keeper::Keeper;
@@ -101,8 +102,8 @@ impl Disk {
             let site = parsed.as_ref().map(host_key).unwrap_or_default();
             let is_open = match record.progress {
                 Progress::Waiting => true,
-                // The site is asked for its rules again, because they may have changed or may no longer be
-                // valid.
+                // The site is asked for its rules again, because the rules may have changed or may no
+                // longer be valid.
                 Progress::Refused => {
                     refusing.insert(site.clone());
                     true
@@ -178,7 +179,7 @@ impl Disk {
         left_out
     }
 
-    /// Records the rules of a site. The site is not asked again while these rules are valid.
+    /// Records the rules of a site. The site is not asked again while the recorded rules are valid.
     fn heed(&mut self, site: &Arc<str>, rules: Rules, until: Instant) {
         self.frontier.open_site(site, rules.crawl_delay(), until);
         self.rules.insert(Arc::clone(site), Arc::new(rules));

@@ -1,9 +1,9 @@
 //! The thread that writes the state while the other threads fetch pages.
 //!
 //! A commit waits for the disk, which takes the same time for one page as for many pages. So the keeper
-//! writes at once everything that arrived during the last commit. A page is *in flight* while it is being
-//! fetched, or was fetched and is not durable yet. Each page in flight has a permit, which the commit gives
-//! back. The number of permits is the number of pages that may be fetched again after a crash.
+//! writes in one commit everything that arrived during the previous commit. A page is *in flight* while it
+//! is being fetched, or was fetched and is not durable yet. Each page in flight has a permit, which the
+//! commit gives back. The number of permits is the number of pages that may be fetched again after a crash.
 
 use super::state::{Changes, State};
 use anyhow::anyhow;
@@ -26,7 +26,7 @@ pub struct Keeper {
     /// The number of writes that were requested.
     writes: u64,
     /// The number of writes that are durable. The keeper's thread increases this number (`Release`) after
-    /// the commit; a thread that reads the number (`Acquire`) finds the counted writes in the file.
+    /// the commit; a thread that reads the number (`Acquire`) finds that many writes in the file.
     durable: Arc<AtomicU64>,
     at_work: Option<AtWork>,
 }

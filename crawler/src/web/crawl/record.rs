@@ -13,7 +13,7 @@ pub struct Record {
     /// The HTTP status of the server's answer.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub status: Option<u16>,
-    /// The pages to which the page links, in the order of the links, including pages that are not crawled.
+    /// The targets of the page's links, in the order of the links, including pages that are not crawled.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub links: Vec<String>,
     /// The number of links that were not kept because they were too many or too long.
@@ -25,7 +25,7 @@ pub struct Record {
     /// The reason why the page could not be fetched, or why its redirect is not followed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub why: Option<String>,
-    /// The page that this page names as its original.
+    /// The address that the page names as its original.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub copy_of: Option<String>,
     /// True if the page is on another host and was requested only to check that it exists.

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Each step requests one file and returns the time until the next request. So there is a pause between two
-//! requests to a site, and no thread waits during it.
+//! requests to a site, and no thread waits during the pause.
 
 use super::frontier::{Job, pause_after};
 use super::visitor::Visitor;
@@ -45,8 +45,8 @@ impl Rules {
         Rules { robots }
     }
 
-    /// Returns the rules of a text that another process has read. The rules allow nothing if that process
-    /// could not read the text.
+    /// Returns the rules of a text that another process has read. If the other process could not read the
+    /// text, the rules allow nothing.
     #[cfg(feature = "redis")]
     pub(super) fn of_text(text: Option<&[u8]>, visitor: &Visitor) -> Rules {
         Rules::of(match text {
@@ -105,7 +105,7 @@ struct Asked {
 /// The result of a request to a site.
 #[derive(Debug)]
 pub enum Step {
-    /// There are more files to request, after the given pause.
+    /// There are more files to request after the given pause.
     Next(Asking, Duration),
     /// The site's rules and lists are known.
     Known {
@@ -118,8 +118,8 @@ pub enum Step {
         /// The pages that the site lists.
         listed: Vec<Job>,
     },
-    /// The site does not answer, for the given reason; it may have asked for a pause. The site must be
-    /// asked again, because its rules could say anything (RFC 9309, section 2.3.1.4).
+    /// The site does not answer, for the given reason, or asks for the given pause. The rules of the site
+    /// could forbid anything, so the site must be asked again (RFC 9309, section 2.3.1.4).
     Away(Job, String, Option<Duration>),
 }
 

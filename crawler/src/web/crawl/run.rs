@@ -79,7 +79,7 @@ impl Run<Mutex<Disk>> {
 
 #[cfg(feature = "redis")]
 impl Run<Shared> {
-    /// Joins the crawl that the command line names, or begins it.
+    /// Joins the crawl that the command line names, or begins this crawl.
     ///
     /// # Errors
     /// Fails if the engine or the state cannot be used, or if the crawl has other flags.

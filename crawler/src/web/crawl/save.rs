@@ -91,9 +91,9 @@ fn sync(_: &Path) -> io::Result<()> {
 }
 
 /// Returns the path of a page's file: scheme, host and port, and then the path, with the query in the last
-/// name. For any addresses on a site, no two pages have the same file, no file is in the place of a
-/// directory, and no file is outside of `directory`. (On a file system that ignores case, two names that
-/// differ only in case are the same.)
+/// name. For all addresses, no two pages have the same file, no file is in the place of a directory, and no
+/// file is outside of `directory`. (On a file system that ignores case, two names that differ only in case
+/// are the same.)
 pub fn path(directory: &Path, url: &Url) -> PathBuf {
     let port = url.port().map(|port| format!("+{port}")).unwrap_or_default();
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).replace(':', "+");

@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The format that this version of the program writes. A file with a higher number is refused.
+/// The format that this version of the program writes. A file with a higher format number is refused.
 const FORMAT: &str = "1";
 
 const PAGES: TableDefinition<&str, &[u8]> = TableDefinition::new("pages");
@@ -53,7 +53,7 @@ const CACHE: usize = 16 << 20;
 /// The longest pause that can be right: a longer pause was written with a wrong clock.
 const LONGEST_REST: Duration = Duration::from_hours(24);
 
-/// The rules for a site at which the process died while it read the site's own rules; they allow nothing.
+/// The rules for a site if the process died while it read the site's own rules; these rules allow nothing.
 const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
 
 /// The changes that are written together.
@@ -175,7 +175,7 @@ impl State {
                     }
                     record => {
                         tries.remove(name)?;
-                        // The page has no record if the page that links to it is not durable.
+                        // The page has no record if the page that links to it was not durable.
                         let record = record.unwrap_or_else(|| Record::waiting(0));
                         let why =
                             Some(format!("the program ended {deaths} times while it was being fetched"));
@@ -332,7 +332,8 @@ fn write_sites(
     Ok(())
 }
 
-/// Returns true if the key is the name of a site; the address of a page has a path.
+/// Returns true if the key is the name of a site; addresses of pages have a path, but names of sites do
+/// not.
 pub(super) fn is_site(name: &str) -> bool {
     name.matches('/').count() == 2
 }

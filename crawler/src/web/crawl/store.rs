@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A worker *pulls*: it takes as many leases as it has places, executes them, and reports the outcomes to
-//! the store. The worker takes new leases in the same call in which it reports outcomes. So only the store
-//! knows the available, paused and remaining work, and it has all data of a worker that died.
+//! the store. In the same call, the worker reports outcomes and takes new leases. So only the store knows
+//! the available, paused and remaining work, and no data is lost with a worker that dies.
 
 use crate::door::channel::{ReceiverExt, Sender, bounded};
 use crate::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ use std::mem;
 use std::time::Duration;
 
 /// The longest pause of a worker that has no lease. Another process may find pages at any moment, and no
-/// message reports this.
+/// message informs this worker.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 // ANCHOR: store
@@ -108,7 +108,7 @@ pub struct SiteNow {
 /// A `task` must not panic, because then the store would not learn the outcome of its lease.
 ///
 /// # Errors
-/// Returns the errors of the store.
+/// Fails with the errors of the store.
 pub fn work<S: Store, E: ExecutorService + 'static>(
     store: &Arc<S>,
     tasks: &Arc<TrackingExecutor<E, S::Lease>>,
@@ -213,8 +213,8 @@ where
     fn begin(self: &Arc<Self>, lease: S::Lease) {
         let (worker, tag) = (Arc::clone(self), lease.clone());
         let begun = self.tasks.tagged(tag.clone()).submit_cancellable(move |token| {
-            // If the task is interrupted before its outcome is reported, the lease has no effect; after the
-            // report, nothing is lost.
+            // If the task is interrupted before its outcome is reported, the lease is as if it had not
+            // begun; after the report, no work is lost.
             let outcome = (worker.task)(&lease, token)?;
             let next = masked(|| worker.turn(Some((lease, outcome))));
             if next.is_over || next.pause.is_some_and(|pause| pause < TICK) {

@@ -1,15 +1,16 @@
 //! A file beside the state that lists the jobs in progress, for as long as the process lives.
 //!
-//! If the process dies, the file remains, and the next run reads from it which jobs were in progress. Data
-//! that a process has written to a file survives its death, even if the process did not wait for the disk.
-//! So a write to this file takes only some microseconds, and no page waits for it. After a power failure,
-//! the file may be lost: then the next run cannot know the jobs, and no page is blamed.
+//! If the process dies, the file remains, and the next run reads from the file which jobs were in progress.
+//! Data that a process has written to a file survives its death, even if the process did not wait for the
+//! disk. So a write to this file takes only some microseconds, and no page waits for the write. After a
+//! power failure, the file may be lost: then the next run cannot know the interrupted jobs, and counts no
+//! deaths.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// The file, which is removed when this value is dropped, because then the process has ended normally.
+/// The file, which is removed when this value is dropped, because the process then ends normally.
 pub struct UnderWay {
     path: PathBuf,
     file: Option<File>,
@@ -51,7 +52,7 @@ impl Drop for UnderWay {
 }
 
 /// Returns the jobs that were in progress when the previous process with this state died. Returns no jobs
-/// if that process ended normally.
+/// if the previous process ended normally.
 pub fn at_death(state: &Path) -> Vec<String> {
     let noted = fs::read(path(state)).unwrap_or_default();
     let noted = String::from_utf8_lossy(&noted);

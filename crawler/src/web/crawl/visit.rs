@@ -23,8 +23,8 @@ pub enum Visit {
     Unchanged(Box<Record>),
     /// The page must be visited again.
     Again(Failure),
-    /// The page is finished without a request to its server, because `robots.txt` forbids it or it does not
-    /// belong to this crawl.
+    /// The page is finished without a request to its server, because `robots.txt` forbids the page or
+    /// because the page does not belong to this crawl.
     Forbidden(Box<Record>),
     /// The page cannot be fetched in this run, for the given reason, and waits for another run.
     Waits(String),
@@ -34,8 +34,8 @@ pub enum Visit {
 }
 
 impl Visitor {
-    /// Visits a page unless the `rules` of its site forbid it, and waits for the page's server. A page
-    /// counts as failed if the program panics while it reads the page. If a page is visited again, `before`
+    /// Visits a page unless the `rules` of its site forbid it, and waits for the page's server. A panic
+    /// while a page is read makes the page count as failed. If a page is visited again, `before`
     /// is its record.
     ///
     /// # Errors

@@ -8,9 +8,9 @@ pub(super) enum Answer {
     Whole(Reply),
     /// A correct answer in chunks.
     Chunked(Reply),
-    /// Only the given bytes; after them, the connection is closed or reset.
+    /// The answer is only the given bytes; after them, the connection is closed or reset.
     Broken { bytes: Vec<u8>, resets: bool },
-    /// The `first` bytes once, and then the bytes of `again` repeatedly without end.
+    /// The answer is the bytes of `first` once, and then the bytes of `again` repeatedly without end.
     Endless { first: Vec<u8>, again: Vec<u8> },
 }
 

@@ -38,7 +38,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use url::Url;
 
-/// The time for which dropping the site waits for its threads, after all of them were told to stop.
+/// The time that dropping the site waits for the site's threads, after all of them were told to stop.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// The pause before the next accept if the system has no resources for a connection.
@@ -123,16 +123,16 @@ impl Demo {
         self.shared.site.kept()
     }
 
-    /// Returns true if a crawl may keep this address but need not keep it. Addresses without an end (a
-    /// calendar, sessions, a bomb, a body) are in this group, and so is everything that is not HTML. The
-    /// group also contains copies that name their original, and answers that are longer than their declared
-    /// length.
+    /// Returns true if a crawl may keep this address but need not keep it. Such addresses include
+    /// everything without an end (a calendar, sessions, a bomb, a body) and everything that is not HTML.
+    /// Copies that name their original, and answers that are longer than their declared length, are also
+    /// such addresses.
     pub fn is_loose(&self, url: &str) -> bool {
         self.is_among(url, &traps::LOOSE)
     }
 
     /// Returns true if a crawler must never request this address, because robots.txt or a *nofollow*
-    /// forbids it. The site still answers a request for such an address.
+    /// forbids it. The site answers a request for a forbidden address, too.
     pub fn is_forbidden(&self, url: &str) -> bool {
         self.is_among(url, &traps::FORBIDDEN)
     }
@@ -154,8 +154,8 @@ impl Demo {
     }
 
     /// Blocks until `wanted` returns true for the requests and the number of open connections, or until
-    /// `longest` has passed. Returns true if `wanted` returned true. `wanted` is called, under a lock,
-    /// whenever a request or a connection begins or ends.
+    /// `longest` has passed. Returns true if the last call of `wanted` returned true. `wanted` is called,
+    /// under a lock, whenever a request or a connection begins or ends.
     pub fn wait_until(&self, longest: Duration, wanted: impl FnMut(&[DemoRequest], usize) -> bool) -> bool {
         self.shared.log.wait(longest, wanted)
     }
@@ -164,8 +164,8 @@ impl Demo {
 impl Drop for Demo {
     fn drop(&mut self) {
         self.shared.stop.cancel();
-        // A connection wakes the thread that accepts connections. If this connection fails, the connection
-        // of the next client wakes the thread.
+        // A connection wakes the thread that accepts connections. If the waking connection fails, the
+        // connection of the next client wakes the thread.
         if let (Ok(_), Some(acceptor)) = (TcpStream::connect(self.address), self.acceptor.take()) {
             let _ = acceptor.join();
         }

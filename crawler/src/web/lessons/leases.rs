@@ -96,12 +96,12 @@ impl fmt::Display for Way {
 pub struct Cost {
     /// The number of pages without a counted answer.
     pub lost: usize,
-    /// The number of requests for pages that had been requested before.
+    /// The number of requests for a page that had already been requested.
     pub asked_again: usize,
     /// The number of answers that were counted for pages that already had a counted answer.
     pub counted_again: usize,
-    /// The number of requests that a site received while it was answering another request, which politeness
-    /// forbids.
+    /// The number of requests that a site received while it was answering another request; a polite crawler
+    /// sends no such requests.
     pub at_once: usize,
 }
 
@@ -111,7 +111,7 @@ pub struct Cost {
 struct Lease {
     page: usize,
     tries: usize,
-    /// The token of the lease, which no other lease has, not even another lease of the same page.
+    /// The token of the lease; no other lease has the same token, not even another lease of the same page.
     token: usize,
     until: usize,
 }

@@ -55,9 +55,9 @@ impl Process {
 pub struct Cost {
     /// The number of writes of a run that is not killed.
     pub writes: usize,
-    /// The amount of work that was never done, at the worst crash point.
+    /// The amount of work that was never done, at the crash point with the largest such amount.
     pub lost: usize,
-    /// The amount of work that was repeated, at the crash point that is worst for this amount.
+    /// The amount of work that was repeated, at the crash point with the largest such amount.
     pub again: usize,
 }
 
@@ -94,7 +94,7 @@ pub enum Order {
     Together,
     /// The page is marked as done before it is fetched.
     DoneFirst,
-    /// The whole list of pages is written after each group of this many pages, and at the end.
+    /// The whole list of pages is written each time this many pages were fetched, and at the end.
     List(usize),
 }
 

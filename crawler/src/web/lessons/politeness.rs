@@ -2,7 +2,7 @@
 //! with one page each.
 //!
 //! In this simulation a fetch takes no time, so only the pauses take time. Each way has two threads.
-//! [`sleeping`] and [`asking`] have one queue of pages, in the order in which they were found;
+//! [`sleeping`] and [`asking`] have one queue of pages, in the order in which the pages were found;
 //! [`scheduled`] has one queue for each site.
 
 use executor::{CancelToken, Cancelled, ExecutorExt, ExecutorService, Latch, Semaphore};

@@ -47,7 +47,7 @@ pub fn write_lines(state: &State, path: &Path) -> anyhow::Result<()> {
 
 /// Returns the pages, and parts of pages, that do not exist, each with the reason, for a crawl of this
 /// `scope` and to this `depth`. The allowed targets of a redirect depend on scope and depth, so redirects
-/// are judged here: another run may have other limits. A page whose status is in `accepted` is not broken.
+/// are judged here: another run may have other limits. A page with a status in `accepted` is not broken.
 ///
 /// # Errors
 /// Fails if the state is damaged.

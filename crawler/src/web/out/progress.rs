@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The interval at which the lines change. The displayed rates are measured since the last change.
+/// The interval at which the lines change. The displayed rates are the averages since the last change of
+/// the lines.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// The number of sites that have a line.

@@ -2,8 +2,8 @@
 //! <https://www.sitemaps.org/protocol.html>.
 //!
 //! A sitemap is XML or plain text with a URL in each line. From XML, only the `<loc>` of each `<url>` or
-//! `<sitemap>` is used. Entities that the document declares itself are not resolved, so they can neither
-//! enlarge it nor refer to files.
+//! `<sitemap>` is used. Entities that the document itself declares are not resolved, so such entities can
+//! neither enlarge the document nor refer to files.
 
 use super::urls::{LONGEST, is_web, normalise};
 use encoding_rs::UTF_8;
@@ -62,7 +62,7 @@ impl Sitemap {
 
 /// Parses a sitemap that came from `base`; the sitemap may be a gzip file, as on many sites. If the
 /// document is longer than [`LARGEST`], only the beginning is parsed, without the line or the element that
-/// is cut off. At most `limit` URLs are kept, and never more than [`MOST`] URLs. Time and memory grow with
+/// is cut off. At most `limit` URLs are kept, and never more than [`MOST`]. Time and memory grow with
 /// the length of the sitemap.
 ///
 /// The protocol requires absolute URLs. Like other crawlers, this function still accepts a URL in a `<loc>`
@@ -188,7 +188,7 @@ fn xml(text: &str, list: &mut List<'_>) {
 struct Place {
     /// The open elements, beginning with the outermost element.
     open: Vec<Element>,
-    /// The text of the current `<loc>`, if it belongs to a page or a sitemap. The field is `None` after an
+    /// The text of the current `<loc>`, if it belongs to a page or a sitemap. The text is `None` after an
     /// unknown entity.
     loc: Option<String>,
     /// True if the outermost element belongs to a sitemap or an index.

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A page that was being fetched at this many deaths of the process is not fetched again.
+/// The number of deaths of the process, while a page was being fetched, after which the page is not fetched
+/// again.
 pub const DEADLY: u32 = 3;
 
 /// The time for which the rules of a site are valid (RFC 9309, section 2.4).
@@ -72,8 +73,8 @@ pub struct Limits {
     pub patience: Duration,
     /// The time that a stripe rests after each page; a site may ask for a longer rest.
     pub delay: Duration,
-    /// The number of pages of a site that are fetched at once. If a site asks for pauses, there is a pause
-    /// between any two of its pages.
+    /// The number of pages of a site that are fetched at the same time. If a site asks for pauses, there is
+    /// a pause between any two of its pages.
     pub per_site: usize,
 }
 
@@ -116,6 +117,6 @@ pub enum Trouble {
     OfTheSite(Duration),
     /// The site is already paused, or was already left to the next run.
     Known,
-    /// The site is left to the next run. The given pages of the site still wait.
+    /// The site is left to the next run. The variant has the pages of the site that still wait.
     Left(Vec<Job>),
 }

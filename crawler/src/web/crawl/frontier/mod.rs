@@ -20,14 +20,15 @@
 //! # A site that is away
 //!
 //! A failure is counted for the site, and not for its pages. After some failures in a row, or if the site
-//! demands it, the site is closed and paused; then the crawler asks it for its rules again. If the site
-//! answers, the failures count against the pages. If the site does not answer, its pause is doubled, and
-//! its pages keep their places and their tries. If a site does not answer for longer than the crawl's
-//! patience, it is left: its pages still wait in the state, and the next run fetches them.
+//! demands it, the site is closed and paused; after the pause, the crawler asks the site for its rules
+//! again. If the site answers, the failures count against the pages. If the site does not answer, its pause
+//! is doubled, and its pages keep their places and their tries. If a site does not answer for longer than
+//! the crawl's patience, the site is left: its pages still wait in the state, and the next run fetches
+//! them.
 //!
 //! # Invariants
 //!
-//! 1. A page is added only once. So a page is either waiting, or being fetched, or finished.
+//! 1. A page is added only once. So each page is either waiting, or being fetched, or finished.
 //! 2. `open` counts the pages that are waiting or being fetched. A page is counted before the page that
 //!    links to it is finished. So after the last page is finished, no other page can come.
 //! 3. The number of pages of a site that are being fetched is at most the number of its stripes; a resting
@@ -35,10 +36,10 @@
 //! 4. A closed site has no stripes: it is being asked for its rules, or will be asked, and none of its
 //!    pages is taken.
 //! 5. A page of a site that was left is not open.
-//! 6. Among the pages that are being fetched, at most one was being fetched at two deaths of the process.
-//!    So after a third death, only this page can be the cause.
+//! 6. Of the pages that are being fetched, at most one was also being fetched at two earlier deaths of the
+//!    process. So only this page can be the cause of a third death.
 //!
-//! The frontier has no lock and no clock: its owner passes the current time to it.
+//! The frontier has no lock and no clock: its owner passes the current time as an argument.
 
 mod job;
 mod site;
@@ -54,7 +55,7 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// After this number of failures in a row, the failures count against the site.
+/// The number of failures in a row after which the failures count against the site.
 const IN_A_ROW: u32 = 3;
 
 /// The time for which a site may fail to answer if only links to the site are checked.
@@ -88,7 +89,7 @@ enum Later {
     Free(Arc<str>),
     /// The site must be asked.
     Ask(Arc<str>),
-    /// The page is tried again. The number is the site's count of outages when the page failed.
+    /// The page is tried again. The number is the value of the site's `outages` when the page failed.
     Again(Job, u32),
 }
 
@@ -121,8 +122,8 @@ impl Frontier {
     }
 
     // ANCHOR: add
-    /// Adds the pages that have not been seen yet. Add pages before the page that links to them is
-    /// [`done`](Self::done).
+    /// Adds the pages that have not been seen yet. Call this method before the page that links to the added
+    /// pages is [`done`](Self::done).
     pub fn add(&mut self, pages: impl IntoIterator<Item = Job>) -> Added {
         let mut added = Added::default();
         for page in pages {
@@ -241,8 +242,8 @@ impl Frontier {
         self.look_at(name);
     }
 
-    /// Records the time until which a site asked an earlier run to send no requests. Returns true if this
-    /// time is beyond the patience of this run: then the site is left.
+    /// Records the time until which a site asked an earlier run to send no requests. Returns true if the
+    /// requested time is beyond the patience of this run; then the site is left.
     pub fn leave_alone(&mut self, name: &Arc<str>, until: Instant, now: Instant) -> bool {
         let new = || Site::default();
         let site = self.sites.entry(Arc::clone(name)).or_insert_with(new);
@@ -400,7 +401,7 @@ impl Frontier {
         }
     }
 
-    /// Puts a site into the list of ready sites if it has a job to hand out and is not in the list yet.
+    /// Adds a site to the list of ready sites if the site has a job to hand out and is not in the list yet.
     fn look_at(&mut self, name: &Arc<str>) {
         let site = self.sites.get_mut(name).expect("it is one of them");
         if !site.is_ready && site.can_hand_out() {

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 const CRAWL: &str = "shared crawl";
 
 /// The first process sets the flags of the crawl. Another process is refused if its flags differ, because
-/// otherwise the set of pages would depend on the process that finds them. Returns the secret key of
+/// otherwise the set of pages would depend on the process that finds the pages. Returns the secret key of
 /// the crawl's hashes.
 pub(super) fn agree(engine: &mut Engine, how: &Joining) -> Result<anyhow::Result<u64>, Trouble> {
     engine.ask::<bool>("HSETNX", "about", &["settings", &how.settings.to_string()])?;
@@ -79,8 +79,8 @@ pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Re
 /// An entry of the stream of records: its mark, and then names and values alternately.
 type Entry = (String, Vec<String>);
 
-/// Writes the records that the engine accepted from an earlier run with this file but that the earlier run
-/// did not write before it ended. After this call, the engine may delete these records.
+/// Writes the records of an earlier run with this file that the engine accepted, but that the run did not
+/// write before it ended. After this call, the engine may delete the records that were written.
 pub(super) fn recall(engine: &mut Engine, state: &State, file: &str) -> Result<anyhow::Result<()>, Trouble> {
     let (stream, mut from) = (format!("done:{file}"), "-".to_owned());
     loop {

@@ -1,4 +1,4 @@
-//! The records that the engine may delete, because the file of this process has them.
+//! The records that the engine may delete, because they are in the file of this process.
 //!
 //! The engine keeps each record in a stream until it is durable, because a process may die after the engine
 //! has accepted a record and before the record is on the disk. The next run of the process reads the

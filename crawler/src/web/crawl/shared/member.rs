@@ -1,4 +1,4 @@
-//! One process's part in a crawl: the outcomes that the process has not sent yet, and its knowledge of the
+//! One process's part in a crawl: the outcomes that the process has not sent yet, and its data about the
 //! engine.
 
 use super::Fenced;
@@ -35,7 +35,7 @@ pub(super) struct Member {
     pub(super) lease: Duration,
     /// The number of the last request.
     pub(super) number: u64,
-    /// A request that was sent but has no answer; it is sent again unchanged.
+    /// A request that was sent but has no answer; the next call sends the request again unchanged.
     pub(super) unsent: Option<Sent>,
     /// Outcomes that the next request sends.
     pub(super) waiting: Vec<Brought>,
@@ -145,8 +145,8 @@ impl Member {
         unwritten
     }
 
-    /// Sends the waiting outcomes, and takes up to `most` leases. If an earlier request has no answer, it
-    /// is sent again first, unchanged.
+    /// Sends the waiting outcomes, and takes up to `most` leases. A request without an answer is sent again
+    /// first, unchanged.
     pub(super) fn bring(&mut self, most: usize) -> Result<Vec<Fenced>, Trouble> {
         let mut leases = Vec::new();
         loop {

@@ -9,23 +9,24 @@
 //! ```
 //!
 //! A call of [`exchange`](Store::exchange) takes one round trip. The script does the work of
-//! [`Frontier`](super::frontier::Frontier), and keeps all its data: the pages that are waiting, paused,
-//! being fetched, or finished. So the engine has all data of a process that died, and a new process needs
-//! only the name of the crawl.
+//! [`Frontier`](super::frontier::Frontier), and keeps the data of the crawl: the pages that are waiting,
+//! paused, being fetched, or finished. So the engine has all data of a process that died, and a new process
+//! needs only the name of the crawl.
 //!
 //! # Leases
 //!
 //! A process cannot know whether another process is dead or only slow. So each lease has a deadline, and
 //! the first worker that sends a request after this deadline puts the page back. Each lease has a *token*
-//! that is higher than all earlier tokens. A worker that reports an outcome names the token; if the lease
-//! has expired, the outcome changes nothing. So a page is *recorded* once. A page may be *fetched* again,
-//! at most once more for each expired lease, because web servers do not know tokens.
+//! that is higher than all earlier tokens. A worker that reports an outcome also sends the token; if the
+//! lease has expired, the outcome changes nothing. So a page is *recorded* only once. A page may be
+//! *fetched* again, at most once more for each expired lease, because web servers do not know tokens.
 //!
 //! # When the engine is away
 //!
-//! While the engine does not answer, outcomes are kept and sent later. If a request has no answer, it may
-//! still have arrived; so it is sent again with the same number, and the engine repeats its answer. No
-//! thread waits for the engine to answer again: `exchange` hands out no leases during an outage.
+//! While the engine does not answer, outcomes are kept and sent later. A request without an answer may
+//! still have arrived, so the process sends the request again with the same number, and the engine repeats
+//! its answer. No thread waits for the engine to answer again: `exchange` hands out no leases during an
+//! outage.
 
 mod engine;
 mod join;

@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// The start of the outage, and the time of the next request to the engine. The value is `None` if the
-/// engine answers.
+/// The start of the outage and the time of the next request, or `None` if the engine answers.
 #[derive(Default)]
 pub(super) struct Outage(Option<Times>);
 

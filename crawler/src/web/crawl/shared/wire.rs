@@ -11,7 +11,7 @@ use std::hash::Hasher;
 use std::time::Duration;
 
 /// The number of hashes in each bucket when the crawl has seen its largest number of pages. The engine
-/// keeps up to 512 whole numbers without any index.
+/// stores up to 512 integers in a set without any index.
 const IN_A_BUCKET: usize = 128;
 
 /// The parameters for turning addresses into numbers.
@@ -25,7 +25,7 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Returns the bucket of an address, and the hash of the address. The hash has 63 bits, because the
-    /// engine's whole numbers have a sign.
+    /// engine's integers have a sign.
     pub(super) fn of(self, url: &str) -> (u64, String) {
         let mut hasher = SipHasher13::new_with_keys(self.secret, 0);
         hasher.write(url.as_bytes());
@@ -54,9 +54,9 @@ pub(super) struct Request<'r> {
     pub(super) worker: &'r str,
     /// The file in which the worker records the accepted outcomes.
     pub(super) file: &'r str,
-    /// The number of this worker's request. A request that is sent again keeps its number.
+    /// The number that this worker gives to the request. A request that is sent again keeps its number.
     pub(super) number: u64,
-    /// The secret of the crawl. An engine that has lost its data does not have this secret.
+    /// The secret of the crawl. An engine that has lost its data does not have the crawl's secret.
     pub(super) secret: String,
     pub(super) limits: Bounds,
     pub(super) lease: u64,
@@ -97,7 +97,7 @@ pub(super) struct Came {
     pub(super) what: What,
 }
 
-/// A way in which a lease can end. The script has a function for each of the ways.
+/// A way in which a lease can end. The script has a function for each way in which a lease can end.
 #[derive(Debug, Serialize)]
 #[serde(tag = "what", rename_all = "lowercase")]
 pub(super) enum What {
@@ -115,7 +115,7 @@ pub(super) enum What {
         rest: Option<u64>,
         why: String,
     },
-    /// The work was not begun or not finished.
+    /// The work of the lease was not begun or not finished.
     Back,
     Away {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,12 +176,12 @@ impl What {
 #[derive(Default)]
 pub(super) struct Answer {
     pub(super) leases: Vec<Leased>,
-    /// Tokens that are no longer valid.
+    /// Tokens of leases that are no longer valid.
     pub(super) stale: Vec<String>,
     /// Pages that the engine itself has given up, with their addresses and their records.
     pub(super) over: Vec<(String, String)>,
     pub(super) notes: Vec<String>,
-    /// The mark of the last record of this step, in the stream of the worker's file.
+    /// The mark of the last record that this step wrote to the stream of the worker's file.
     pub(super) mark: Option<String>,
     pub(super) pause: Option<u64>,
     pub(super) open: usize,

@@ -5,8 +5,8 @@ use super::{Crawl, Page, SITE, TwoDays};
 use executor::{ExecutorService, NotTerminated};
 use std::time::Duration;
 
-/// The time that the listing waits for its tasks. The slow page takes longer than this time, whatever its
-/// value is.
+/// The time that the listing waits for its tasks. The time that the slow page takes is longer than this
+/// time limit, for any value of the limit.
 const TIMEOUT: Duration = Duration::from_millis(50);
 
 /// `/news` is complete when the request to stop comes. The task for `/news` has not returned yet, so the
@@ -43,7 +43,7 @@ pub fn wrappers() -> TwoDays {
     });
     crawl.moment.comes();
     let tasks = crawl.pages.shutdown_now();
-    // Where this code uses the name, the listing calls `((CrawlTask) task).getPage()`. In Rust, a `Task`
+    // In this place, the listing calls `((CrawlTask) task).getPage()`. In Rust, a `Task`
     // cannot be cast. A `Task` reveals only its name.
     let mut left: Vec<Page> = tasks.iter().filter_map(|task| address(task.name()?)).collect();
     crawl.moment.over();

@@ -94,7 +94,7 @@ impl Moment {
     }
 }
 
-/// The function that a task calls with its page.
+/// The function that a task of the crawl calls with its page.
 type Work = dyn Fn(&Arc<Crawl>, Page, &CancelToken) -> Result<(), Cancelled> + Send + Sync;
 
 /// The crawl of the first day.
@@ -108,8 +108,8 @@ struct Crawl {
 }
 
 impl Crawl {
-    /// Starts the crawl with the first page. The moment begins when `tasks` tasks of the crawl have reached
-    /// it.
+    /// Starts the crawl with the first page. The moment begins after `tasks` tasks of the crawl have
+    /// reached it.
     fn start(
         (threads, tasks): (usize, usize),
         work: impl Fn(&Arc<Crawl>, Page, &CancelToken) -> Result<(), Cancelled> + Send + Sync + 'static,

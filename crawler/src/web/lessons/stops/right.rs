@@ -46,7 +46,7 @@ impl State {
 }
 // ANCHOR_END: state
 
-/// The request to stop comes when the task of `stopped` is at `point`. The task does not give up before the
+/// The request to stop comes when the task of `stopped` is at `point`. The task gives up only after the
 /// first wait for it has ended.
 // ANCHOR: right
 pub fn right(threads: usize, point: Point, stopped: Page) -> TwoDays {

@@ -56,7 +56,8 @@ fn parameter<'p>(mut parameters: &'p str, name: &str) -> Option<&'p str> {
     None
 }
 
-/// Returns the text before the first `stop` that is not in quotes, and the text after this `stop`.
+/// Returns the text before the first `stop` character that is not in quotes, and the text after this
+/// character.
 fn until(text: &str, stop: char) -> (&str, &str) {
     let (mut is_quoted, mut is_escaped) = (false, false);
     let end = text.find(|c| {

@@ -70,7 +70,7 @@ pub fn links(
     Ok(read(&text, Page { limit, is_xml, ..Page::default() }, token)?.resolved(url, encoding))
 }
 
-/// The content of the tags of a document, in the form in which it is written there.
+/// The tags of a document, with their texts unchanged.
 #[derive(Default)]
 struct Page {
     base: Option<String>,
@@ -145,7 +145,7 @@ impl Page {
         }
     }
 
-    /// Keeps a link unless it is known, has a scheme that is not fetched, or is beyond a limit.
+    /// Keeps a link, unless it is already known, has a scheme that is not fetched, or is beyond a limit.
     fn link(&mut self, href: Option<&str>) {
         // Like the URL standard, this line removes spaces and control characters at both ends.
         let Some(href) = href.map(|href| href.trim_matches(|c: char| c <= ' ')) else { return };
@@ -176,7 +176,7 @@ impl Page {
         let base = normalise(base.as_ref().unwrap_or(url));
         let is_fitting = |url: &Url| url.as_str().len() <= LONGEST;
         if !is_fitting(&base) {
-            // A long base would make every link too long, because it is the beginning of each link.
+            // A base that is too long makes every link too long, because each link begins with the base.
             return Links { left_out: found.left_out + self.links.len(), ..found };
         }
         let resolve =

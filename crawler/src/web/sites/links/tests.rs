@@ -19,8 +19,8 @@ fn texts(links: &Links) -> Vec<&str> {
     links.links.iter().map(Url::as_str).collect()
 }
 
-/// In XHTML, an element that is closed in its own tag has no content. In HTML, a script tag that ends in
-/// `/>` is still open.
+/// In XHTML, an element that is closed in its own tag has no content. In HTML, `/>` at the end of a script
+/// tag does not close the script.
 #[test]
 fn a_script_is_closed_in_its_own_tag_in_xhtml_only() {
     let document = b"<script src='x'/><a href='a'>";

@@ -49,14 +49,14 @@ impl Robots {
         Robots { rules, crawl_delay: delay, sitemaps }
     }
 
-    /// Returns rules that allow everything, for a site without this file (a status of 4xx; section
+    /// Returns rules that allow everything, for a site without `robots.txt` (a status of 4xx; section
     /// 2.3.1.3).
     pub fn all() -> Robots {
         Robots { rules: Vec::new(), crawl_delay: None, sitemaps: Vec::new() }
     }
 
-    /// Returns rules that allow nothing, for a site whose file could not be fetched (a status of 5xx, or no
-    /// answer; section 2.3.1.4).
+    /// Returns rules that allow nothing, for a site whose `robots.txt` could not be fetched (a status of
+    /// 5xx, or no answer; section 2.3.1.4).
     pub fn none() -> Robots {
         Robots { rules: vec![Rule::new(b"/", false)], ..Robots::all() }
     }
@@ -198,7 +198,7 @@ struct Rule {
     is_allowing: bool,
     /// The length of the pattern in bytes.
     length: usize,
-    /// The pattern in each form of [`Form::BOTH`]. The second form is present only if it differs from the
+    /// The pattern in each form of [`Form::BOTH`]. The second form is stored only if it differs from the
     /// first form.
     patterns: (Box<[u8]>, Option<Box<[u8]>>),
     /// True if a `$` ends the pattern, so that it must match the whole URL.
@@ -262,7 +262,7 @@ enum Form {
 impl Form {
     const BOTH: [Form; 2] = [Form::Plain, Form::Loose];
 
-    /// Returns the text in this form. A `*` is encoded in a URL, but has a meaning in a pattern.
+    /// Returns the text, converted to this form. A `*` is encoded in a URL, but has a meaning in a pattern.
     fn of(self, text: &[u8], is_pattern: bool) -> Vec<u8> {
         let mut written = Vec::with_capacity(text.len());
         let mut is_query = false;
@@ -285,8 +285,8 @@ impl Form {
 }
 
 /// Returns true for reserved characters that stay as they are written. The characters `*` and `$` are not
-/// kept, because they have a meaning in patterns. The characters `#`, which no path has, and `'`,
-/// which `url` encodes only in queries, are not kept either.
+/// kept as they are written, because they have a meaning in patterns. The characters `#`, which no path
+/// has, and `'`, which `url` encodes only in queries, are not kept as they are written either.
 fn is_kept(byte: u8) -> bool {
     matches!(
         byte,

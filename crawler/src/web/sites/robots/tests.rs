@@ -234,7 +234,7 @@ fn patterns_match_what_they_say() {
 
 #[test]
 fn the_longest_rule_decides() {
-    // The published table of the same search engine ("order of precedence for rules"), and then further
+    // The published table of a large search engine ("order of precedence for rules"), and then further
     // cases.
     for (allow, disallow, path, is_allowed) in [
         ("/p", "/", "/page", true),

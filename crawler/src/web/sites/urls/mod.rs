@@ -14,7 +14,7 @@ use std::fmt;
 use url::{Host, Url};
 
 /// The largest number of bytes of a URL. RFC 9110, section 4.1, recommends that servers support at least
-/// this length.
+/// 8000 bytes.
 pub const LONGEST: usize = 8000;
 
 /// Returns the normal form of a URL: URLs that name the same page have the same normal form.
@@ -58,7 +58,7 @@ fn decoded(text: &str) -> Cow<'_, str> {
     for octet in octets(text.as_bytes()) {
         match octet {
             Octet::Plain(byte) => written.push(byte),
-            // If a byte after a lone `%` were decoded, both together could look like an encoding.
+            // A byte after a lone `%` is not decoded, because both together could look like an encoding.
             Octet::Encoded(byte)
                 if is_unreserved(byte) && !written.iter().rev().take(2).any(|byte| *byte == b'%') =>
             {
@@ -97,7 +97,7 @@ pub(in crate::web) fn octets(text: &[u8]) -> impl Iterator<Item = Octet> {
     })
 }
 
-/// Writes a byte as `%` and two digits.
+/// Writes a byte as `%` and two hexadecimal digits.
 pub(super) fn encode(byte: u8, written: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     written.extend([b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 0xf)]]);
@@ -192,7 +192,7 @@ impl Scope {
     /// Creates a scope of the hosts of the start pages, with and without `www.` before them, and of the
     /// hosts in `allowed`. `example.org` allows only that host; `.example.org` allows all hosts below
     /// `example.org`, but not `example.org` itself. Private addresses are refused unless
-    /// `is_private_allowed`, even those of start pages.
+    /// `is_private_allowed` is true; this also applies to start pages.
     ///
     /// # Errors
     /// Returns [`BadHost`] if an entry of `allowed` is not a host: an empty entry, a host with a port, or a
