@@ -14,7 +14,7 @@ const PRESCAN: usize = 1024;
 /// form a character are replaced by the replacement character.
 ///
 /// `content_type` is the value of the header `Content-Type`. `assumed` chooses an encoding if the document
-/// names none; [`utf_8_or_windows`] chooses it as browsers do.
+/// names none; [`utf_8_or_windows`] makes the same choice as browsers.
 pub fn decode<'d>(
     document: &'d [u8],
     content_type: Option<&str>,
@@ -48,9 +48,9 @@ fn label(content_type: &str) -> Option<&'static Encoding> {
     Encoding::for_label(charset.trim_ascii().trim_matches('"').as_bytes())
 }
 
-/// Returns the encoding that the beginning of a document names, by the standard's rules: the first `<meta>`
-/// with a `charset`, or with `http-equiv=content-type` and a `content` that has one; or else the XML
-/// declaration. Comments and other tags are skipped.
+/// Returns the encoding that the beginning of a document names, by the rules of the HTML standard. The
+/// first `<meta>` decides that has a `charset`, or has `http-equiv=content-type` and a `content` with a
+/// `charset`; without one, the XML declaration decides. Comments and other tags are skipped.
 fn prescan(document: &[u8]) -> Option<&'static Encoding> {
     let begin = &document[..document.len().min(PRESCAN)];
     if begin.starts_with(b"<\0?\0x\0") {
@@ -85,8 +85,8 @@ fn of_xml(begin: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(&value[..end]).filter(|_| !is_blank).map(readable)
 }
 
-/// Returns the encoding that the attributes of a `<meta>` name, if they name one. If two attributes have
-/// the same name, the first attribute counts.
+/// Returns the encoding that the attributes of a `<meta>` name, or `None` if they name none. If two
+/// attributes have the same name, the first attribute counts.
 fn of_meta(attributes: &[(Vec<u8>, Vec<u8>)]) -> Option<&'static Encoding> {
     let get = |name: &[u8]| attributes.iter().find_map(|(other, value)| (other == name).then_some(&**value));
     if let Some(charset) = get(b"charset") {

@@ -5,7 +5,7 @@
 //! cargo run --example full_disk
 //! ```
 //!
-//! The chapter of the book: the chapter about the promises of an accepted line.
+//! This example belongs to the book's chapter "What *accepted* promises".
 
 use logservice::sink::{MemorySink, Sink};
 use logservice::{Durability, Level, LogService, Overflow, Record};

@@ -5,7 +5,7 @@
 //! cargo run --example last_lines
 //! ```
 //!
-//! The book's chapter: What *accepted* promises.
+//! This example belongs to the book's chapter "What *accepted* promises".
 
 #[cfg(not(unix))]
 fn main() {

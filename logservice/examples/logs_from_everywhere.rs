@@ -6,7 +6,7 @@
 //! cargo run --example logs_from_everywhere -- ours
 //! ```
 //!
-//! The book's chapter: A logger to keep.
+//! This example belongs to the book's chapter "A logger to keep".
 
 use logservice::sink::{MemorySink, Sink};
 use logservice::{Level, LogHandle, LogService, Record};
@@ -22,7 +22,7 @@ trait Log: Send + Sync {
 }
 
 // ANCHOR: naive
-/// A logger that formats each line directly into the log, while it holds its lock.
+/// A logger that formats each line directly into the log, while the logger holds its lock.
 struct Naive(Mutex<String>);
 
 impl Log for Naive {
@@ -40,7 +40,7 @@ impl Log for LogHandle {
 }
 
 // ANCHOR: values
-/// A value that looks its name up when it is formatted, and logs the look-up.
+/// A value that looks up its name when the value is formatted, and logs this look-up.
 struct Customer(Arc<dyn Log>);
 
 impl Display for Customer {

@@ -5,7 +5,7 @@
 //! cargo run --example shop
 //! ```
 //!
-//! The book's chapter: A logger to keep.
+//! This example belongs to the book's chapter "A logger to keep".
 
 use executor::shutdown_hooks::ShutdownHooks;
 use logservice::sink::{FileSink, StderrSink};

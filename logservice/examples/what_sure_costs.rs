@@ -6,7 +6,9 @@
 //! ```
 //!
 //! The file is in the folder `target`, because a temporary folder may be in memory, where there is no disk
-//! to wait for. The book's chapter: What *accepted* promises.
+//! to wait for.
+//!
+//! This example belongs to the book's chapter "What *accepted* promises".
 
 use logservice::sink::FileSink;
 use logservice::{Durability, Level, LogService};

@@ -2,8 +2,8 @@
 //!
 //! A signal handler may do very little, so this handler only writes a byte to a socket. A thread reads from
 //! the socket and makes the service reopen the log. Signals that come faster than the thread reads count as
-//! one signal. The library of [`executor::shutdown_hooks`] for SIGINT and SIGTERM also catches SIGHUP here,
-//! and the handlers do not disturb each other.
+//! one signal. The library `signal-hook` catches SIGHUP here, and SIGINT and SIGTERM for
+//! [`executor::shutdown_hooks`]; the handlers do not disturb each other.
 
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
@@ -30,7 +30,7 @@ impl LogHandle {
     /// ```
     ///
     /// # Errors
-    /// Returns the system's error if it cannot provide a socket or a thread.
+    /// Returns the system's error if the system cannot provide a socket or a thread.
     pub fn reopen_on_hangup(&self) -> io::Result<()> {
         let (mut reader, writer) = UnixStream::pair()?;
         let handle = self.clone();

@@ -1,12 +1,12 @@
 //! Finds the file to which a name refers at present.
 //!
-//! A log file can be renamed, removed and created again while it is open. A renamed file cannot be
-//! identified by its name, but by the number that the file system gives each file. No other file gets the
+//! A log file can be renamed, removed and created again while it is open. A file whose name has changed is
+//! identified by the number that the file system gives each file. No other file gets the
 //! same number while the file is open in any process.
 //!
-//! Rust's standard library reports the file's number only on Unix. On other systems, all files have the
-//! same identity here. So on these systems the log notices when a name is gone, but not when the name
-//! refers to another file.
+//! Rust's standard library reports the file's number only on Unix. On other systems, all files look the
+//! same to this module. So on other systems than Unix, the log notices when a name is gone, but not when
+//! the name refers to another file.
 
 use std::fs::Metadata;
 

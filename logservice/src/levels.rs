@@ -41,23 +41,23 @@ use crate::Level;
 /// a target enables all levels. Levels are `off`, `error`, `warn`, `info`, `debug`, `trace` or a number
 /// from 0 to 5. An empty text means `error`, as in other loggers.
 ///
-/// Some directives of other filters are errors here: spans and fields, and a pattern after a `/`. (A
-/// subscriber may have such a filter in addition to this service's layer.) A misspelt level (`inf`,
+/// Some directives of other filters are errors in this filter: spans and fields, and a pattern after a `/`.
+/// (A subscriber may have such a filter in addition to this service's layer.) A misspelt level (`inf`,
 /// `warning`, `6`) is also an error, because as a target it would silence all other targets. A target with
-/// such a name must be written with its level, `inf=trace`.
+/// such a misspelt level as its name must be written with a level, `inf=trace`.
 ///
 /// # What it costs
 ///
 /// In the `log` facade, a level that is off for every target costs a call one comparison. In the `tracing`
-/// facade, a level that is off for the call's own target has the same cost, because the facade caches the
-/// result for each place in the program. If a level is on for some targets only, each call of the `log`
-/// facade at this level searches the directives.
+/// facade, a level that is off for the call's own target also costs one comparison, because the facade
+/// caches the result for each place in the program. If a level is on for some targets only, each call of
+/// the `log` facade at this level searches the directives.
 #[derive(Clone)]
 pub struct Levels(Arc<Shared>);
 
 struct Shared {
-    /// The highest level of any target: no record above this level is logged. In these two fields, levels
-    /// are counted from 1, and 0 is off.
+    /// The highest level of any target: no record above this level is logged. In the fields `most` and
+    /// `least`, levels are counted from 1, and 0 is off.
     most: AtomicUsize,
     /// The lowest level of any target: every record up to this level is logged.
     least: AtomicUsize,
@@ -92,8 +92,8 @@ pub struct BadDirective {
 }
 
 thread_local! {
-    /// The targets that this thread used last, and their version. This cache saves the thread a lock that
-    /// all threads share.
+    /// The targets that this thread used last, and their version. The cached targets save the thread a lock
+    /// that all threads share.
     static LAST: Cell<Option<(u64, Arc<Targets>)>> = const { Cell::new(None) };
 }
 
@@ -261,7 +261,7 @@ fn meant(word: &str) -> Option<&'static str> {
 }
 
 fn parse_level(level: &str) -> Option<LevelFilter> {
-    // The parser would accept the empty text as a level.
+    // The empty text is excluded, because the parser would accept it as a level.
     level.parse().ok().filter(|_| !level.is_empty())
 }
 

@@ -1,10 +1,10 @@
 //! Detects whether the process is still the process that started a service.
 //!
 //! `fork` copies a process with only one of its threads: the child has the service's buffers, but no
-//! writer. The child also has the queue's lock in its state at the fork; if another thread held the lock,
-//! no thread of the child can release it. So each line is checked before any lock is taken. Asking the
-//! system for the process ID would cost as much as logging the line. So the C library increases a counter
-//! in each child, and the check needs only one load from memory.
+//! writer. In the child, the queue's lock has its state at the time of the fork; if another thread held the
+//! lock, no thread of the child can release it. So each call checks, before it takes any lock, whether the
+//! process was forked. Asking the system for the process ID would cost as much as logging the line. So the
+//! C library increases a counter in each child, and the check needs only one load from memory.
 #![allow(unsafe_code, reason = "what is called in a child process is registered with the C library")]
 
 use std::io;
@@ -44,7 +44,7 @@ fn count_forks() -> io::Result<()> {
         FORKS.fetch_add(1, Relaxed);
     }
     // SAFETY: the function exists for the lifetime of the process and does not unwind. In a child of a
-    // process with threads it only adds to an atomic, which is allowed there.
+    // process with threads, the function only adds to an atomic, which is allowed there.
     match unsafe { libc::pthread_atfork(None, None, Some(in_the_child)) } {
         0 => Ok(()),
         error => Err(io::Error::from_raw_os_error(error)),

@@ -90,8 +90,8 @@ thread_local! {
 
 /// Passes on the current thread's name.
 ///
-/// The name is looked up only once per thread; after the thread locals are gone, it is looked up each time.
-/// This function allocates nothing, because the caller may be an allocator that logs.
+/// The name is looked up only once per thread; after the thread's local variables are gone, every call
+/// looks it up. This function allocates nothing, because the caller may be an allocator that logs.
 pub(crate) fn thread_name<R>(with: impl FnOnce(&str) -> R) -> R {
     let mut with = Some(with);
     let known = OWN.try_with(|own| Some(name_of(own.get()?, with.take()?)));

@@ -42,7 +42,7 @@ pub(crate) struct Writer<S, V> {
     fails_since: Option<Instant>,
 }
 
-/// Tells the queue that the writer has ended, for any kind of end.
+/// Tells the queue that the writer has ended, even after a panic.
 struct EndsTheQueue<'q>(&'q LineQueue);
 
 impl Drop for EndsTheQueue<'_> {

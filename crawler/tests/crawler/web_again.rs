@@ -12,7 +12,7 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-/// The present content of a page: its links, and a header field that tells whether the page has changed. A
+/// The present content of a page: its links, and a header field that changes when the page changes. A
 /// page may also be missing, or have no answer.
 enum Page {
     Here(String, String),
@@ -33,7 +33,7 @@ struct Changing {
 const MONDAY: &str = "Mon, 05 Oct 2026 07:28:00 GMT";
 
 impl Changing {
-    /// Creates a site with a page with a tag, a page with a date, and a page with neither.
+    /// Creates a site with three pages: a page with an `ETag`, a page with a date, and a page with neither.
     fn new() -> Changing {
         let pages = Arc::new(Mutex::new(BTreeMap::new()));
         let now = Arc::clone(&pages);
@@ -60,8 +60,8 @@ impl Changing {
         (status, report, self.asked())
     }
 
-    /// Returns the pages that were requested since the last call, in their order, with the conditions in
-    /// the requests.
+    /// Returns the pages that were requested since the last call, in order, with the conditions in the
+    /// requests.
     fn asked(&self) -> Vec<String> {
         let requests = self.site.requests();
         let before = self.looked_at.replace(requests.len());
@@ -176,8 +176,8 @@ fn what_has_changed_leads_on_and_what_is_gone_is_broken() {
     assert_eq!((status, &*asked[0]), (Some(0), "/ if-none-match: \"two\""));
 }
 
-/// A server that answers "not modified" does not send the page. So the crawl tells the server which version
-/// it has only if it has the complete version.
+/// A server that answers "not modified" does not send the page. So the crawl names its version of a page to
+/// the server only if this version is complete.
 #[test]
 fn a_page_whose_file_is_missing_is_sent_again() {
     let site = Changing::new();
@@ -226,9 +226,9 @@ fn a_page_of_which_processes_die_is_given_up_at_its_new_visit_too() {
     assert!(report["broken"][0]["why"].as_str().unwrap().contains("ended 3 times"), "{report}");
 }
 
-/// Checks that a site that does not answer loses none of its pages in the state. If only one page has no
-/// answer, the report names this page as broken. In this case no other page is requested, because on a busy
-/// machine another page might be late as well.
+/// Checks that the state keeps all records of a site that does not answer. If only one page has no
+/// answer, the report names this page as broken. If one page has no answer, no other page is requested,
+/// because on a busy machine another page might be late as well.
 #[test]
 fn a_site_that_is_away_keeps_what_is_known_of_it() {
     let site = Changing::new();

@@ -33,7 +33,7 @@ impl Crawl {
         self.folder.path().join(name)
     }
 
-    /// Starts a crawl with this many threads, which fetches the same number of pages at once.
+    /// Starts a crawl with the given number of threads, which fetches the same number of pages at once.
     fn start(&self, threads: &str, flags: &[&str]) -> Child {
         let all = ["--allow-private", "--json", "--per-site", threads, "--threads", threads];
         let mut command = crawl(self.folder.path(), self.site.start_url().as_str(), &all);
@@ -66,8 +66,8 @@ impl Crawl {
         self.records().into_iter().filter_map(kept).collect()
     }
 
-    /// Checks that the file of each page has the content that the site sends. This function requests each
-    /// page from the site once more.
+    /// Checks that the file of each page has the content that the site sends. For this comparison, each
+    /// page is requested from the site once more.
     fn assert_that_files_are_whole(&self) {
         let fetcher = Fetcher::new(Options { allow_private: true, ..Options::default() }).unwrap();
         for page in self.kept() {
@@ -87,7 +87,7 @@ impl Crawl {
         asked
     }
 
-    /// Waits until the site has noticed that the connections of a killed process are closed.
+    /// Waits until the site has noticed that a killed process has closed its connections.
     fn until_nobody_is_connected(&self) {
         assert!(self.site.wait_until(WATCHDOG, |_, open| open == 0));
     }
@@ -156,14 +156,14 @@ fn killed_at_any_moment_nothing_is_lost_and_little_is_done_twice() {
     // The pages that were in flight when a process was killed.
     let mut in_flight = BTreeSet::new();
     // A page that was being fetched at the third death is given up, which is correct. So the test lets
-    // every third run reach its end.
+    // every third run reach its end, because otherwise a page would be given up.
     let mut deaths = 0;
     while killed < kills() || ended_by_itself == 0 {
         let before = crawl.site.requests().len();
         // With many threads, unwritten pages would accumulate if their number were not limited.
         let mut child = crawl.start(if killed % 2 == 0 { "8" } else { "64" }, &["--save", "pages"]);
         // The time until the kill starts with the first request. There is no request if the previous run
-        // had finished its work before it was killed.
+        // had finished all work before it was killed.
         while crawl.site.requests().len() == before && child.try_wait().unwrap().is_none() {
             thread::sleep(Duration::from_millis(1));
         }

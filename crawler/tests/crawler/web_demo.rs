@@ -1,5 +1,5 @@
-//! Tests of the demo site that the crawler is tried on. Crawls of this site, in `web_crawl`, find the pages
-//! that the site lists.
+//! Tests of the demo site, on which the crawler is tried. Crawls of this site, in `web_crawl`, find the
+//! pages that the site lists.
 
 use crawler::web::demo::{Demo, DemoOptions};
 use std::io::{Read, Write};

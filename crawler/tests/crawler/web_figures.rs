@@ -1,4 +1,4 @@
-//! Measures the cost for the engine of one crawl by many processes, and the gain of the crawl: `bash
+//! Measures the cost of a crawl by many processes for the engine, and the gain in speed: `bash
 //! .ci/redis --measure` prints tables. The variable `CRAWL` names another build of the program, for a
 //! comparison.
 
@@ -26,8 +26,8 @@ struct Engine {
 }
 
 impl Engine {
-    /// Starts an engine that writes its log to the disk as `fsync` says, or that has no log if `fsync` is
-    /// `None`.
+    /// Starts an engine that writes its log to the disk according to `fsync`, or that has no log if `fsync`
+    /// is `None`.
     fn start(fsync: Option<&str>) -> Engine {
         let folder = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

@@ -127,8 +127,8 @@ fn links<'l>(paths: impl IntoIterator<Item = &'l str>) -> String {
     paths.into_iter().map(|path| format!("<a href=\"{path}\">x</a>\n")).collect::<Vec<_>>().concat()
 }
 
-/// Returns answers that are not valid, each with a word of the reason that the crawl reports. The tests of
-/// `web_fetch` have more answers of this kind.
+/// Returns invalid answers, each with a word of the reason that the crawl reports. The tests of `web_fetch`
+/// have more invalid answers.
 fn answers_that_break() -> Vec<(&'static str, Sent, &'static str)> {
     let half = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 500\r\n\r\nhalf";
     vec![
@@ -324,8 +324,8 @@ fn addresses_of_a_megabyte_lead_nowhere_and_cost_nothing_else() {
     assert!(site.asked.lock().unwrap().iter().all(|path| path.len() <= LONGEST));
 }
 
-/// Crawls a site that seems to be on the public internet: a proxy answers for this site and for every other
-/// requested address.
+/// Crawls a site that seems to be on the public internet: a proxy answers requests for this site and for
+/// all other addresses.
 #[test]
 fn a_public_site_leads_to_no_private_address_and_to_no_file() {
     let private = [
@@ -473,8 +473,8 @@ fn redirects_count_as_links_and_those_that_lead_nowhere_are_broken() {
     assert_eq!(site.asked("/end-of-the-chain"), 1);
 }
 
-/// The start address that a new user types may redirect to another site. Checks that a crawl that ends at
-/// such a redirect reports it.
+/// The start address that a new user types may redirect to another site. Checks that a crawl reports a
+/// redirect of the start address to another site.
 #[test]
 fn a_start_that_leads_elsewhere_is_told() {
     for (location, why) in [
@@ -490,7 +490,7 @@ fn a_start_that_leads_elsewhere_is_told() {
     }
 }
 
-/// The flags decide which targets of redirects are allowed, and the next run may have other flags.
+/// Redirects are judged by the flags of the run, and the next run may have other flags.
 #[test]
 fn what_is_wrong_with_a_redirect_is_judged_by_the_flags_of_the_run() {
     let site = Site::of(|&Asked { path, start, .. }| match path {
@@ -575,8 +575,8 @@ fn job(url: &Url, kind: Kind) -> Job {
     Job { kind, ..Job::page(url.as_str(), "", 0) }
 }
 
-/// Checks that a panic neither ends the crawl nor leaves it waiting for an answer, and that no page is
-/// fetched while the rules are unknown.
+/// Checks that a panic neither ends the crawl nor makes it wait for an answer, and that no page is fetched
+/// while the rules are unknown.
 #[test]
 fn a_panic_is_as_if_there_had_been_no_answer() {
     let url = Url::parse("http://site.example/").unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the wishes of a site: its rules, its lists, its pauses. The file also tests crawls whose limits
+//! Tests of the rules, the lists and the pauses of a site. The file also tests crawls whose limits
 //! are raised, whose files cannot be written, or that are stopped at a page of a list.
 
 use crate::child::{WATCHDOG, ended, report};
@@ -44,9 +44,9 @@ impl Answer {
 
 type Log = Arc<(Mutex<Vec<Request>>, Condvar)>;
 
-/// A site whose answers are given by a function of a test. The function gets a path, and the number of
-/// earlier requests for it. If the function returns no answer, the client waits until it gives up. The
-/// threads of a site end with the process.
+/// A site whose answers are returned by a function of a test. The function gets a path, and the number of
+/// earlier requests for this path. If the function returns no answer, the client waits until it gives up.
+/// The threads of a site end with the process.
 pub(crate) struct Site {
     pub(crate) origin: String,
     log: Log,
@@ -238,8 +238,8 @@ fn a_site_that_is_away_at_first_is_asked_for_its_lists_later() {
     assert_eq!((status, &report["fetched"]), (Some(0), &2.into()), "{report}");
 }
 
-/// After its first page, the site answers that it is busy, until it is asked for its rules for the third
-/// time. After the third request for its rules, all pages of the site are fetched, and their counts of
+/// After its first page, the site answers that it is busy, until it has been asked for its rules three
+/// times. After the third request for its rules, all pages of the site are fetched, and their counts of
 /// tries have not changed.
 #[test]
 fn a_site_that_is_away_keeps_its_pages_and_their_tries() {
@@ -295,7 +295,7 @@ pub(crate) fn kill(mut run: Child) {
 }
 
 /// The crawl gives up a page at which the process died three times, because this page may be the cause.
-/// Pages that were being fetched at the same time are still fetched later.
+/// Pages that were being fetched at the same time as a fatal page are still fetched later.
 #[test]
 fn a_page_at_which_the_process_dies_three_times_is_given_up() {
     let (site, folder) = (held("/deadly"), folder());
@@ -311,7 +311,7 @@ fn a_page_at_which_the_process_dies_three_times_is_given_up() {
     assert_eq!((&report["broken"][0]["why"], report["broken"].as_array().unwrap().len()), (&why.into(), 1));
 }
 
-/// When two processes died at one of the two pages, the page that links to both had been fetched but was
+/// When two processes died at one of two pages, the page that links to both pages had been fetched but was
 /// not durable. So the crawl finds the two pages again.
 #[test]
 fn of_two_pages_that_may_be_deadly_one_is_asked_for() {
@@ -460,7 +460,8 @@ fn rules_may_be_elsewhere() {
     assert_eq!(site.asked(), ["/robots.txt", "/"]);
 }
 
-/// The list names itself, another list that is late, a list that does not exist, and a list with pages.
+/// The list names itself, another list that arrives late, a list that does not exist, and a list with
+/// pages.
 #[test]
 fn lists_are_asked_for_one_at_a_time_and_each_once() {
     let site = Site::new(|path, times| {
@@ -493,8 +494,8 @@ fn lists_are_asked_for_one_at_a_time_and_each_once() {
     );
 }
 
-/// The site asks for pauses. So there is a pause between any two pages, for all values of the command
-/// line's flags.
+/// The site asks for pauses. So there is a pause between any two pages, even if the command line allows
+/// none.
 #[test]
 fn a_site_that_asks_for_pauses_has_them() {
     let pages = ["/a", "/b", "/c", "/d"];
@@ -580,8 +581,8 @@ fn a_copy_leads_to_its_original() {
 }
 
 /// Checks that originals that are copies themselves count as links: originals beyond `--depth` are
-/// reported, and wait for a higher `--depth`. The report names an original that does not exist together
-/// with its copy.
+/// reported, and wait for a higher `--depth`. If an original does not exist, the report names the original
+/// and its copy.
 #[test]
 fn originals_are_reported_as_links_are() {
     let copy_of = |path: &str| format!("<link rel=canonical href={path}>");
@@ -599,7 +600,7 @@ fn originals_are_reported_as_links_are() {
 }
 
 /// The first run fetches all pages except a page that only a list names. The test stops the run while it
-/// fetches this page.
+/// fetches the page that only the list names.
 #[cfg(unix)]
 #[test]
 fn stopped_at_a_page_of_a_list_it_goes_on_there() {
@@ -697,7 +698,7 @@ fn a_demonstration_goes_on_with_the_same_site() {
 }
 
 /// On a terminal, lines show the progress of the crawl. The site sends the last page only after the test
-/// has seen these lines.
+/// has seen the progress lines.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_sees_how_far_it_is() {

@@ -38,8 +38,8 @@ fn tasks_without_an_address_are_lost() {
     assert_eq!(wrappers(), expected);
 }
 
-/// The second day fetches the page with the link again. The second fetch does not help, because the link
-/// has already been recorded as seen.
+/// The second day fetches again the page that contains the link. The second fetch does not help, because
+/// the link has already been recorded as seen.
 #[test]
 fn a_link_that_was_seen_and_refused_is_lost() {
     let expected = TwoDays {

@@ -1,4 +1,4 @@
-//! Tests of pages over TLS: which servers are trusted, and how the crawl reports other servers.
+//! Tests of pages over TLS: which servers are trusted, and how the crawl reports untrusted servers.
 
 use crate::child::{crawl, ended, report};
 use crate::web_fetch::{Raw, request};

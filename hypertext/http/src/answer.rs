@@ -13,7 +13,7 @@ use ureq::http::{HeaderMap, Response};
 use ureq::{Body, Error};
 use url::Url;
 
-/// The longest pause that a server can ask for. A crawl that does not wait for this time leaves the
+/// The longest pause that a server can ask for. A crawl that does not wait for such a pause leaves the
 /// server's pages to another run.
 const LONGEST_PAUSE: Duration = Duration::from_hours(24);
 

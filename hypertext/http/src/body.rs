@@ -15,13 +15,14 @@ pub(super) const CODINGS: &str = "gzip, deflate";
 /// The largest number of codings of a body, each applied to the result of the previous coding.
 const MOST_CODINGS: usize = 4;
 
-/// Codings of IANA's list that the request did not allow. A server that names any other coding, such as
-/// `none`, `utf-8` or `aws-chunked`, has not encoded the body; browsers also use such a body as it is.
+/// Codings that IANA has registered but that the request did not allow. A server that names any other
+/// coding, such as `none`, `utf-8` or `aws-chunked`, has not encoded the body; browsers also use such a
+/// body as it is.
 const UNREADABLE: [&str; 9] =
     ["aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress", "zstd"];
 
-/// The number of bytes of an unwanted body that are read so that another page can use the connection, and
-/// the time limit for this. Beyond these limits, the connection is closed.
+/// The number of bytes of an unwanted body that are read, so that the connection can be used again; and the
+/// time limit for this reading. If an unwanted body exceeds one of these limits, the connection is closed.
 const UNWANTED: u64 = 64 << 10;
 const UNWANTED_TIME: Duration = Duration::from_millis(500);
 
@@ -39,8 +40,8 @@ const MIDDLE: &str = "the connection ended in the middle of the body";
 pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
     pub(super) is_truncated: bool,
-    /// The reason why the body cannot be decoded, if there is one. If there is such a reason, the body has
-    /// no bytes.
+    /// The reason why the body cannot be decoded, if there is one. If the body cannot be decoded, no bytes
+    /// of it are returned.
     pub(super) unread: Option<String>,
 }
 
@@ -148,14 +149,14 @@ fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, String> {
 }
 
 impl Coding {
-    /// Returns a reader that decodes bytes with this coding. An empty body stays empty: some servers add
-    /// the header field to each answer.
+    /// Returns a reader that decodes bytes with the given coding. An empty body stays empty, because some
+    /// servers add the field `Content-Encoding` to answers without a body.
     fn decoder<'r>(self, mut below: impl BufRead + 'r) -> io::Result<Box<dyn Read + 'r>> {
         let Some(first) = below.fill_buf()?.first().copied() else { return Ok(Box::new(io::empty())) };
         Ok(match self {
             Coding::Gzip => Box::new(Gzip(Some(GzDecoder::new(below)))),
             // The data may have a zlib wrapper, as the RFC requires, or have no wrapper, as many servers
-            // send it. Data without a wrapper would begin with these bits only with a padding bit of one,
+            // send it. In raw deflate data, the first byte has these bits only if a padding bit is one,
             // which no encoder writes.
             Coding::Deflate if first & 0xf == 8 => Box::new(ZlibDecoder::new(below)),
             Coding::Deflate => Box::new(DeflateDecoder::new(below)),
@@ -178,8 +179,8 @@ fn decoded<'r>(
     Ok(reader)
 }
 
-/// Limits the input of a decoder: endless input can decode to nothing, and then a limit on the output does
-/// not stop it.
+/// Limits the input of a decoder, because endless input can decode to nothing, and then no limit on the
+/// output stops the decoder.
 struct Bounded<'r> {
     reader: Box<dyn Read + 'r>,
     left: u64,

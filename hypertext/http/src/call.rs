@@ -2,10 +2,10 @@
 //!
 //! `ureq` keeps connections in a pool and gives a connection to any later call, so a connection cannot
 //! belong to a token. But each call belongs to a token, and during the call, a thread-local variable of its
-//! thread refers to the call. Before a socket blocks, it gets from this variable the token, the deadline,
-//! and the number of bytes that may still come. The socket also stores itself in the call, so that a
+//! thread refers to the call. Before a socket blocks, it reads from the call the token, the deadline, and
+//! the number of bytes that may still come. The socket also stores itself in the call, so that a
 //! cancellation finds the socket that must be shut down. When the answer is complete, the socket is removed
-//! from the call before another call can get it.
+//! from the call before another call can get the socket.
 
 use super::FetchError;
 use executor::CancelToken;
@@ -33,7 +33,7 @@ pub(super) struct Call {
     pub(super) is_reused: Cell<bool>,
     /// True if a byte of the answer has been received.
     pub(super) has_received: Cell<bool>,
-    /// The reason why a step failed, from this package; the error that is passed to `ureq` has no text.
+    /// The reason why a step failed, in the words of this package; the error that `ureq` gets has no text.
     failure: RefCell<Option<FetchError>>,
 }
 
@@ -66,7 +66,7 @@ impl Call {
     /// Returns the current call of this thread.
     ///
     /// # Errors
-    /// An error is returned only outside a call, where no socket is used.
+    /// Fails only outside of a call, where no socket is used.
     pub(super) fn current() -> Result<Rc<Call>, ureq::Error> {
         CURRENT.with_borrow(Clone::clone).ok_or(ureq::Error::ConnectionFailed)
     }
@@ -115,13 +115,13 @@ impl Call {
 pub(super) struct Slot(Mutex<Option<Arc<TcpStream>>>);
 
 impl Slot {
-    /// Stores a socket. The caller must check the token *after* this call, because an earlier cancellation
-    /// has not found the socket.
+    /// Stores a socket. The caller must check the token *after* storing the socket, because an earlier
+    /// cancellation has not found the socket.
     pub(super) fn put(&self, socket: &Arc<TcpStream>) {
         *self.lock() = Some(Arc::clone(socket));
     }
 
-    /// Removes the socket. After the socket has been removed, a cancellation does not shut it down.
+    /// Removes the socket. After this removal, a cancellation does not shut the socket down.
     pub(super) fn clear(&self) {
         *self.lock() = None;
     }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A token must reach a thread that is blocked on a socket, and a connection serves many pages. So a socket
-//! does not belong to a token. During a call, the call stores its socket where the token finds it, and
+//! does not belong to a token. During a call, the call stores its socket where a cancellation finds it, and
 //! removes the socket when the answer is complete. One [`Fetcher`] serves all threads of a program.
 //!
 //! All data of a server has limits: the time for a page, and the number of bytes after decompression, on
@@ -69,8 +69,8 @@ const MOST_IDLE: usize = 256;
 const MOST_IDLE_OF_A_HOST: usize = 64;
 const IDLE: Duration = Duration::from_secs(15);
 
-/// The number of times that a page is requested if the server closes a kept connection just when it is used
-/// again.
+/// The number of times that a page is requested if the server closes a kept connection exactly when the
+/// connection is used again.
 const MOST_TRIES: usize = 4;
 
 /// The limits of a fetch, and the hosts that it may reach.
@@ -80,7 +80,7 @@ pub struct Options {
     /// not ended by this limit.
     pub timeout: Duration,
     /// The largest number of bytes of a body, after decompression; the rest is cut off. On the wire, a page
-    /// with its head and the framing of chunks may be larger than this by a quarter and 128 KiB. The data
+    /// with its head and the framing of chunks may exceed this limit by a quarter and 128 KiB. The data
     /// between two codings has the same limit as the body.
     pub max_bytes: u64,
     /// The value of the header `User-Agent`.
@@ -93,8 +93,8 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Returns options with half a minute, 4 MiB, the name of this package, no proxy, and no private
-    /// addresses.
+    /// Returns options with a time limit of half a minute, a size limit of 4 MiB, the name of this package,
+    /// no proxy, and no private addresses.
     fn default() -> Options {
         Options {
             timeout: Duration::from_secs(30),
@@ -109,7 +109,7 @@ impl Default for Options {
 /// The answer of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
-    /// The status, with any value: 404 is an answer, too.
+    /// The status, which can have any value: 404 is an answer, too.
     pub status: u16,
     /// The header `Content-Type`.
     pub content_type: Option<String>,
@@ -121,7 +121,7 @@ pub struct Fetched {
     pub retry_after: Option<Duration>,
     /// The unchanged `Link` fields (RFC 8288).
     pub link: Vec<String>,
-    /// The unchanged field `Refresh`, which has the address to which a browser moves on by itself.
+    /// The unchanged field `Refresh`, which has the address that a browser loads next.
     pub refresh: Option<String>,
     /// The field `ETag`, if it can be sent back and is not too long to be kept.
     pub etag: Option<String>,
@@ -139,7 +139,7 @@ pub struct Fetched {
 }
 
 impl Fetched {
-    /// Returns true if the server may give another answer later, because it is overloaded or has a fault.
+    /// Returns true if the server may answer differently later, because it is overloaded or has a fault.
     pub fn is_busy(&self) -> bool {
         self.status == 429 || self.status >= 500
     }
@@ -197,20 +197,20 @@ impl Fetcher {
     /// resolved by the system, which may take longer and cannot be cancelled.
     ///
     /// # Cancellation
-    /// This call is a cancellation point. When `token` is cancelled, the call returns at once from
-    /// connecting, sending and reading, and its connection is closed. (On Windows, a blocked read returns
-    /// within a second.) Only the system's look-up of a name cannot be interrupted.
+    /// This call is a cancellation point. When `token` is cancelled, the call closes its connection and
+    /// returns at once from connecting, sending and reading. (On Windows, a blocked read returns within a
+    /// second.) Only the system's look-up of a name cannot be interrupted.
     ///
     /// # Errors
-    /// See [`FetchError`]. An answer with any status is `Ok`, even if its body is truncated because it is
-    /// too long, or cannot be decoded.
+    /// See [`FetchError`]. An answer with any status is `Ok`, even if its body is too long and was
+    /// truncated, or cannot be decoded.
     pub fn fetch(&self, url: &Url, token: &CancelToken) -> Result<Fetched, FetchError> {
         self.fetch_up_to(url, self.options.max_bytes, token)
     }
 
     /// Fetches a page with additional header fields in the request, each with a name and a value. With
-    /// `If-None-Match` or `If-Modified-Since`, the caller tells the server which version of the page it
-    /// already has. If this version is current, the status is 304 and there is no body.
+    /// `If-None-Match` or `If-Modified-Since`, the caller tells the server which version of the page the
+    /// caller already has. If the caller's version is current, the status is 304 and there is no body.
     ///
     /// # Errors
     /// Returns the errors of [`fetch`](Fetcher::fetch), and [`FetchError::Unusable`] if a header field
@@ -250,7 +250,7 @@ impl Fetcher {
         fetched
     }
 
-    /// Refuses an address that is known to be invalid without a connection.
+    /// Refuses an address if this needs no connection.
     fn admit(&self, url: &Url) -> Result<(), FetchError> {
         match url.scheme() {
             "http" => (),
@@ -269,7 +269,7 @@ impl Fetcher {
         if is_refused { Err(FetchError::Private(literal)) } else { Ok(()) }
     }
 
-    /// Sends the request and reads the answer; if a kept connection is already closed, tries again.
+    /// Sends the request and reads the answer; if the server has closed a kept connection, tries again.
     fn exchange(
         &self,
         url: &Url,
@@ -333,7 +333,7 @@ fn config(options: &Options) -> Result<Config, FetchError> {
     let builder = Agent::config_builder();
     #[cfg(feature = "tls")]
     let builder = builder.tls_config(TlsConfig::builder().root_certs(roots()).build());
-    // `ureq` gets no time limit: the sockets check the time limit of the call.
+    // `ureq` gets no time limit, because the sockets themselves check the time limit of the call.
     Ok(builder
         .http_status_as_error(false)
         .max_redirects(0)

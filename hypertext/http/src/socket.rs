@@ -103,7 +103,7 @@ enum Way {
     Out,
 }
 
-/// A connection in the form for `ureq`, which outlives the call that created it.
+/// A connection in the form that `ureq` requires; it outlives the call that created it.
 pub(super) struct Connection {
     stream: Arc<TcpStream>,
     buffers: LazyBuffers,
@@ -132,8 +132,8 @@ impl Connection {
             self.set_slice(way, call.left().clamp(SHORTEST, SLICE)).map_err(|error| broken(&error))?;
             match step(&self.stream, &mut self.buffers) {
                 Err(error) if is_end_of_slice(&error) => (),
-                // A cancellation shuts the socket down. The end of the stream that a read then returns is
-                // not the end of the answer.
+                // A cancellation shuts the socket down. After a cancellation, a read returns the end of the
+                // stream, which is not the end of the answer.
                 result => return call.check().and(result.map_err(|error| broken(&error))),
             }
         }
@@ -152,7 +152,7 @@ impl Connection {
     }
 
     /// Returns true if the idle connection can be used: no unexpected bytes have come, and the server has
-    /// not closed it.
+    /// not closed the connection.
     fn is_quiet(&self) -> io::Result<bool> {
         self.stream.set_nonblocking(true)?;
         let peeked = self.stream.peek(&mut [0]);
@@ -215,7 +215,7 @@ impl Transport for Connection {
     }
 }
 
-/// Returns true if a system call returned only because its time slice is over.
+/// Returns true if a system call returned only because the time slice of the call is over.
 fn is_end_of_slice(error: &io::Error) -> bool {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::Interrupted => true,

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 /// them.
 pub fn system() -> &'static [CertificateDer<'static>] {
     static CERTIFICATES: OnceLock<Vec<CertificateDer<'static>>> = OnceLock::new();
-    // A certificate that cannot be read is not trusted; a connection to a server that needs it fails with
-    // an error.
+    // A certificate that cannot be read is not trusted; a connection to a server that needs this
+    // certificate fails with an error.
     CERTIFICATES.get_or_init(|| rustls_native_certs::load_native_certs().certs)
 }
 

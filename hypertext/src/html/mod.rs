@@ -67,8 +67,8 @@ impl<'t> Tag<'t> {
         self.attributes.iter().find(is_it).map(|Attribute { name, end }| text(&self.bytes[name.end..*end]))
     }
 
-    /// Returns the attributes, names with values, in the order of the tag. A repeated attribute occurs as
-    /// often as in the tag.
+    /// Returns the attributes, names with values, in the order of the tag. A repeated attribute occurs in
+    /// the result as often as in the tag.
     pub fn attributes(&self) -> impl Iterator<Item = (&'t str, &'t str)> + use<'t> {
         let bytes = self.bytes;
         self.attributes
@@ -86,8 +86,8 @@ struct Attribute {
 
 /// Passes the whole document to a reader.
 ///
-/// No content of a document is an error. The call does not block; only the token ends it before the end of
-/// the document.
+/// No content of a document is an error. The call does not block; only the token can end the call before
+/// the end of the document.
 ///
 /// # Errors
 /// Fails if the token is cancelled before the end of the document.
@@ -96,7 +96,7 @@ pub fn read<R: Reader>(document: &str, mut reader: R, token: &CancelToken) -> Re
     Ok(reader)
 }
 
-/// Does the same work as [`read`]; this function is not generic, so that the state machine is compiled
+/// Does the same work as [`read`]; this function is not generic, so that the state machine is compiled only
 /// once.
 fn show(document: &str, reader: &mut dyn Reader, token: &CancelToken) -> Result<(), Cancelled> {
     let place = Place::default();
@@ -225,8 +225,8 @@ impl Shown<'_> {
         }
     }
 
-    /// Passes on the text and the line ends before this piece. This method is called before anything of
-    /// this piece is passed on.
+    /// Passes on the text and the line ends before this piece. This method must be called before anything
+    /// of the piece is passed on.
     fn catch_up(&mut self) {
         let now = (self.place.pieces.get(), self.place.lines.get());
         if self.told.0 != now.0 {

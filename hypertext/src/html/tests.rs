@@ -93,7 +93,8 @@ fn a_piece_ends_anywhere() {
     }
 }
 
-/// Each document has some megabytes of a single construct, deeper or longer than in any real page.
+/// Each document consists of some megabytes of a single construct, and is deeper or longer than any real
+/// page.
 #[test]
 fn no_document_takes_more_time_than_its_length_asks_for() {
     let names = |count: usize, between: &str| {

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-/// Replaces threads, locks and time in the log service's files by those of the model.
+/// Replaces threads, locks and time in the log service's files by the model's versions.
 pub mod door {
     pub use executor_model::program::{sync, thread, time};
 }

@@ -61,7 +61,8 @@ pub mod table;
 use std::fmt;
 
 // ANCHOR: log
-/// A log: clients on any number of threads pass lines to it, and it writes the lines on a [`Paper`].
+/// A log: clients on any number of threads pass lines to the log, and the log writes the lines on a
+/// [`Paper`].
 pub trait Log: Send + Sync + Sized + 'static {
     /// Starts a log whose queue has room for `capacity` lines; the capacity is at least one. `gaps` is used
     /// only by steps that have a gap.
@@ -70,7 +71,7 @@ pub trait Log: Send + Sync + Sized + 'static {
     /// Accepts a line. This call waits while the queue is full.
     fn log(&self, line: String) -> Result<(), Refused>;
 
-    /// Ends the log, and returns when it has ended.
+    /// Ends the log, and returns after the log has ended.
     fn stop(&self);
 }
 

@@ -11,10 +11,10 @@
 //! 1. A reservation is made only while the log is open. So after the log is stopped, the count only
 //!    decreases.
 //! 2. A reservation ends exactly once: when its line is written, or when the client fails to put the line.
-//! 3. The log is over when it is stopped and no reservation is left. Because of rule 1, the log then stays
-//!    over.
-//! 4. The thread that ends the last reservation gets this as a result, and wakes the writer, which may be
-//!    waiting for a line that will not come.
+//! 3. The log is over when it is stopped and no reservation is left. Because of rule 1, a log that is over
+//!    stays over.
+//! 4. The thread that ends the last reservation learns this from the return value, and wakes the writer,
+//!    which may be waiting for a line that will not come.
 
 use crate::door::sync::{Mutex, MutexGuard};
 
@@ -39,8 +39,8 @@ impl Reservations {
         !state.is_stopped
     }
 
-    /// Ends one reservation, because its line is written or will never come. Returns true if this was the
-    /// last reservation of a stopped log.
+    /// Ends one reservation, because its line is written or will never come. Returns true if the ended
+    /// reservation was the last one of a stopped log.
     pub(super) fn end_one(&self) -> bool {
         let mut state = self.lock();
         state.reserved -= 1;

@@ -2,8 +2,8 @@
 //! the disk.
 //!
 //! **The fault:** the log can be ended only by killing the writer. When the writer is killed, the lines in
-//! the queue are lost. The clients do not learn this: a client that finds room continues to put lines that
-//! nobody will write, and a client that finds the queue full waits forever.
+//! the queue are lost. The clients do not learn that the writer is dead: a client that finds room continues
+//! to put lines that nobody will write, and a client that finds the queue full waits forever.
 //!
 //! The next step adds a flag.
 

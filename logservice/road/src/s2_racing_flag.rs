@@ -2,9 +2,9 @@
 //! queue is empty.
 //!
 //! **The fault:** checking the flag and putting the line are two separate steps. In the gap between the two
-//! steps, the log can be stopped and the writer can end. Then a client in the gap puts its line into a
-//! queue that no thread reads: the line was accepted, but is never written. The next client in the gap
-//! finds the queue full, and waits forever.
+//! steps, the log can be stopped and the writer can end. After the writer has ended, a client in the gap
+//! puts its line into a queue that no thread reads: the line was accepted, but is never written. The next
+//! client in the gap finds the queue full, and waits forever.
 //!
 //! The next step counts the clients that are in the gap.
 

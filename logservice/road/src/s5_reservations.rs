@@ -2,10 +2,10 @@
 //!
 //! The log of step 5 keeps all five promises. The writer ends when the log is stopped and no reservation is
 //! left. A client in the gap between its reservation and its `put` is counted, so the writer waits for its
-//! line. A client that is interrupted in this gap gives its reservation back. If its reservation was the
-//! last one, the client wakes the writer, which may be waiting for this line.
+//! line. A client that is interrupted between its reservation and its `put` gives the reservation back. If
+//! this was the last reservation, the client wakes the writer, which may be waiting for the client's line.
 //!
-//! The next step uses an executor service for all of this work.
+//! In the next step, an executor service does all of this work.
 
 use super::queue::Queue;
 use super::reservations::Reservations;

@@ -3,8 +3,8 @@
 //! `close` of the writer.
 //!
 //! **The faults:** each line may get a thread of its own. So the lines of one client are written in any
-//! order. After the time limit, the paper is closed although some tasks have not written their lines yet:
-//! these lines were accepted, but are lost. `await_termination` reports the expired limit by returning
+//! order. After the time limit, the paper is closed although some tasks have not written their lines yet;
+//! such lines were accepted, but are lost. `await_termination` reports the expired limit by returning
 //! `false`, which the listing ignores.
 //!
 //! The next step ends the log with a special item.

@@ -3,10 +3,10 @@
 //!
 //! **The fault:** a client that has checked the flag can put its line *behind* the pill, because of the gap
 //! in step 2. A line behind the pill was accepted, but is never written. With a bounded queue, the next
-//! client in this gap waits forever.
+//! client between the check and the `put` waits forever.
 //!
 //! A pill is the right tool if the producers are known: each producer puts its own pill as its last item,
-//! and the consumer ends when it has as many pills as there are producers. A log does not know its clients,
+//! and the consumer ends after it has taken all of these pills. A log does not know its clients,
 //! so it cannot wait for a pill from each client.
 //!
 //! The next step combines the check of the flag and the `put` into one atomic step.

@@ -4,8 +4,8 @@
 //!
 //! The log of step 9 keeps all five promises. The disadvantage: while the queue is full, one client waits
 //! in `put`, and all other clients wait for the lock. A client that waits for the lock cannot be
-//! interrupted until it has the lock. With reservations (step 5), clients hardly wait for the lock: it is
-//! held for a few instructions, and never during a wait.
+//! interrupted until it has the lock. With reservations (step 5), clients hardly wait for the lock, because
+//! it is held for a few instructions, and never during a wait.
 
 use executor::masked;
 

@@ -1,9 +1,9 @@
-//! The thread that writes; other threads can interrupt it, and wait for its end.
+//! The thread that writes; other threads can interrupt this thread, and wait for its end.
 //!
 //! A cancelled token stays cancelled, which is right for a task: all later waits of the task fail.
-//! But the writer must be able to wait again after an interrupt, because more lines may come. So the writer
-//! gets a new token each time its token has ended a wait. Java's interrupt has the same behaviour: the wait
-//! that it ends also clears it.
+//! The writer must be able to wait again after an interrupt, because more lines may come. So the writer
+//! gets a new token each time its token has ended a wait. Java's interrupt behaves in the same way: the
+//! wait that the interrupt ends also clears the interrupt.
 
 use executor::{CancelToken, Latch, masked};
 

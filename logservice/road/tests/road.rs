@@ -1,6 +1,6 @@
 //! Checks the steps on real threads: each step keeps the promises that the table lists for it. The program
-//! `road` shows the broken promises, and the models in `logservice/model` find them; on real threads they
-//! occur only by chance.
+//! `road` shows the broken promises, and the models in `logservice/model` find them. On real threads, a
+//! promise is broken only by chance.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;

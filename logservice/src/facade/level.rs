@@ -1,4 +1,5 @@
-//! Converts between the levels of the facades and the levels of this package, which have other names.
+//! Converts between the levels of the facades and the levels of this package, which are equal but have
+//! other names.
 
 use crate::Level;
 

@@ -95,7 +95,7 @@ impl Output {
             return;
         }
         with_current_spans(&self.handle, |spans| {
-            // The service itself counts the records that it refuses, so the error is ignored.
+            // The service itself counts refused records, so the error is ignored.
             let _ = self.handle.log(&Record {
                 time: SystemTime::now(),
                 level: record.level().into(),

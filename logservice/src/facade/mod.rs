@@ -31,7 +31,7 @@
 //!
 //! A program can have several outputs, such as a file for all records and standard error for the warnings.
 //! Each output is a service with its own sink, format, levels, policies, buffer and counts. So each output
-//! keeps the promises of a service by itself, and an output that hangs loses no lines of other outputs. An
+//! keeps the promises of a service by itself, and an output that hangs costs the other outputs no lines. An
 //! output that hangs delays threads only as long as its own [`Overflow`](crate::Overflow) policy allows.
 //!
 //! ```
@@ -52,8 +52,8 @@
 //! # }
 //! ```
 //!
-//! If a value logs while it is formatted for a record, its record is separate and comes before the other
-//! record. Only `tracing` itself drops such a nested event, and only if the thread has its own subscriber
+//! If a value logs while it is formatted for a record, the inner record is separate and comes before the
+//! outer record. Only `tracing` itself drops an inner event, and only if the thread has its own subscriber
 //! (`with_default`) instead of the process's subscriber.
 
 mod level;
@@ -74,8 +74,8 @@ use std::fmt;
 
 use crate::{Levels, LogHandle};
 
-/// The reason why [`install`] failed: the process already has another logger or subscriber. The facade that
-/// is not named in the error is installed.
+/// The reason why [`install`] failed: the process already has another logger or subscriber. If the error
+/// names one facade, the other facade is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InstallError {
@@ -91,8 +91,8 @@ pub enum InstallError {
 /// process.
 ///
 /// # Errors
-/// A process has one logger and one subscriber, which cannot be replaced. [`InstallError`] tells which of
-/// them existed before; the other facade is still installed.
+/// A process has one logger and one subscriber, which cannot be replaced. [`InstallError`] names the
+/// existing logger or subscriber; the other facade is still installed.
 pub fn install(handle: &LogHandle, levels: &Levels) -> Result<(), InstallError> {
     install_all((handle, levels), &[])
 }

@@ -1,4 +1,4 @@
-//! Writes panics to the log.
+//! A panic hook that writes panics to the log.
 
 use std::fmt::Arguments;
 use std::panic::{self, PanicHookInfo};

@@ -1,4 +1,4 @@
-//! The current spans of a thread, in the form in which the layer keeps them.
+//! The current spans of a thread, in the form in which the layer stores spans.
 //!
 //! A span's values can be borrowed only while the span is created, so they are copied; a value with only
 //! `Debug` or `Display` is formatted at that time. The values are kept in a node with a link to the
@@ -15,8 +15,8 @@ use tracing::field::{Field, Visit};
 use crate::record::Causes;
 use crate::{Fields, Value};
 
-/// The largest length of the text that is kept of a span's value. The text is kept as long as the span, so
-/// its length is limited.
+/// The largest length of the text that is kept of a span's value. The text is kept as long as the span
+/// exists, so the length of the text is limited.
 const LONGEST: usize = 4096;
 
 /// The layer's data about a span.

@@ -39,8 +39,8 @@ use crate::{Fields, Levels, LogHandle, Record, Value};
 /// `Display` is formatted when it is recorded. The layer ignores `follows_from` relations between spans.
 ///
 /// Records of the `log` crate that arrive as events, through `tracing_log::LogTracer`, get their own target
-/// back. A process uses either `LogTracer` or a [`Logger`](crate::Logger) as its logger of the `log` crate,
-/// so no record is logged twice.
+/// back. A process uses either this layer with `LogTracer`, or a [`Logger`](crate::Logger), as its logger
+/// of the `log` crate, so no record is logged twice.
 #[derive(Debug)]
 pub struct LogLayer {
     handle: LogHandle,
@@ -68,7 +68,7 @@ impl LogLayer {
     fn log(&self, event: &Event<'_>, said_at: SaidAt<'_>, node: Option<&Arc<Node>>) {
         let (target, file, line) = said_at;
         with_spans(node, |spans| {
-            // The service itself counts the events that it refuses, so the error is ignored.
+            // The service itself counts refused events, so the error is ignored.
             let _ = self.handle.log(&Record {
                 time: SystemTime::now(),
                 level: (*event.metadata().level()).into(),
@@ -112,7 +112,7 @@ fn with_spans<R>(node: Option<&Arc<Node>>, with: impl FnOnce(&[(&str, &dyn Field
 }
 
 /// The subscriber that [`install`] has set for the process. In any other subscriber, a layer may hold a
-/// span's lock while it formats a value; if the value logs or panics, reading the span would deadlock.
+/// span's lock while it formats a value; if the value logs or panics, access to the span would deadlock.
 static INSTALLED: OnceLock<Dispatch> = OnceLock::new();
 
 pub(super) fn install(outputs: Vec<(LogHandle, Levels)>) -> Result<(), SetGlobalDefaultError> {
@@ -135,7 +135,8 @@ pub(super) fn install(outputs: Vec<(LogHandle, Levels)>) -> Result<(), SetGlobal
     Ok(())
 }
 
-/// Passes on the current spans of this thread, as the installed layer of this service has kept them.
+/// Passes on the current spans of this thread, in the form in which the installed layer of this service has
+/// stored them.
 pub(super) fn with_current_spans<R>(handle: &LogHandle, with: impl FnOnce(&[(&str, &dyn Fields)]) -> R) -> R {
     match ARE_SPANS.load(Relaxed).then(|| current_node(handle.layer())).flatten() {
         Some(node) => with_spans(Some(&node), with),
@@ -188,8 +189,8 @@ where
     }
 }
 
-/// Returns true if `tracing-log` has created the event from a record of the `log` crate. In such an event,
-/// a field has the record's target.
+/// Returns true if `tracing-log` has created the event from a record of the `log` crate. An event from a
+/// record of the `log` crate has a field with the record's target.
 fn is_from_log(event: &Event<'_>) -> bool {
     let metadata = event.metadata();
     metadata.target() == "log" && metadata.fields().field(LOG_TARGET).is_some()

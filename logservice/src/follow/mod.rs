@@ -20,10 +20,10 @@
 //!
 //! # From one file to the next
 //! Another file may take over the log's name, while the reader still has the old file open. When another
-//! file has taken the name, there is a next file, but the reader first reads the old file to its end. The
-//! end of the old file is not obvious: After a program has moved the log away, the writer may still write
-//! to the moved file for a while. So the reader leaves the old file only when the next file has bytes,
-//! because then the writer has left the old file, too.
+//! file has taken the name, the reader first reads the old file to its end, and then goes to the next file.
+//! The reader must find out where the old file ends: After a program has moved the log away, the writer may
+//! still write to the moved file for a while. So the reader leaves the old file only when the next file has
+//! bytes, because then the writer has left the old file, too.
 //!
 //! ```text
 //!                      the name means another        what was written
@@ -31,17 +31,18 @@
 //!   Follows one file ──────────────────────▶ Ends it ──────────────▶ Follows the next one
 //! ```
 //!
-//! Between two polls, the log may be rotated several times. So the next file is the file with the next
-//! lower number after the present name of the old file (`app.log.3` is followed by `app.log.2`); after
-//! number 1, it is the log itself. File names may change while the reader checks them, but files only move
-//! to higher numbers. The result is right if afterwards the old file still has its name and there is no
-//! file between the two. Files with dates in their names do not move: the next file is the file with the
-//! next later date, if the names are still the same when this file is open.
+//! Between two polls, the log may be rotated several times. So the next file has the number below the
+//! present number of the old file (`app.log.3` is followed by `app.log.2`); after number 1 comes the log
+//! itself. File names may change while the reader checks them, but files only move
+//! to higher numbers. The result of such a check is right if afterwards the old file still has its name and
+//! there is no file between the two. Files with dates in their names do not move: the next file is the file
+//! with the next later date, if the names have not changed when this file is open.
 //!
 //! # What is missed
-//! Files that were rotated and removed, or compressed, between two polls are not read. A truncated log is
-//! not noticed if it has grown beyond the read position before the next poll. On Windows, a rotation is
-//! noticed only if the new file is shorter than the part of the old file that was read.
+//! The iterator does not find files that were rotated and removed, or compressed, between two polls. The
+//! iterator does not notice that a log was truncated if the log has grown beyond the read position before
+//! the next poll. On Windows, a rotation is noticed only if the new file is shorter than the part of the
+//! old file that was read.
 
 mod next;
 
@@ -206,8 +207,8 @@ impl Iterator for Follow {
     }
 }
 
-/// Returns the position at which the last `lines` lines of a file begin. A line without its line feed does
-/// not count.
+/// Returns the position at which the last `lines` lines of a file begin. A line without its line feed is
+/// not counted.
 fn start_of_last(file: &mut File, lines: usize) -> io::Result<u64> {
     let mut position = file.metadata()?.len();
     let mut line_feeds = 0;

@@ -1,4 +1,4 @@
-//! Finds the file of a log that comes after another file, while all files may be renamed.
+//! Finds the file of a log that follows another file, although files may be renamed at the same time.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -15,7 +15,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Returns `None` if there is no such file.
+    /// Returns `None` if the file does not exist.
     pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
         if there(fs::metadata(path))?.is_some_and(|metadata| !metadata.is_file()) {
             return Err(io::Error::other("it is no file")); // a pipe would block here
@@ -38,8 +38,8 @@ fn is_at(path: &Path, identity: Identity) -> io::Result<bool> {
 }
 
 // ANCHOR: next
-/// Returns the file that comes after this file, if it has bytes. `between` is for tests: it simulates other
-/// programs' actions between two checks.
+/// Returns the file that follows this file, if that file has bytes. `between` is for tests: it does what
+/// other programs may do between two checks.
 pub(super) fn next_file(log: &Path, old: Identity, mut between: impl FnMut()) -> io::Result<Option<Source>> {
     let name = |number| if number == 0 { log.to_owned() } else { numbered(log, number) };
     loop {
@@ -58,8 +58,8 @@ pub(super) fn next_file(log: &Path, old: Identity, mut between: impl FnMut()) ->
 }
 // ANCHOR_END: next
 
-/// Returns the next file of a log whose rotated files have dates in their names; such files do not move. A
-/// compressed file cannot be read and is skipped.
+/// Returns the next file of a log whose rotated files have dates in their names; files with dates do not
+/// move. A compressed file cannot be read and is skipped.
 fn next_dated(log: &Path, old: Identity, mut between: impl FnMut()) -> io::Result<Option<Source>> {
     let after_old = || -> io::Result<Option<PathBuf>> {
         let files: Vec<_> = there(dated(log))?.unwrap_or_default();
@@ -84,7 +84,7 @@ fn with_bytes(next: Option<Source>) -> io::Result<Option<Source>> {
 }
 
 /// Returns the present number of a rotated file. The search goes from low to high numbers, the direction in
-/// which files move, so that it misses no file.
+/// which files move, so that no file is missed.
 fn number_of(log: &Path, old: Identity) -> io::Result<Option<usize>> {
     for _ in 0..2 {
         // The second list finds a file that got a new highest number while the first list was read.
@@ -145,8 +145,8 @@ pub(super) mod tests {
         assert_eq!(next, "b");
     }
 
-    /// Checks a race: numbers 2 and 1 change between two checks, so that 2 is free at its check, and 1 is
-    /// already another file at its check.
+    /// Checks a race: number 2 is free when the search looks at it, and number 1 is already another file
+    /// when the search looks at it.
     #[test]
     fn a_file_that_moves_between_two_looks_is_not_passed() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Escapes dangerous characters in a text from outside: line ends, characters that control a terminal or
-//! change the direction of writing, and invisible characters. With such characters, an attacker could forge
-//! records that were never logged, or hide records.
+//! change the direction of writing, and invisible characters. With dangerous characters, an attacker could
+//! forge records that were never logged, or hide records.
 //!
 //! Four invisible characters are allowed, because ordinary texts contain them: the joiners of Persian and
 //! of the scripts of India (U+200C, U+200D), and the selectors for the look of an emoji (U+FE0E, U+FE0F).

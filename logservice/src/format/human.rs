@@ -160,7 +160,7 @@ fn text(line: &mut Line<'_>, text: &str) {
     }
 }
 
-/// Appends a value like [`text`], but formats the value first, because its text is not known before. A
+/// Appends a value like [`text`], but formats the value first, because its text is unknown before. A
 /// value whose text is already a quoted text is not changed.
 fn shown(line: &mut Line<'_>, what: std::fmt::Arguments<'_>) {
     let place = line.place();

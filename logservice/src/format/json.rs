@@ -26,9 +26,9 @@ use crate::{Fields, Format, Record, Value};
 ///   number: `key#2`.
 /// * Values keep their types. Numbers that JSON does not support are written as strings: `"NaN"`, `"inf"`,
 ///   and integers that need more than 64 bits. A value that has only `Debug` or `Display` is a string; an
-///   error is also a string, with its causes. * A line that would be too long is still an object. It then
-///   has a number `cut`, the count of missing bytes. A text that was cut ends with `…`; a member without
-///   any room is left out.
+///   error is also a string, with its causes. * A line that would be too long is still an object. A line
+///   that was cut has a number `cut`, the count of missing bytes. A text that was cut ends with `…`; a
+///   member without any room is left out.
 #[derive(Debug, Clone)]
 pub struct Json {
     stamp: Stamp,
@@ -63,8 +63,8 @@ impl Json {
     }
 }
 
-/// The largest number of bytes that closing a full line needs; this case is a cut in the innermost text of
-/// a span.
+/// The largest number of bytes that closing a full line needs; closing needs most bytes after a cut in the
+/// innermost text of a span.
 const ROOM: usize = r#"…"}}],"cut":}"#.len() + 20;
 
 impl Format for Json {
@@ -101,8 +101,9 @@ impl Format for Json {
     }
 }
 
-/// Appends a key and its value, or neither of them if there is not enough room. `value` returns true if it
-/// has found room, at least for its beginning; `first` is the position at which the object begins.
+/// Appends a key and its value, or neither of them if there is not enough room. `value` returns true if
+/// there was room, at least for the beginning of the value; `first` is the position at which the object
+/// begins.
 fn member(line: &mut Line<'_>, first: usize, key: &str, value: impl FnOnce(&mut Line<'_>) -> bool) {
     let place = line.place();
     comma(line, first);
@@ -164,8 +165,8 @@ fn value(line: &mut Line<'_>, value: Value<'_>) -> bool {
     }
 }
 
-/// Appends a number, as a string if the number needs more than 64 bits, because readers would parse it as a
-/// float and lose digits.
+/// Appends a number; a number that needs more than 64 bits becomes a string, because readers would parse it
+/// as a float and lose digits.
 fn number(line: &mut Line<'_>, digits: &str, fits: bool) -> bool {
     if fits { whole(line, digits) } else { text(line, digits) }
 }

@@ -69,7 +69,7 @@ impl<'a> Line<'a> {
     }
 
     /// Appends a part of the line's syntax even if the line is full. The caller must have reserved room for
-    /// this part after the end of the line.
+    /// the syntax after the end of the line.
     pub(super) fn close(&mut self, text: &str) {
         self.out.push_str(text);
     }
@@ -88,14 +88,14 @@ impl<'a> Line<'a> {
     }
 
     /// Formats a value from outside and appends it, with escapes. If the value panics, the line keeps the
-    /// text that was written until then, and reports the panic.
+    /// text that was written before the panic, and reports the panic.
     pub(super) fn show(&mut self, escapes: Escapes, what: Arguments<'_>) {
         if let Some(text) = what.as_str() {
             return self.escaped(escapes, text);
         }
         let unescaped = Some(self.place());
         let mut shown = Shown { line: self, escapes, unescaped };
-        // If formatting fails, the line also keeps the text that was written until then.
+        // If formatting fails, the line also keeps the text that was written before the failure.
         let result = catch_unwind(AssertUnwindSafe(|| _ = shown.write_fmt(what)));
         shown.escape();
         if let Err(payload) = result {
@@ -165,7 +165,7 @@ impl<'a> Line<'a> {
         let kept = self.end.saturating_sub(MARK).max(self.start);
         self.take_back(self.out.floor_char_boundary(kept));
         let mark = format_args!("… {} bytes cut", self.missing);
-        // If not even the mark has room, the line is empty.
+        // If there is no room for the mark, the line is empty.
         if self.end - self.start >= MARK {
             let _ = self.out.write_fmt(mark);
         }
@@ -177,7 +177,7 @@ impl<'a> Line<'a> {
 struct Shown<'l, 'a> {
     line: &'l mut Line<'a>,
     escapes: Escapes,
-    /// The position after which nothing is escaped yet. The field is `None` after the line is full: from
+    /// The position after which no text is escaped yet. The field is `None` after the line is full: from
     /// then on, each piece is escaped immediately.
     unescaped: Option<usize>,
 }

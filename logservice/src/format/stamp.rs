@@ -1,7 +1,7 @@
 //! Formats the time of a record as text.
 //!
-//! A thread that logs a million times a second computes the calendar only once a second: it keeps the text
-//! of its last second, and appends the fraction to it.
+//! A thread that logs a million times a second computes the calendar only once a second: the thread keeps
+//! the text of its last second, and appends the fraction to this text.
 
 use std::cell::Cell;
 use std::fmt::Write;

@@ -11,10 +11,10 @@ use crate::{Format, Level, Record};
 /// <30>Nov 25 07:33:07 shop[4711]: INFO shop::db [worker-3] request{id=7}:query: connected host=db1
 /// ```
 ///
-/// The number consists of the [facility](Facility) and the level: error, warning, informational or debug.
-/// Many programs that read the lines drop the number, so the level is also written as text. The time is
-/// local, in the time zone of the system when the format is created. The rest of the line has the form of
-/// [`Human`](super::Human).
+/// The number at the beginning of a line combines the [facility](Facility) and the level: error, warning,
+/// informational or debug. Many programs that read the lines drop the number, so the level is also written
+/// as text. The time is local, in the time zone of the system when the format is created. The rest of the
+/// line has the form of [`Human`](super::Human).
 #[derive(Debug, Clone)]
 pub struct Syslog {
     stamp: Stamp,
@@ -58,7 +58,8 @@ impl Syslog {
         Self { stamp: Stamp::local().bsd(), facility, tag, says: Says::USUAL }
     }
 
-    /// Sets whether a line contains the name of the thread. By default, a line contains the name.
+    /// Sets whether a line contains the name of the thread. By default, a line contains the name of the
+    /// thread.
     pub fn threads(self, said: bool) -> Self {
         Self { says: Says { threads: said, ..self.says }, ..self }
     }

@@ -2,7 +2,7 @@
 
 use super::Room;
 
-/// The part of a batch whose memory is mapped before the first line arrives. The memory beyond this part is
+/// The part of a buffer whose memory is mapped before the first line arrives. The rest of the memory is
 /// mapped when it is first used.
 const READY: Room = Room { bytes: 1 << 20, lines: 1 << 14 };
 
@@ -13,7 +13,7 @@ const READY: Room = Room { bytes: 1 << 20, lines: 1 << 14 };
 pub(crate) struct Batch {
     bytes: Vec<u8>,
     lines: Vec<Line>,
-    /// The room taken by the lines that are not dropped.
+    /// The room that the remaining lines take, without dropped lines.
     used: Room,
     room: Room,
     /// The index of the first line that may be droppable; no earlier line can be dropped.
@@ -46,7 +46,7 @@ enum Kind {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part<'b> {
     Line(&'b [u8]),
-    /// The given number of lines was dropped here.
+    /// The given number of lines was dropped at this point.
     Missing(u64),
 }
 
@@ -77,8 +77,8 @@ impl Batch {
         self.lines.is_empty()
     }
 
-    /// Adds a line, for which the caller has ensured room. Returns the part of the previous gap that could
-    /// not be stored: zero, except after years of dropped lines, or with empty lines.
+    /// Adds a line; the caller must have ensured that there is room. Returns the part of the previous gap
+    /// that could not be stored: zero, except after years of dropped lines, or with empty lines.
     pub(super) fn push(&mut self, line: &[u8], is_expendable: bool, mut gap: u64) -> u64 {
         let is_used_up =
             self.bytes.len() + line.len() > 2 * self.room.bytes || self.lines.len() == 2 * self.room.lines;

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Unlike the lesson in `logservice/road`, this queue counts no reservations. A line is accepted and put
-//! into the buffer in one step, under the lock; under the same lock, the writer checks whether any line is
+//! into the buffer in one step, under a lock; under the same lock, the writer checks whether any line is
 //! left.
 //!
 //! # When the buffer is full
@@ -22,16 +22,17 @@
 //! The caller's [`Overflow`] policy decides what happens to a line if the buffer is full. Dropped lines
 //! leave a gap: a number that is kept with the line after the gap, so that the writer can report there how
 //! many lines are missing. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. A
-//! dropped line stays in the buffer with a mark, but no longer counts as used room. So the buffer has twice
-//! as much memory as room. When the memory is used up, dropped lines take at least half of it, and are
-//! removed. Removing dropped lines moves less than one byte for each byte that was put.
+//! dropped line stays in the buffer with a mark, but no longer counts as used room. For these marked lines,
+//! the buffer has twice as much memory as room. When the memory is used up, dropped lines take at least
+//! half of the memory, and are removed. Removing dropped lines moves less than one byte for each byte that
+//! was put.
 //!
 //! # When the writer is woken
 //!
 //! Waking a thread is the largest part of a caller's cost. So the writer *lingers* after it has written: it
 //! sleeps for a millisecond, and only a half-full buffer, a flush or a stop wakes it earlier. If no line
-//! has come during this time, the writer goes to *sleep*, and the next line wakes it. A steady stream of
-//! lines needs no wake-up.
+//! has come during this millisecond, the writer goes to *sleep*, and the next line wakes it. A steady
+//! stream of lines needs no wake-up.
 //!
 //! # Invariants
 //!
@@ -92,7 +93,8 @@ struct State {
     filling: Batch,
     /// The number of callers that wait for room.
     blocked: usize,
-    /// The number of lines, in the order of acceptance, up to which all lines are written or dropped.
+    /// The number of accepted lines, counted in the order of acceptance, up to which every line is written
+    /// or dropped.
     done: u64,
     syncs: Syncs,
 }
@@ -129,8 +131,8 @@ struct Syncs {
 /// The next work of the writer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// The writer must first reopen the sink, if `reopen` is true; then write the batch; and then, for a
-    /// round of syncs, sync and answer the round.
+    /// The writer must first reopen the sink, if `reopen` is true; then write the batch; and then, if
+    /// `sync` has a round, sync and answer the round.
     Work { reopen: bool, sync: Option<u64> },
     /// All lines are written, and no more lines come.
     End,
@@ -278,7 +280,7 @@ impl LineQueue {
 
     // ANCHOR: stop
     /// Refuses lines from now on, wakes the callers that wait for room, and waits until the writer has
-    /// ended. At the deadline, the call tells the writer to give up; then all other stops also end their
+    /// ended. At the deadline, this stop tells the writer to give up; then all other stops also end their
     /// waits. Returns the number of lost lines, but only to one of several callers.
     pub(crate) fn stop(&self, deadline: Option<Instant>) -> Option<u64> {
         self.begin_to_stop();

@@ -18,8 +18,8 @@ pub enum Overflow {
     /// The line is dropped and counted. All accepted lines stay in the buffer.
     DropNewest,
     /// Lines that were accepted earlier under this policy are removed, beginning with the oldest line. The
-    /// removed lines are counted as dropped. If removing them does not make enough room, the new line is
-    /// dropped.
+    /// removed lines are counted as dropped. If removing such lines does not make enough room, the new line
+    /// is dropped.
     DropOldest,
 }
 
@@ -65,8 +65,8 @@ pub struct Counts {
     pub accepted: u64,
     /// The number of accepted lines that the sink has taken.
     pub written: u64,
-    /// The number of lines that were dropped because there was no room; under [`Overflow::DropOldest`] they
-    /// had been accepted before.
+    /// The number of lines that were dropped because there was no room; under [`Overflow::DropOldest`],
+    /// dropped lines had been accepted before.
     pub dropped: u64,
     /// The number of dropped lines that had been accepted before.
     pub dropped_accepted: u64,

@@ -41,7 +41,8 @@ pub enum FlushError {
     TimedOut,
     /// The service ended before all lines were written.
     Stopped,
-    /// The system could not put the lines on the disk. A message on standard error gives the reason.
+    /// The system could not put the lines on the disk. A message on standard error gives the reason for the
+    /// failed sync.
     SyncFailed,
     /// The writer's own thread cannot wait for itself.
     OwnThread,
@@ -143,8 +144,8 @@ impl LogHandle {
         if self.shared.home.is_left() { Counts::default() } else { self.shared.queue.counts() }
     }
 
-    /// Makes the writer reopen the sink, for a program that rotates logs by moving them. The call returns
-    /// before the sink is reopened.
+    /// Makes the writer reopen the sink, for a program that rotates logs by moving them. The call does not
+    /// wait until the sink is reopened.
     pub fn reopen(&self) {
         if !self.shared.home.is_left() {
             self.shared.queue.reopen();

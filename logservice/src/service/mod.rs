@@ -27,12 +27,12 @@
 //!
 //! A service that is stopped writes all accepted lines. Dropping the [`LogService`] stops the service, and
 //! so does a hook that [`stop_at_shutdown`](LogHandle::stop_at_shutdown) registers. A process that ends in
-//! another way (`exit`, `abort`, a signal that is not caught) loses the waiting lines, which are the lines
-//! of a millisecond unless the sink is slow.
+//! another way (`exit`, `abort`, a signal that is not caught) loses the waiting lines: usually the lines of
+//! the last millisecond, and more if the sink is slow.
 //!
-//! A sink may accept no more lines (a full disk, a pipe without a reader, a system call that never
-//! returns). Such a sink delays the end of the process only for a limited time: a stop and a drop have a
-//! time limit, and a panicking thread waits at most a second.
+//! A sink may stop to accept lines, for example because of a full disk, a pipe without a reader, or a
+//! system call that never returns. Such a sink delays the end of the process only for a limited time: a
+//! stop and a drop have a time limit, and a panicking thread waits at most a second.
 //!
 //! # `fork`
 //!
@@ -67,11 +67,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use voice::OwnVoice;
 
-/// The smallest assumed average length of a line in the buffer.
+/// The number of bytes for each line that a buffer has room for.
 const SHORT_LINE: usize = 32;
 
-/// A running log service. Dropping a `LogService` stops the service. Keep the service in a variable of
-/// `main`, and give clones of its [handle](LogHandle) to the code that logs.
+/// A running log service. Keep the service in a variable of `main`, and give clones of its
+/// [handle](LogHandle) to the code that logs.
 #[must_use = "dropping it stops the service"]
 pub struct LogService {
     handle: LogHandle,
@@ -151,8 +151,8 @@ impl Builder {
     ///
     /// # Errors
     /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if the longest line has less than 64 bytes or
-    /// does not fit into the buffer, or if the buffer has more than 1 GiB. Returns the system's error if it
-    /// cannot start a thread.
+    /// does not fit into the buffer, or if the buffer has more than 1 GiB. Returns the system's error if
+    /// the system cannot start a thread.
     pub fn start(self, sink: impl Sink + 'static) -> io::Result<LogService> {
         let Builder { format, capacity, longest_line, overflow, stop_within } = self;
         let invalid = |what| Err(io::Error::new(io::ErrorKind::InvalidInput, what));

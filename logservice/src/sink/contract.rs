@@ -6,8 +6,8 @@ use std::io;
 /// Lines that the sink cannot write now are not lost: the writer keeps these lines and tries again.
 pub trait Sink: Send {
     /// Passes whole lines to the system; each line ends in a line feed. Returns the number of bytes that
-    /// the sink has finally taken: these bytes are whole lines, and at least one line. The writer passes
-    /// the remaining lines to the sink again.
+    /// the sink has taken for good: one or more whole lines. The writer passes the remaining lines to the
+    /// sink again.
     ///
     /// If an error occurs after only the first part of a line was written, the sink remembers the length of
     /// this part. The sink continues after this part when the line comes again; if its destination has
@@ -25,7 +25,7 @@ pub trait Sink: Send {
     /// Makes the system put all written lines on the disk. A sink without a disk does nothing.
     ///
     /// # Errors
-    /// Returns the system's error.
+    /// Returns the system's error if the sync fails.
     fn sync(&mut self) -> io::Result<()> {
         Ok(())
     }

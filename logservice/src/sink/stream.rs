@@ -77,7 +77,7 @@ mod system {
     use super::super::room::{PATIENCE, wait_for_room};
     use super::super::torn::{Written, write_all};
 
-    /// `PIPE_BUF`: a pipe that reports room has room for at least this number of bytes.
+    /// `PIPE_BUF`: a pipe that reports room has room for at least this many bytes.
     const PIECE: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
     pub(super) fn to_stderr(bytes: &[u8]) -> Written {

@@ -23,7 +23,8 @@ use super::room::{PATIENCE, wait_for_room};
 /// The paths at which daemons listen: on Linux and most systems, and on macOS.
 const USUAL: [&str; 2] = ["/dev/log", "/var/run/syslog"];
 
-/// The smallest length to which a line is cut: RFC 5424 requires that daemons accept this length.
+/// The smallest length to which a line is cut; the reason is that RFC 5424 requires that daemons accept
+/// this length.
 const SHORTEST: usize = 480;
 
 /// Sends lines to the system's log.

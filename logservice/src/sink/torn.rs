@@ -2,17 +2,17 @@
 
 use std::io;
 
-/// The number of bytes that have been written, and the error if not all bytes were written.
+/// The number of bytes that have been written, and the error if an error prevented the rest.
 pub(super) type Written = (usize, Option<io::Error>);
 
 /// The end of the destination's content: a line feed, or the middle of a line.
 ///
-/// The writer passes a torn line again, because its sink has not taken it. When the torn line comes again,
-/// only its rest is written. If another line comes, or if another process wrote the first part, a line feed
-/// is written first.
+/// The writer passes a torn line to the sink again, because the sink has not taken the line. When the torn
+/// line comes again, only its rest is written. If another line comes, or if another process wrote the first
+/// part, a line feed is written first.
 #[derive(Debug, Default)]
 pub(super) struct Torn {
-    /// The written part, without a line feed, of the line that will come again.
+    /// The written part of the torn line that will come again, without a line feed.
     part: Vec<u8>,
     /// True if the last line lacks its line feed and will not come again.
     needs_line_feed: bool,
@@ -39,7 +39,7 @@ impl Torn {
         self.part.clear();
     }
 
-    /// Writes the rest of the given lines. Returns the number of their bytes that are written as whole
+    /// Writes the rest of the given lines. Returns the number of the given bytes that are written as whole
     /// lines.
     pub(super) fn write(&mut self, lines: &[u8], mut write: impl FnMut(&[u8]) -> Written) -> Written {
         if !lines.starts_with(&self.part) {

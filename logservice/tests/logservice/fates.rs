@@ -1,7 +1,7 @@
 //! Tests everything that can happen to a log file: in random order, and by several threads at once.
 //!
 //! Afterwards, every line that the sink has taken must be in some file that ever existed; the test keeps
-//! the files that it removes.
+//! its removed files.
 
 use crate::place::{LONG, Place, files_below, line, number, write_all};
 use fastrand::Rng;
@@ -193,8 +193,8 @@ fn lines_are_not_lost_while_files_are_removed() {
         let mut removed: Vec<(File, usize)> = Vec::new();
         let lines = write_meanwhile(&place, rotate_at, &taken, || {
             while removed.len() < 60 {
-                // While the sink rotates, the log's name may already refer to another file when it is
-                // removed. So the test renames the log before it removes the log.
+                // While the sink rotates, the name of the log may refer to another file at the moment of a
+                // removal. So the test renames the log before it removes the log.
                 let doomed = if rotate_at == u64::MAX { place.log.clone() } else { place.path("doomed") };
                 if rotate_at != u64::MAX && fs::rename(&place.log, &doomed).is_err() {
                     continue;

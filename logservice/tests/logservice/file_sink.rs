@@ -107,8 +107,8 @@ fn a_file_that_was_removed_and_made_by_somebody_else_is_found() {
     assert_eq!(place.text("app.log"), "by another program\nb\n");
 }
 
-/// A program that moves files may then compress and remove them, so the sink must not write to moved files
-/// any more.
+/// A program that moves files may then compress or remove the moved files, so the sink must not write to
+/// them any more.
 #[test]
 fn lines_go_into_a_new_file_when_the_old_one_is_moved_away() {
     let place = Place::new();

@@ -294,8 +294,8 @@ fn a_signal_ends_a_load_that_a_full_disk_holds_up() {
     rounds(|_| {
         let flags = ["--policy", "block", "--capacity", "16384", "--stop-within", "200ms"];
         let mut child = load(Path::new("/dev/full"), &flags).spawn().unwrap();
-        // When the process reports that it cannot write, it has logged lines, so its signal handlers are
-        // already set.
+        // When the process reports that it cannot write, it has already logged lines, so its signal
+        // handlers are set.
         let mut said = [0; 1];
         child.stderr.as_mut().unwrap().read_exact(&mut said).unwrap();
         send(&child, rustix::process::Signal::TERM);

@@ -1,8 +1,8 @@
 //! Tests of logs that are not files: named pipes, and sockets of syslog daemons.
 //!
 //! A child process that another test starts has all descriptors of this process until it executes its
-//! program. So a pipe may keep its reader for a moment after the test has closed the reader, and checks
-//! that need a closed pipe wait until it is closed.
+//! program. So a pipe may keep its reader for a moment after the test has closed the reader. Checks that
+//! need a pipe without a reader wait for this.
 
 use crate::place::{Place, number, numbered, wait_until, write, write_all};
 use logservice::Sink;

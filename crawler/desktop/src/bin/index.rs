@@ -11,7 +11,7 @@
 //! cargo run --release -p desktop-search --bin index -- ~/documents --into ~/documents.index
 //! ```
 //!
-//! The book's chapter: Poison pills.
+//! The book's chapter "Poison pills" explains this program.
 
 use anyhow::{anyhow, bail};
 use clap::Parser;

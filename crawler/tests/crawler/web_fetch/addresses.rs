@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Returns true if an address is the private one of the two addresses that this machine seems to have.
+/// Returns true if the address is the private one of the two addresses that this machine pretends to have.
 fn is_second(address: IpAddr) -> bool {
     address == IpAddr::from([127, 0, 0, 2])
 }

@@ -50,8 +50,8 @@ impl Raw {
         Raw { address, accepted, stop, acceptor: Some(acceptor) }
     }
 
-    /// Creates a server that answers each connection's first request with the given bytes, and closes the
-    /// connection.
+    /// Creates a server that answers the first request of each connection with the given bytes, and then
+    /// closes the connection.
     pub(crate) fn saying(bytes: impl Into<Vec<u8>>) -> Raw {
         let bytes = bytes.into();
         Raw::start(move |_, mut stream| {
@@ -129,8 +129,7 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Returns the address of a listener that accepts no more connections: clients that have connected to it
-/// wait.
+/// Returns the address of a listener that accepts no more connections, so that its clients wait forever.
 fn address_that_does_not_answer() -> (SocketAddr, Vec<Socket>) {
     let listener = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     listener.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();

@@ -21,8 +21,9 @@ struct Way {
 }
 
 impl Forwarder {
-    /// Creates a forwarder to an engine at this port. `is_lost` decides which answers are lost together
-    /// with their connection; its arguments are the numbers of the connection and of the answer, from 0.
+    /// Creates a forwarder to an engine on the given port. `is_lost` decides which answers are lost
+    /// together with their connection; its arguments are the number of the connection and the number of the
+    /// answer, both from 0.
     pub(super) fn to(engine: u16, is_lost: fn(usize, usize) -> bool) -> Forwarder {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -50,7 +50,7 @@ impl Shared {
         self.start_at(process, &self.engine.url(), flags)
     }
 
-    /// Starts a process that knows the engine by another address.
+    /// Starts a process that connects to the engine at another address.
     fn start_at(&self, process: usize, engine: &str, flags: &[&str]) -> Child {
         let folder = self.folders[process].path();
         let mut command = crawl(folder, self.site.start_url().as_str(), &["--allow-private", "--json"]);

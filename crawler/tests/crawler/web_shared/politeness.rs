@@ -18,8 +18,8 @@ fn has_an_old_lease(engine: &Engine) -> bool {
     engine.say(&["ZCOUNT", "{test}:leases", "-inf", &ends.to_string()]) != ":0"
 }
 
-/// Pauses a process at a moment when it has a lease, and returns the number of the process. A process that
-/// reports an outcome takes the next lease, so any process may have a lease.
+/// Pauses a process at a moment when the process has a lease, and returns the number of the process. A
+/// process that reports an outcome takes the next lease, so any process may have a lease.
 fn stop_one_with_a_lease(children: &[Child], engine: &Engine) -> usize {
     let begun = Instant::now();
     while has_an_old_lease(engine) {

@@ -12,7 +12,8 @@ fn file(name: &str) -> String {
     path.into_os_string().into_string().unwrap()
 }
 
-/// Starts an engine with the given certificate, and returns it with its port for encrypted connections.
+/// Starts an engine with the given certificate, and returns the engine and its port for encrypted
+/// connections.
 fn engine(name: &str) -> (Engine, u16) {
     let port = free_port();
     let (pem, key) = (file(&format!("{name}.pem")), file(&format!("{name}.key")));

@@ -69,7 +69,7 @@ impl sink::Sink for Pen {
             return Err(io::ErrorKind::StorageFull.into());
         }
         self.left = self.failures;
-        // A sink that must fail takes one line at a time.
+        // A sink that has to fail takes only one line at a time.
         let taken = if self.failures > 0 { 1 } else { lines.len() };
         self.page.text.lock().unwrap().push_str(str::from_utf8(&lines[..taken]).unwrap());
         self.page.grows.notify_all();

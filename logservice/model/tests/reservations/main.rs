@@ -1,5 +1,5 @@
-//! Checks the count of reservations under loom, with every schedule. This test has its own small queue,
-//! because the library's channel has more steps than loom can try in all orders.
+//! Checks the count of reservations under loom, with every schedule. This test uses a small queue of its
+//! own, because the library's channel has too many steps for loom to try all orders.
 #![cfg(feature = "loom")]
 
 use std::array::from_fn;

@@ -25,9 +25,9 @@ fn sign(property: Property) -> &'static str {
     }
 }
 
-/// Returns true if the check of `property` finds the promise broken. In a step whose `stop` hangs, every
-/// check can hang. The fault in `stop` has its own check; the other checks try more schedules until a
-/// schedule does not hang.
+/// Returns true if the check of `property` finds the promise broken. If the `stop` of a step can hang,
+/// every check of this step can hang. The fault of a hanging `stop` has its own check; the other checks try
+/// more schedules until a schedule does not hang.
 fn is_broken(step: &Step, property: Property) -> bool {
     for offset in 0..100 {
         let checked = catch_unwind(|| check_others(offset, step.check(property)));

@@ -1,4 +1,4 @@
-//! The settings of a log file, and the checks before it is opened.
+//! Collects the settings of a log file, and checks them before the file is opened.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -61,8 +61,8 @@ impl FileBuilder {
     /// Names rotated files by dates of this time zone, in place of numbers: the date is the time at which
     /// the last line was written to the file. The name is `app.log.2026-11-25` if the file is rotated by
     /// day, `app.log.2026-11-25T07` by hour, and `app.log.2026-11-25T07-33-07` by size. The second file of
-    /// one date gets a number, `app.log.2026-11-25.2`. A file also gets a number if its date would be
-    /// before the date of its predecessor because the clock was set back.
+    /// one date gets a number, `app.log.2026-11-25.2`. A file also gets a number if the clock was set back,
+    /// so that the file's date would be before the date of its predecessor.
     pub fn dated(mut self, zone: TimeZone) -> Self {
         self.rotation.dates = Some(zone);
         self
@@ -79,8 +79,8 @@ impl FileBuilder {
         self
     }
 
-    /// Sets the number of rotated files that are kept; the default is ten. If there is one file too many,
-    /// the oldest file is removed. Files with higher numbers are ignored, even if they come from a time
+    /// Sets the number of rotated files that are kept; the default is ten. If there is one rotated file too
+    /// many, the oldest is removed. Files with higher numbers are ignored, even if they come from a time
     /// when more files were kept. All files with dates are counted.
     pub fn keep(mut self, files: usize) -> Self {
         self.rotation.keep = files;
@@ -103,7 +103,7 @@ impl FileBuilder {
         self
     }
 
-    /// Opens the file, and creates it if it does not exist. The file's folder must exist.
+    /// Opens the file, and creates it if it does not exist. The folder of the file must exist.
     ///
     /// # Errors
     /// Each error names the path.

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! If a process ends during a compression, the file stays unchanged, with a part of the compressed file
-//! beside it; the next process that opens the log begins the compression again. So neither a stop nor a
-//! drop waits for the compressing thread. Only files with dates are compressed, because their names do not
-//! change: a file that is renamed during the compression could not be removed safely.
+//! beside it; the next process that opens the log begins the compression again. Therefore neither a stop
+//! nor a drop waits for the compressing thread. Only files with dates are compressed, because their names
+//! do not change: a file that is renamed during the compression could not be removed safely.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

@@ -24,7 +24,7 @@ pub(super) struct Device {
 }
 
 impl Device {
-    /// Opens the device, or returns without opening it if it is a pipe that has no reader yet. A pipe
+    /// Opens the device; if it is a pipe that has no reader yet, does not open it. A pipe
     /// without a reader is opened later.
     pub(super) fn open(path: PathBuf) -> io::Result<Self> {
         let mut device = Self { path, open: None, torn: Torn::default() };

@@ -1,13 +1,13 @@
-//! Ensures that a file has only one writer, by a lock on another file beside it.
+//! Ensures that a file has only one writer, by a lock on another file in the same folder.
 //!
 //! If two sinks wrote to one file, each would rename it while the other writes, and each would count only
 //! its own bytes. So a second sink is refused, even in the same process.
 //!
 //! The lock is not on the log file itself. The log file is renamed when it is rotated, and a lock stays
-//! with its file. Between the renaming and the lock on the new file, another process could take the lock,
-//! and then the first process could not continue. The lock file, `app.log.lock`, is created once and kept.
-//! If the lock file is removed while a process holds the lock, or if its folder is replaced, a second
-//! process can take the lock.
+//! with its file. Between the renaming and the locking of the new file, another process could take the
+//! lock, and then the first process could not continue. The lock file, `app.log.lock`, is created once and
+//! kept. A second process can take the lock if the lock file is removed while a process holds the lock, or
+//! if its folder is replaced.
 //!
 //! The system releases the lock when the process ends, also by `kill -9`. On Linux, the lock belongs to the
 //! open file (`flock`), so a child process also has the lock until it executes its program. So a child can
@@ -54,7 +54,7 @@ impl Lock {
             }
         }
         // The lock file contains the process ID for the message that a refused process prints. If the disk
-        // is full, only the process ID is missing.
+        // is full, the lock file lacks only the process ID.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }

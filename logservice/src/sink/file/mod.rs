@@ -17,7 +17,7 @@
 //! ```
 //!
 //! A line that the sink has taken is in one of the log's files, complete and exactly once. No line may be
-//! lost, torn or duplicated although other processes work on the same files. So after each write, the sink
+//! lost, torn or duplicated, although other processes work on the same files. So after each write, the sink
 //! checks the open file, and also checks to which file the log's name refers.
 //!
 //! ```text
@@ -45,10 +45,11 @@
 //! [dates](FileBuilder::dated) in their names, and then be compressed (`FileBuilder::compressed`, with the
 //! feature `gzip`). Only one program may rotate the files: either the sink or `logrotate`.
 //!
-//! A rotated file is not kept open. When a caller waits for the [disk](crate::Durability::Disk), the sink
-//! finds a rotated file by its name. A file that another program has moved away is put on the disk when the
-//! sink leaves it, but only if a caller has waited for the disk before. If a program logs nothing, it keeps
-//! a moved or removed file open until its next line, or until it is told to reopen the log.
+//! The sink does not keep a rotated file open. When a caller waits for the [disk](crate::Durability::Disk),
+//! the sink finds a rotated file by its name. A file that another program has moved away is put on the disk
+//! when the sink leaves it, but only if a caller has waited for the disk before. If a program logs nothing,
+//! the sink keeps a moved or removed file open until the next line, or until the sink is told to reopen the
+//! log.
 //!
 //! # With `logrotate`
 //! In this configuration, one process may write the file, or several processes with

@@ -23,8 +23,8 @@ fn with_end(log: &Path, end: &str) -> PathBuf {
 }
 
 /// The end of a rotated file's name, for example `2026-11-25`, `2026-11-25T07` or `2026-11-25T07-33-07`.
-/// The end also has a number from 2 on if the previous file has the same date, and `gz` if the file is
-/// compressed. The values are ordered by the time of the rotations.
+/// The end also has a number, from 2 on, if the previous file has the same date, and `gz` if the file is
+/// compressed. The values are sorted in the order of the rotations.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Dated {
     date: String,
@@ -43,7 +43,7 @@ impl Dated {
         is_date(date).then(|| Self { date: date.to_owned(), number, is_compressed })
     }
 
-    /// Returns the name for the file that is being rotated, whose last line was written at this time. The
+    /// Returns the new name for the log that is being rotated, from the time of its last line. The
     /// date of a rotated file is never before the date of the file that was rotated before it, even if the
     /// clock was set back.
     pub(super) fn next(

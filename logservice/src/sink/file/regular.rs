@@ -62,8 +62,7 @@ enum Fate {
 }
 
 impl Regular {
-    /// Opens the file, and takes its lock unless it is `unlocked`. This function writes nothing to the
-    /// file.
+    /// Opens the file, and takes its lock unless it is `unlocked`. Opening the file writes nothing to it.
     pub(super) fn open(
         path: PathBuf,
         options: OpenOptions,
@@ -115,7 +114,7 @@ impl Regular {
 
     // ANCHOR: write
     /// Writes as many lines as this file has room for, but at least one line. Returns the number of bytes
-    /// that are finally written.
+    /// that are written for good.
     pub(super) fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         for _ in 0..TRIES {
             self.look_now();
@@ -127,13 +126,13 @@ impl Regular {
             if !self.settle(self.look()) {
                 return taken(written);
             }
-            // The file is removed, and these lines are lost with it.
+            // The file was removed, and the lines that were just written are lost with it.
         }
         Err(io::Error::new(ErrorKind::NotFound, "it is removed again and again"))
     }
     // ANCHOR_END: write
 
-    /// Returns the lines that fit into the file, but at least one line.
+    /// Returns the first lines, as many as fit into the file, but at least one line.
     fn piece<'a>(&self, lines: &'a [u8]) -> &'a [u8] {
         let size = self.open.as_ref().map_or(0, |open| open.size);
         let room = match self.rotation.at_bytes {
@@ -158,8 +157,8 @@ impl Regular {
     fn look_now(&mut self) {
         let Some(expected) = self.open.as_ref().map(|open| open.size) else { return };
         match self.look() {
-            // Another process has truncated the file or appended to it, so the part of a torn line cannot
-            // be completed.
+            // Another process has truncated the file or appended to it, so the rest of a torn line cannot
+            // be written after its part.
             Fate::Named(size) if size != expected && !self.torn.is_none() => self.open = None,
             fate => {
                 self.settle(fate);
@@ -187,8 +186,8 @@ impl Regular {
         }
     }
 
-    /// Keeps the file open if it is still the log. Returns true if all lines that were written to it are
-    /// lost.
+    /// Keeps the file open if it is still the log. Returns true if all lines that were written to the file
+    /// are lost.
     fn settle(&mut self, fate: Fate) -> bool {
         let is_gone = matches!(fate, Fate::Removed);
         match (fate, &mut self.open) {

@@ -4,9 +4,9 @@
 //!   app.log ──▶ app.log.1 ──▶ app.log.2 ──▶ … ──▶ app.log.n ──▶ removed
 //! ```
 //!
-//! The files are renamed from the highest number that must move down to the lowest, so that the first free
-//! number is used; the log itself is renamed last. Each step is one `rename`, so a process that is killed
-//! between two steps leaves every file complete, with one number free; the next rotation uses this number.
+//! The files are renamed one after the other, beginning below the first free number; the log itself is
+//! renamed last. Each step is one `rename`, so a process that is killed between two steps leaves every file
+//! complete, with one number free; the next rotation uses this number.
 //!
 //! Files whose names have dates are not renamed: the oldest files are removed, and then the log gets its
 //! new name.

@@ -1,11 +1,11 @@
 //! The data that must be put on the disk when a caller asks for it.
 //!
-//! A rotation does not wait for the disk, because most programs do not need their lines on the disk at
-//! once. But a caller that waits for the disk expects this for all lines, including lines in rotated files.
-//! A rotated file is closed, because an open file would keep its blocks on the disk even after its removal.
+//! A rotation does not wait for the disk, because most programs do not need this. But a caller that waits
+//! for the disk waits for all lines, including lines in rotated files. A rotated file is closed,
+//! because an open file would keep its blocks on the disk even after its removal.
 //! So a rotated file is opened again, by its name, when it must be put on the disk. If another program has
-//! moved a file away, its new name is unknown to the sink. A file that was moved away is put on the disk
-//! when the sink leaves it, if any caller has waited for the disk before.
+//! moved a file away, the sink does not know the file's new name. A file that was moved away is put on the
+//! disk when the sink leaves it, if any caller has waited for the disk before.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -40,9 +40,9 @@ impl Unsynced {
         self.folder = true;
     }
 
-    /// Puts all unsynced files on the disk, and the log itself. `rotated` returns the given number of the
-    /// newest rotated files. A failed sync is not tried again, because the system may have discarded data
-    /// that it could not write.
+    /// Puts all unsynced files on the disk, and the log itself. `rotated` returns the newest rotated files;
+    /// its argument is their number. A failed sync is not tried again, because the system may have
+    /// discarded data that it could not write.
     pub(super) fn sync(
         &mut self,
         current: Option<&File>,

@@ -16,7 +16,7 @@ use super::{LONG, Log, in_own_process};
 
 fn installed() -> Log {
     let log = Log::json();
-    // With these directives, the directives must be searched for every record.
+    // With these directives, the log must search the directives for every record.
     install(&log.service, &Levels::parse("info,x=off").unwrap()).unwrap();
     log
 }
@@ -93,8 +93,8 @@ in_own_process! {
 }
 
 in_own_process! {
-    /// Three thread-local values log when they are dropped: one was created before, one between, and one
-    /// after the thread locals of the service and of the facades.
+    /// Three thread-local values log when they are dropped. One was created before the thread locals of the
+    /// service and of the facades, one between them, and one after them.
     a_thread_logs_while_its_thread_locals_are_dropped
     {
         thread_local! {

@@ -1,5 +1,6 @@
 //! Tests of the facades, through which programs log. A process has only one logger and one subscriber. So a
-//! test that sets them runs in its own process, which is this program, started again for this one test.
+//! test that sets the logger or the subscriber runs in its own process, which is this program, started
+//! again for this one test.
 
 mod alone; // what comes through the two facades of a process
 mod inside; // logging while something is being logged, while a thread ends, while a panic begins

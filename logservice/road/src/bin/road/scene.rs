@@ -66,7 +66,7 @@ impl<L: Log> Scene<L> {
         self.say(format!("log({:?}): {what}", client.line));
     }
 
-    /// Runs a client that logs, and reports the answer.
+    /// Runs a client that logs a line, and reports the answer.
     pub(crate) fn log(&mut self, line: &'static str) {
         let client = self.begin(line);
         self.end(&client);
@@ -87,7 +87,7 @@ impl<L: Log> Scene<L> {
         self.end(client);
     }
 
-    /// Starts to stop the log. The receiver gets a message when `stop` has returned.
+    /// Begins to stop the log, on another thread. The receiver gets a message when `stop` has returned.
     pub(crate) fn begin_to_stop(&self) -> Receiver<()> {
         let (tell, returned) = mpsc::channel();
         let log = Arc::clone(&self.log);

@@ -73,8 +73,8 @@ fn two_in_the_gap<L: Log>() -> Vec<String> {
 }
 // ANCHOR_END: gap
 
-/// The writer has read a count of 1 before a client sets the count to 2. Then the writer sets the count to
-/// 0.
+/// The writer has read a count of 1 before a client sets the count to 2. Afterwards, the writer sets the
+/// count to 0.
 // ANCHOR: count
 fn count_too_low() -> Vec<String> {
     let (held, gaps) = Held::after("the writer has read the count", 1);
@@ -94,8 +94,8 @@ fn count_too_low() -> Vec<String> {
 }
 // ANCHOR_END: count
 
-/// Repeats the lost update of [`count_too_low`], but stops the log later, so that the writer also counts
-/// out the line "two".
+/// Repeats the lost update of [`count_too_low`], but stops the log later, so that the writer also decreases
+/// the count for the line "two".
 fn count_below_zero() -> Vec<String> {
     let (held, gaps) = Held::after("the writer has read the count", 1);
     let mut scene = Scene::<TwoLockLog>::new(1, &gaps);

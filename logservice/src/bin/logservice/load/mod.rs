@@ -60,8 +60,8 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(status))
 }
 
-/// Lets the threads log until each has logged all of its messages, or until `stop` is cancelled. Returns
-/// the durations of the threads' calls, in nanoseconds.
+/// Lets the threads log until each thread has logged all of its messages, or until `stop` is cancelled.
+/// Returns the durations of the threads' calls, in nanoseconds.
 fn log_from_all(args: &LoadArgs, log: &LogHandle, stop: &CancelToken) -> Histogram<u64> {
     let mut calls = calls_of_nanoseconds();
     thread::scope(|scope| {
@@ -82,7 +82,7 @@ fn log_from_one(args: &LoadArgs, thread: u16, log: &LogHandle, stop: &CancelToke
             break;
         }
         let began = Instant::now();
-        // The service itself counts the lines that it refuses, so the error is ignored.
+        // The service itself counts the lines that the service refuses, so the error is ignored.
         let _ = log.say(Level::Info, "load", format_args!("thread {thread} message {message:07} {TEXT}"));
         calls.saturating_record(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX));
     }
