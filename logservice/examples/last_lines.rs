@@ -1,5 +1,5 @@
-//! A process logs without a pause and then ends, in each of ten ways, several times. The example counts how
-//! many of the accepted lines are in the file.
+//! A process logs without a pause and then ends; the example shows ten ways to end, each of them several
+//! times. The example counts how many of the accepted lines are in the file.
 //!
 //! ```sh
 //! cargo run --example last_lines

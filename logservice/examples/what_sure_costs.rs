@@ -1,5 +1,5 @@
-//! Measures the cost of a line for three kinds of callers: a caller that continues at once, a caller that
-//! waits for the system, and a caller that waits for the disk.
+//! Measures the cost of a line for callers that continue at once, for callers that wait for the system, and
+//! for callers that wait for the disk.
 //!
 //! ```sh
 //! cargo run --release --example what_sure_costs

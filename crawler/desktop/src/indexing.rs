@@ -28,7 +28,7 @@ pub struct Indexing {
     pub commit_every: Duration,
     /// The counts of indexed, skipped and removed files.
     pub tally: Arc<Tally>,
-    /// Shows the tally during the run.
+    /// Shows the counts of files during the run.
     pub progress: Progress,
     roots: Vec<PathBuf>,
     rules: Rules,

@@ -1,4 +1,4 @@
-//! Checks the frontier and a worker: each page is handed out once, a site never has more pages in progress
+//! Checks the frontier and a worker. Each page is handed out once, a site never has more pages in progress
 //! than stripes, and the crawl ends when all pages are finished. Shuttle stops a worker at any moment, and
 //! the tests check that no page is lost.
 

@@ -9,8 +9,8 @@ use std::io::{self, Read};
 const LONGEST: usize = 16 << 10;
 
 /// A password or an access token. The `Debug` output of a secret shows nothing of it, not even the length.
-/// The memory is erased when the value is dropped, but copies that the system has made, in a swap file or
-/// in the environment, remain.
+/// The memory is erased when the value is dropped. Copies that the system has made, for example in a swap
+/// file or in the environment, are not erased.
 pub struct Secret(Vec<u8>);
 
 impl Secret {

@@ -22,8 +22,8 @@
 //!    pill.
 //!
 //! A producer ends when its last clone is dropped: at the end of its work, after an error, by a panic, or
-//! because it was told to stop. Putting the pills ignores a request to stop (it is [`masked`]), because
-//! without pills the consumers would never end.
+//! because it was told to stop. The last producer puts its pills even if it is told to stop (the call is
+//! [`masked`]), because without pills the consumers would never end.
 //!
 //! # Why not just close it?
 //!

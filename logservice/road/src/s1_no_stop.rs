@@ -2,7 +2,7 @@
 //! the disk.
 //!
 //! **The fault:** the log can be ended only by killing the writer. When the writer is killed, the lines in
-//! the queue are lost. The clients do not learn that the writer is dead: a client that finds room continues
+//! the queue are lost. The clients do not learn that the writer is dead. A client that finds room continues
 //! to put lines that nobody will write, and a client that finds the queue full waits forever.
 //!
 //! The next step adds a flag.

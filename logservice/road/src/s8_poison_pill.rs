@@ -5,7 +5,7 @@
 //! in step 2. A line behind the pill was accepted, but is never written. With a bounded queue, the next
 //! client between the check and the `put` waits forever.
 //!
-//! A pill is the right tool if the producers are known: each producer puts its own pill as its last item,
+//! A pill is the right tool if the producers are known. Each producer puts its own pill as its last item,
 //! and the consumer ends after it has taken all of these pills. A log does not know its clients,
 //! so it cannot wait for a pill from each client.
 //!

@@ -41,8 +41,8 @@ use crate::Record;
 pub trait Format: Send + Sync {
     /// Appends one line of at most `longest` bytes to `out`, without the line feed at its end.
     ///
-    /// The service cuts a line that is longer. A format with a syntax should not rely on the cut by the
-    /// service, which may break the syntax.
+    /// The service cuts a line that is longer. A format with a syntax should itself keep to `longest`,
+    /// because the cut by the service may break the syntax.
     fn line(&self, record: &Record<'_>, longest: usize, out: &mut String);
 }
 

@@ -1,6 +1,6 @@
 //! Formats the time of a record as text.
 //!
-//! A thread that logs a million times a second computes the calendar only once a second: the thread keeps
+//! A thread that logs a million times a second computes the calendar only once a second. The thread keeps
 //! the text of its last second, and appends the fraction to this text.
 
 use std::cell::Cell;

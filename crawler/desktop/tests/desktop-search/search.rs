@@ -20,7 +20,7 @@ fn every_file_of_a_tree_is_found_by_its_own_word() {
         let path = Path::new(file["path"].as_str().unwrap());
         let name = path.file_name().unwrap().to_str().unwrap();
         assert!(name.contains(&number.to_string()) && name.ends_with(KINDS[number % 6]), "{name}");
-        // A line of a UTF-16 text cannot be found in the bytes of its file.
+        // In a UTF-16 file, a line cannot be found by its UTF-8 bytes.
         if number % 6 != 5 {
             let line = usize::try_from(file["line"].as_u64().unwrap()).unwrap();
             let content = fs::read(path).unwrap();

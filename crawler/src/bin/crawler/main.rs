@@ -1,5 +1,5 @@
-//! Wrong and right ways to end a queue, to stop a crawl, to record the progress of a crawl, to share a
-//! queue among workers, and to pause between requests to a site.
+//! Wrong and right ways to end a queue, to stop a crawl, to record its progress, to share its pages among
+//! workers, and to pause between requests.
 //!
 //! ```text
 //! cargo run --bin crawler -- pills single

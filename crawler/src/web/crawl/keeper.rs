@@ -19,7 +19,8 @@ pub const IN_FLIGHT: usize = 64;
 /// The interval at which a thread that waits for a permit checks whether the keeper can still write.
 const TICK: Duration = Duration::from_millis(50);
 
-/// A keeper. Writes changes to the state; it has a thread only while there are changes to write.
+/// A keeper. Passes changes to a thread that writes them to the state; the thread exists only while there
+/// are changes to write.
 pub struct Keeper {
     state: Arc<State>,
     permits: Arc<Semaphore>,

@@ -175,7 +175,7 @@ where
     F: Fn(&S::Lease, &CancelToken) -> Result<S::Outcome, Cancelled> + Send + Sync + 'static,
 {
     /// Exchanges all finished leases for new leases, and creates a task for each new lease. Only one thread
-    /// takes a turn at a time: if two turns counted the free places at once, the second turn would find
+    /// takes a turn at a time. If two turns counted the free places at once, the second turn would find
     /// none, although the store may have a lease for it.
     ///
     /// The outcomes that arrive during a turn are reported together by the next turn. The first thread that

@@ -35,7 +35,7 @@ pub struct Sitemap {
     /// The other sitemaps, if this sitemap is an index.
     pub indexes: Vec<Url>,
     /// True if the document has a fault: it is no sitemap, its XML is incomplete or not well-formed, its
-    /// elements are nested too deeply, or it has an entity of its own. Damaged compressed data, or another
+    /// elements are nested too deeply, or it declares an entity. Damaged compressed data, or another
     /// text in the place of an `http` or `https` URL, is also a fault. The part before the fault is still
     /// returned; after XML that is not well-formed, nothing is read.
     pub is_broken: bool,

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! If a process ends during a compression, the file stays unchanged, with a part of the compressed file
-//! beside it; the next process that opens the log begins the compression again. Therefore neither a stop
+//! beside it. The next process that opens the log begins the compression again. Therefore neither a stop
 //! nor a drop waits for the compressing thread. Only files with dates are compressed, because their names
 //! do not change: a file that is renamed during the compression could not be removed safely.
 

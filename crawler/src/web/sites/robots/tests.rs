@@ -127,8 +127,8 @@ fn lines_are_read_however_they_are_written() {
     );
 }
 
-/// A pattern, paths that the pattern matches, and paths that it does not match: the published table of a
-/// large search engine ("URL matching based on path values"), and further cases.
+/// A pattern, paths that the pattern matches, and paths that it does not match. The first cases are the
+/// published table of a large search engine ("URL matching based on path values").
 const PATTERNS: &[(&str, &[&str], &[&str])] = &[
     ("/", &["/", "/a?b", "//"], &[]),
     ("/*", &["/", "/a"], &[]),
