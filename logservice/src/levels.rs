@@ -43,8 +43,8 @@ use crate::Level;
 ///
 /// Some directives of other filters are errors in this filter: spans and fields, and a pattern after a `/`.
 /// (A subscriber may have such a filter in addition to this service's layer.) A misspelt level (`inf`,
-/// `warning`, `6`) is also an error, because as a target it would silence all other targets. A target with
-/// such a misspelt level as its name must be written with a level, `inf=trace`.
+/// `warning`, `6`) is also an error, because as a target it would silence all other targets. A target whose
+/// name looks like a misspelt level must be written with a level, `inf=trace`.
 ///
 /// # What it costs
 ///

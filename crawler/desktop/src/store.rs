@@ -200,8 +200,8 @@ pub(super) fn note(is_complete: bool) -> String {
     json!({ "format": FORMAT, "complete": is_complete }).to_string()
 }
 
-/// Runs `call`, which panics if a file on the disk is damaged, and turns such a panic into an error with
-/// the text `what`.
+/// Runs `call`, which panics if a file on the disk is damaged, and turns a panic into an error with the
+/// text `what`.
 ///
 /// # Errors
 /// Returns the error of `call`, or an error with the text `what` if `call` panics.

@@ -13,8 +13,8 @@ use ureq::http::{HeaderMap, Response};
 use ureq::{Body, Error};
 use url::Url;
 
-/// The longest pause that a server can ask for. A crawl that does not wait for such a pause leaves the
-/// server's pages to another run.
+/// The longest pause that a server can ask for. A crawl that does not wait for so long leaves the server's
+/// pages to another run.
 const LONGEST_PAUSE: Duration = Duration::from_hours(24);
 
 /// The largest number of bytes of an `ETag`, or of a date, that are kept.

@@ -16,8 +16,8 @@ pub(super) const CODINGS: &str = "gzip, deflate";
 const MOST_CODINGS: usize = 4;
 
 /// Codings that IANA has registered but that the request did not allow. A server that names any other
-/// coding, such as `none`, `utf-8` or `aws-chunked`, has not encoded the body; browsers also use such a
-/// body as it is.
+/// coding, such as `none`, `utf-8` or `aws-chunked`, has not encoded the body; browsers also use the body
+/// as it is.
 const UNREADABLE: [&str; 9] =
     ["aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress", "zstd"];
 

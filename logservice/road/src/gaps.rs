@@ -1,5 +1,5 @@
 //! The gap between two steps of the code that should be one atomic step. In a normal program, the schedule
-//! decides by chance what another thread does in such a gap. With this hook, a test can stop a thread in
+//! decides by chance what another thread does in the gap. With this hook, a test can stop a thread in
 //! the gap, so that a fault appears every time.
 
 use crate::door::sync::Arc;

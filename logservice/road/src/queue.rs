@@ -3,8 +3,8 @@
 //!
 //! So no thread can close the queue: a client that waits for room continues to wait after the writer has
 //! ended. If the writer alone owned the receiver of a channel, clients would get an error after the end of
-//! the writer; a Rust program should use such a channel. The steps use no channel, in order to show the
-//! purpose of the count of reservations.
+//! the writer; a Rust program should use a channel in this way. The steps use no channel, in order to show
+//! the purpose of the count of reservations.
 
 use executor::channel::{PutError, Receiver, ReceiverExt, Sender, SenderExt, bounded};
 

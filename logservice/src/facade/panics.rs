@@ -28,7 +28,7 @@ use crate::{Durability, Level, LogHandle, Record};
 pub fn log_panics(handle: LogHandle) {
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        // Otherwise a format that has panicked would be called for a line about its own panic, and abort
+        // A format that has panicked would otherwise be called for a line about its own panic, and abort
         // the process.
         if !is_formatting() {
             log(&handle, panic);

@@ -21,9 +21,9 @@
 //! # From one file to the next
 //! Another file may take over the log's name, while the reader still has the old file open. When another
 //! file has taken the name, the reader first reads the old file to its end, and then goes to the next file.
-//! The reader must also find out where the old file ends. After a program has moved the log away, the writer may
-//! still write to the moved file for a while. So the reader leaves the old file only when the next file has
-//! bytes, because then the writer has left the old file, too.
+//! The reader must also find out where the old file ends. After a program has moved the log away, the
+//! writer may still write to the moved file for a while. So the reader leaves the old file only when the
+//! next file has bytes, because then the writer has left the old file, too.
 //!
 //! ```text
 //!                      the name means another        what was written
@@ -34,8 +34,8 @@
 //! Between two polls, the log may be rotated several times. So the next file has the number below the
 //! present number of the old file (`app.log.3` is followed by `app.log.2`); after number 1 comes the log
 //! itself. File names may change while the reader checks them, but files only move
-//! to higher numbers. The result of such a check is right if afterwards the old file still has its name and
-//! there is no file between the two. Files with dates in their names do not move. The next file is the file
+//! to higher numbers. A check is right if afterwards the old file still has its name and there is no file
+//! between the two. Files with dates in their names do not move. The next file is the file
 //! with the next later date, if the names have not changed when this file is open.
 //!
 //! # What is missed

@@ -2,7 +2,7 @@
 //! change the direction of writing, and invisible characters. With dangerous characters, an attacker could
 //! forge records that were never logged, or hide records.
 //!
-//! Four invisible characters are allowed, because ordinary texts contain them. They are the joiners of
+//! Four invisible characters are allowed, because ordinary texts contain them. The four are the joiners of
 //! Persian and of the scripts of India (U+200C, U+200D), and the selectors for the look of an emoji
 //! (U+FE0E, U+FE0F).
 //!

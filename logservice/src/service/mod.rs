@@ -27,8 +27,8 @@
 //!
 //! A service that is stopped writes all accepted lines. Dropping the [`LogService`] stops the service, and
 //! so does a hook that [`stop_at_shutdown`](LogHandle::stop_at_shutdown) registers. A process that ends in
-//! another way (`exit`, `abort`, a signal that is not caught) loses the waiting lines. These are usually
-//! the lines of the last millisecond, and more if the sink is slow.
+//! another way (`exit`, `abort`, a signal that is not caught) loses the waiting lines. The waiting lines
+//! are usually the lines of the last millisecond, and more if the sink is slow.
 //!
 //! A sink may stop to accept lines, for example because of a full disk, a pipe without a reader, or a
 //! system call that never returns. Such a sink delays the end of the process only for a limited time. A

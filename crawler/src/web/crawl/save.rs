@@ -112,7 +112,7 @@ pub fn path(directory: &Path, url: &Url) -> PathBuf {
 }
 
 /// Turns a piece of an address into a file name in which each `%` is followed by two digits, or by a `p`
-/// and two digits. So a suffix that begins with `%` and another character cannot occur in such a name.
+/// and two digits. So a suffix that begins with `%` and another character cannot occur in an escaped name.
 fn name(piece: &str) -> String {
     let mut name = String::with_capacity(piece.len());
     for octet in octets(piece.as_bytes()) {

@@ -1,7 +1,7 @@
 //! The records that the engine may delete, because they are in the file of this process.
 //!
-//! The engine keeps each record in a stream until it is durable. Otherwise a record would be lost if a
-//! process died after the engine had accepted the record and before it was on the disk. The next run of the
+//! The engine keeps each record in a stream until it is durable. If the engine deleted a record earlier,
+//! the record would be lost when a process died before the record was on the disk. The next run of the
 //! process reads the records that are left in the stream. A *mark* is the number of an entry in the stream
 //! of records.
 

@@ -28,7 +28,8 @@ pub const LONGEST: usize = 8000;
 pub fn normalise(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_fragment(None);
-    // Both calls fail only for a URL without a host, and such a URL has neither user name nor password.
+    // Both calls fail only for a URL without a host, and a URL without a host has neither user name nor
+    // password.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     let named = url.host_str().and_then(|host| host.strip_suffix('.')).filter(|name| !name.ends_with('.'));
