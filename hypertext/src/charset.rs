@@ -62,8 +62,8 @@ fn prescan(document: &[u8]) -> Option<&'static Encoding> {
     Scan { rest: begin }.meta().or_else(|| of_xml(begin))
 }
 
-/// Returns the encoding to use for a document that names the given encoding: UTF-16 cannot be right,
-/// because the name was read as ASCII.
+/// Returns the encoding to use for a document that names the given encoding. The name UTF-16 cannot be
+/// right, because this name was read as ASCII.
 fn readable(encoding: &'static Encoding) -> &'static Encoding {
     match encoding {
         _ if encoding == UTF_16LE || encoding == UTF_16BE => UTF_8,

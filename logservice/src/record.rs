@@ -68,8 +68,8 @@ pub struct Record<'a> {
 
 impl<'a> Record<'a> {
     /// Creates a record of the present moment, without fields, spans and source location. Other records can
-    /// be created from this record: `Record { fields: &fields, ..Record::new(Level::Info, "shop",
-    /// format_args!("sold")) }`.
+    /// be created from this record, for example `Record { fields: &fields, ..Record::new(Level::Info,
+    /// "shop", format_args!("sold")) }`.
     pub fn new(level: Level, target: &'a str, message: Arguments<'a>) -> Self {
         let time = SystemTime::now();
         Self { time, level, target, message, fields: &(), spans: &[], file: None, line: None }

@@ -1,11 +1,12 @@
 //! Splits text into words, in the same way for indexing, for searching, and for showing a line of a file.
 //!
-//! A word is a run of letters and digits, in lower case and without accents: `Café_2` gives the words
-//! `cafe` and `2`. Only Latin and Greek letters lose their accents when a text is split. In other scripts a
-//! letter with a mark is another letter: `й` is not `и`, in its form of one character as well as in its
-//! form of two characters. Each Chinese or Japanese character is a word of its own, because these scripts
-//! do not separate words. A search for several Chinese or Japanese characters is a search for a phrase. All
-//! other characters only separate words, so `std::io` is the phrase `std io`.
+//! A word is a run of letters and digits, in lower case and without accents; for example, `Café_2` gives
+//! the words `cafe` and `2`. Only Latin and Greek letters lose their accents when a text is split. In other
+//! scripts a letter with a mark is another letter. For example, the letter `й` is not `и`, in its form of
+//! one character as well as in its form of two characters. Each Chinese or Japanese character is a word of
+//! its own, because these scripts do not separate words. A search for several Chinese or Japanese
+//! characters is a search for a phrase. All other characters only separate words, so `std::io` is the
+//! phrase `std io`.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
@@ -158,7 +159,8 @@ static CLASS: [Class; 256] = {
     classes
 };
 
-/// Returns true for accents that follow their letter: `e` followed by U+0301 looks the same as `é`.
+/// Returns true for accents that follow their letter. For a reader, `e` followed by U+0301 is the same as
+/// `é`.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}')
 }

@@ -1,4 +1,4 @@
-//! Access tokens of OAuth 2.0, which are used in place of passwords: Gmail and Outlook require access
+//! Access tokens of OAuth 2.0, which are used in place of passwords. Gmail and Outlook require access
 //! tokens. Access tokens are sent by XOAUTH2, which Gmail and Outlook accept.
 //!
 //! To get a token, a user needs a browser. So this program reads the token from a file that another program

@@ -59,7 +59,7 @@ impl Session for Pop3 {
         accepted(&line, "the login").map(drop)
     }
 
-    /// Counts all messages on the server: POP3 does not know which messages were read.
+    /// Counts all messages on the server, because POP3 does not know which messages were read.
     fn count(&mut self, _: &str) -> io::Result<u64> {
         self.wire.send("STAT\r\n")?;
         count(&self.answer("STAT")?)

@@ -1,4 +1,4 @@
-//! Measures the cost of a crawl by many processes for the engine, and the gain in speed: `bash
+//! Measures the cost of a crawl by many processes for the engine, and the gain in speed. The command `bash
 //! .ci/redis --measure` prints tables. The variable `CRAWL` names another build of the program, for a
 //! comparison.
 

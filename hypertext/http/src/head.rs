@@ -186,8 +186,8 @@ impl Head {
         }
     }
 
-    /// Passes the header field on if it is relevant. A line that is not a header field is also passed on:
-    /// `ureq` refuses a line that is not a header field.
+    /// Passes the header field on if it is relevant. A line that is not a header field is also passed on,
+    /// and `ureq` refuses the line.
     fn end_field(&mut self) {
         let field = std::mem::take(&mut self.field);
         let Some(colon) = field.iter().position(|byte| *byte == b':') else {

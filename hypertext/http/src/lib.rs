@@ -166,9 +166,10 @@ impl Fetcher {
         Fetcher::with_parts(options, is_private_address, system_lookup)
     }
 
-    /// Creates a fetcher with the given functions in place of the default functions: `is_private` decides
-    /// which addresses are not public, and `lookup` finds the addresses of a host and a port. A literal
-    /// address needs no look-up. The addresses of up to 1024 names are remembered, each for a minute.
+    /// Creates a fetcher with the given functions in place of the default functions. The function
+    /// `is_private` decides which addresses are not public, and `lookup` finds the addresses of a host and
+    /// a port. A literal address needs no look-up. The addresses of up to 1024 names are remembered, each
+    /// for a minute.
     ///
     /// # Errors
     /// Returns the errors of [`new`](Fetcher::new).

@@ -2,7 +2,7 @@ use super::*;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Collects everything that the reader of a document receives, as one text: `<name a=value>`, `</name>`,
+/// Collects everything that the reader of a document receives, as one text of `<name a=value>`, `</name>`,
 /// text, and `\n` at the end of a line.
 #[derive(Default)]
 struct Seen {

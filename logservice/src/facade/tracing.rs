@@ -32,8 +32,9 @@ use crate::{Fields, Levels, LogHandle, Record, Value};
 /// # Ok(()) }
 /// ```
 ///
-/// The layer does not affect other layers of the subscriber: [`filtered`](Self::filtered) gives this layer
-/// its own filter. A filter of the whole subscriber, such as `EnvFilter`, also applies to this layer.
+/// The layer does not affect other layers of the subscriber. The method [`filtered`](Self::filtered) gives
+/// this layer its own filter. A filter of the whole subscriber, such as `EnvFilter`, also applies to this
+/// layer.
 ///
 /// For each field of a span, events show the value that was recorded last. A value that has only `Debug` or
 /// `Display` is formatted when it is recorded. The layer ignores `follows_from` relations between spans.

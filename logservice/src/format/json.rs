@@ -23,12 +23,12 @@ use crate::{Fields, Format, Record, Value};
 ///
 /// * `fields` and `spans` (the outermost first) are missing if they are empty. A program's own keys are
 ///   nested, so that they do not collide with the keys of the format. The second of two equal keys gets a
-///   number: `key#2`.
-/// * Values keep their types. Numbers that JSON does not support are written as strings: `"NaN"`, `"inf"`,
-///   and integers that need more than 64 bits. A value that has only `Debug` or `Display` is a string; an
-///   error is also a string, with its causes. * A line that would be too long is still an object. A line
-///   that was cut has a number `cut`, the count of missing bytes. A text that was cut ends with `…`; a
-///   member without any room is left out.
+///   number, for example `key#2`.
+/// * Values keep their types. Numbers that JSON does not support are written as strings, for example
+///   `"NaN"`, `"inf"`, and integers that need more than 64 bits. A value that has only `Debug` or `Display`
+///   is a string; an error is also a string, with its causes.
+/// * A line that would be too long is still an object. A line that was cut has a number `cut`, the count of
+///   missing bytes. A text that was cut ends with `…`; a member without any room is left out.
 #[derive(Debug, Clone)]
 pub struct Json {
     stamp: Stamp,

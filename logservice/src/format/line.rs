@@ -17,7 +17,7 @@ pub(super) struct Line<'a> {
     start: usize,
     /// The position at which the line must end.
     end: usize,
-    /// The position up to which text may be appended: `end`, or 0 after some text was left out.
+    /// The position up to which text may be appended, which is `end`, or 0 after some text was left out.
     open: usize,
     /// The number of bytes that were left out. If this number is not zero, only [`close`](Self::close)
     /// appends text.

@@ -63,7 +63,7 @@ fn assert_complete(mut files: Vec<Vec<usize>>, lines: usize, what: &str) {
 
 // ----- one thing after the other -----
 
-/// Returns the number of rounds: `LOG_ROUNDS`, or a small default.
+/// Returns the number of rounds, which is `LOG_ROUNDS`, or a small default.
 pub(crate) fn rounds() -> u64 {
     std::env::var("LOG_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(8)
 }

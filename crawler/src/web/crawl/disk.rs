@@ -1,7 +1,7 @@
 //! The store of a crawl that one process works on: the order of the pages is in memory, and the records of
 //! the pages are in a file.
 //!
-//! The store changes its pages in memory and in the file in one place: [`exchange`](Store::exchange). The
+//! The store changes its pages in memory and in the file in one place, [`exchange`](Store::exchange). The
 //! data in memory can be restored from the file at any time, and each run restores it at its start. The
 //! file lags behind memory by the pages that are [in flight](super::keeper), but all records in the file
 //! are true.

@@ -80,7 +80,7 @@ pub struct Asking {
     rules: Option<Rules>,
     /// The text of the rules, if it was read. The text is empty if the site has no `robots.txt`.
     text: Option<Vec<u8>>,
-    /// The files that are still to be requested: `robots.txt` is the first file, and the lists follow. The
+    /// The files that are still to be requested. The first file is `robots.txt`, and the lists follow. The
     /// first file in the queue is the next to be requested.
     next: VecDeque<Url>,
     /// Every address that was ever in `next`; it is needed because a list may name itself.

@@ -105,7 +105,8 @@ impl Demo {
         self.url("/")
     }
 
-    /// Returns the address for a path on the site: `path` begins with a slash and may have a query.
+    /// Returns the address for a path on the site. The parameter `path` begins with a slash and may have a
+    /// query.
     ///
     /// # Panics
     /// Panics if the result is not a valid address.

@@ -68,7 +68,7 @@ impl FileBuilder {
         self
     }
 
-    /// Compresses rotated files in the format of `gzip`: `app.log.2026-11-25.gz`. Compression requires
+    /// Compresses rotated files in the format of `gzip`, to `app.log.2026-11-25.gz`. Compression requires
     /// names with [dates](Self::dated). A thread compresses the files, and delays neither the log nor the
     /// end of the process. Files that are not compressed before the process ends are compressed by the next
     /// process that opens the log. A failure is reported on standard error, and the file stays unchanged.

@@ -25,8 +25,8 @@
 //!
 //! While the engine does not answer, outcomes are kept and sent later. A request without an answer may
 //! still have arrived, so the process sends the request again with the same number, and the engine repeats
-//! its answer. No thread waits for the engine to answer again: `exchange` hands out no leases during an
-//! outage.
+//! its answer. No thread waits for the engine to answer again, because `exchange` hands out no leases
+//! during an outage.
 
 mod engine;
 mod join;

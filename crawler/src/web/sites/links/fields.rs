@@ -8,7 +8,7 @@ use url::Url;
 const MOST: usize = 100;
 
 /// Returns the links in the header fields `Link` (RFC 8288) and `Refresh` of an answer, as if the links
-/// were in the document: Only links whose `rel` is `next`, `prev` or `canonical` are returned. The links
+/// were in the document. Only links whose `rel` is `next`, `prev` or `canonical` are returned. The links
 /// are relative to the URL of the answer.
 pub fn of_head(link: &[String], refresh: Option<&str>, url: &Url) -> Links {
     let resolve = |target: &str| {

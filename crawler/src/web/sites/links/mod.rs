@@ -43,8 +43,8 @@ pub struct Links {
     pub left_out: usize,
 }
 
-/// Finds the links of a document: `href` of `<a>`, `<area>`, and of `<link>` with `rel` `next` or `prev`;
-/// `src` of `<iframe>` and `<frame>`; the URL of `<meta http-equiv=refresh>`. Links are relative
+/// Finds the links of a document, which are `href` of `<a>`, `<area>`, and of `<link>` with `rel` `next` or
+/// `prev`; `src` of `<iframe>` and `<frame>`; and the URL of `<meta http-equiv=refresh>`. Links are relative
 /// to the first `<base href>`, at any position, or else to `url`, the document's own URL.
 ///
 /// The result leaves out links with `rel=nofollow`, links with a scheme that is not fetched (`javascript:`,

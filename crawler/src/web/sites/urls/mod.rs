@@ -17,7 +17,7 @@ use url::{Host, Url};
 /// 8000 bytes.
 pub const LONGEST: usize = 8000;
 
-/// Returns the normal form of a URL: URLs that name the same page have the same normal form.
+/// Returns the normal form of a URL. URLs that name the same page have the same normal form.
 ///
 /// When the crate `url` parses the text, it already normalises the case of scheme and host, dot segments,
 /// the default port, and an empty path. This function removes the fragment, the user name, the password,
