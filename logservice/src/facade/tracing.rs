@@ -199,7 +199,8 @@ fn is_from_log(event: &Event<'_>) -> bool {
 
 const LOG_TARGET: &str = "log.target";
 
-/// The source location of a record of the `log` crate. The values are borrowed only during the visit.
+/// The source location of a record of the `log` crate. The visited values are borrowed only during the
+/// visit.
 #[derive(Default)]
 struct FromLog {
     target: String,

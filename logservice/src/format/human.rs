@@ -17,8 +17,8 @@ use crate::{Fields, Format, Level, Record, Value};
 ///
 /// A text from outside cannot forge a line or control the reader's terminal. All control characters are
 /// escaped (`\n`, `\u{1b}`), and so are characters that change the direction of writing and invisible
-/// characters. A value that could be mistaken for two values is put in quotation marks. (The message is not
-/// quoted. If a machine reads the log, use [`Json`](super::Json).)
+/// characters. A value that could be mistaken for two values is put in quotation marks, but the message is
+/// not quoted. If a machine reads the log, use [`Json`](super::Json).
 ///
 /// A line that would be too long ends with `… 1234 bytes cut`.
 #[derive(Debug, Clone)]

@@ -128,7 +128,7 @@ impl<'a> Line<'a> {
         &self.out[range]
     }
 
-    /// Removes the text after `place`, and counts it as left out.
+    /// Removes the text after `place`, and counts the removed bytes as left out.
     pub(super) fn take_back(&mut self, place: usize) {
         self.leave_out(self.out.len() - place);
         self.out.truncate(place);

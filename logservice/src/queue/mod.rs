@@ -31,7 +31,7 @@
 //!
 //! Waking a thread is the largest part of a caller's cost. So the writer *lingers* after it has written: it
 //! sleeps for a millisecond, and only a half-full buffer, a flush or a stop wakes it earlier. If no line
-//! has come during this millisecond, the writer goes to *sleep*, and the next line wakes it. A steady
+//! has come while the writer lingered, the writer goes to *sleep*, and the next line wakes it. A steady
 //! stream of lines needs no wake-up.
 //!
 //! # Invariants

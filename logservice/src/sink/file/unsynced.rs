@@ -1,7 +1,7 @@
 //! The data that must be put on the disk when a caller asks for it.
 //!
-//! A rotation does not wait for the disk, because most programs do not need this. But a caller that waits
-//! for the disk waits for all lines, including lines in rotated files. A rotated file is closed,
+//! A rotation does not wait for the disk, because most programs do not need durable lines. But a caller
+//! that waits for the disk waits for all lines, including lines in rotated files. A rotated file is closed,
 //! because an open file would keep its blocks on the disk even after its removal.
 //! So a rotated file is opened again, by its name, when it must be put on the disk. If another program has
 //! moved a file away, the sink does not know the file's new name. A file that was moved away is put on the

@@ -284,9 +284,9 @@ impl Form {
     }
 }
 
-/// Returns true for reserved characters that stay as they are written. The characters `*` and `$` are not
-/// kept as they are written, because they have a meaning in patterns. The characters `#`, which no path
-/// has, and `'`, which `url` encodes only in queries, are not kept as they are written either.
+/// Returns true for reserved characters that stay as they are written. The characters `*` and `$` do not
+/// stay as they are written, because they have a meaning in patterns. The characters `#`, which no path
+/// has, and `'`, which `url` encodes only in queries, do not stay as they are written either.
 fn is_kept(byte: u8) -> bool {
     matches!(
         byte,
