@@ -21,10 +21,10 @@
 //!
 //! A failure at first counts against the site, and not against the page. After some failures in a row, or
 //! if the site demands it, the site is closed and paused; after the pause, the crawler asks the site for
-//! its rules again. If the site answers, the failures count against the pages. If the site does not answer, its pause
-//! is doubled, and its pages keep their places and their tries. If a site does not answer for longer than
-//! the crawl's patience, the site is left: its pages still wait in the state, and the next run fetches
-//! them.
+//! its rules again. If the site answers, the failures count against the pages. If the site does not answer,
+//! its pause is doubled, and its pages keep their places and their tries. If a site does not answer for
+//! longer than the crawl's patience, the site is left: its pages still wait in the state, and the next run
+//! fetches them.
 //!
 //! # Invariants
 //!
