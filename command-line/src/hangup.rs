@@ -1,7 +1,7 @@
 //! SIGHUP, the signal of a terminal that is gone.
 
-/// Whether a program must handle SIGHUP as it handles SIGTERM: on Linux, and unless the program was started
-/// with SIGHUP ignored.
+/// Returns whether a program must handle SIGHUP as it handles SIGTERM: on Linux, and unless the program
+/// was started with SIGHUP ignored.
 ///
 /// `nohup` starts a program with SIGHUP ignored, and a handler would take away what the user has asked for.
 /// Linux lists the ignored signals in `/proc`. On other systems a program would need a system call for which

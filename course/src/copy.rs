@@ -28,7 +28,7 @@ impl Copy {
     ///
     /// # Errors
     ///
-    /// If a file cannot be read or written.
+    /// Returns an error if a file cannot be read or written.
     pub fn of(workspace: &Workspace, name: &str) -> anyhow::Result<Self> {
         let to = workspace.target().join(name);
         if to.exists() {

@@ -104,7 +104,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Whether the copy lacks the file at this path.
+    /// Returns whether the copy lacks the file at this path.
     fn leaves_out(&self, path: &str) -> bool {
         let mut parts = path.split('/');
         let is_answer = parts.next() == Some("exercises")

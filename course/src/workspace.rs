@@ -79,8 +79,8 @@ impl Workspace {
     }
 }
 
-/// Whether a directory has build output. Cargo marks the directories that it makes, but not one that existed
-/// before, such as a `target` beside a manifest with a copy of the project in it.
+/// Returns whether a directory has build output. Cargo marks the directories that it makes, but not one
+/// that existed before, such as a `target` beside a manifest with a copy of the project in it.
 #[cfg(feature = "book")]
 pub(crate) fn was_built(dir: &Path) -> bool {
     dir.join("CACHEDIR.TAG").exists()

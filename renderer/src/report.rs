@@ -37,7 +37,7 @@ pub struct Report {
     pub replaced: Vec<Missing>,
     /// A program's own additions to the JSON: names and values.
     pub more: Vec<(&'static str, Value)>,
-    /// Whether the page has neither words nor images.
+    /// True if the page has neither words nor images.
     pub is_empty: bool,
     /// Elements that were left out, since the page has more elements, or more text, than its limits allow.
     pub left_out: usize,
@@ -45,7 +45,7 @@ pub struct Report {
     pub cut: usize,
     /// Characters that are boxes in the picture.
     pub no_glyph: NoGlyph,
-    /// Whether a signal ended it.
+    /// True if a signal ended it.
     pub interrupted: bool,
 }
 

@@ -186,7 +186,7 @@ impl Screen {
         wait()
     }
 
-    /// Whether the element in this place is still open.
+    /// Returns whether the element in this place is still open.
     pub fn is_open(&self, place: usize) -> bool {
         self.settled.get(place) == Some(&false)
     }

@@ -1,11 +1,11 @@
-//! Two listeners at one address, each with a queue of its own. What happens to the clients in a queue whose
-//! listener is closed?
+//! Opens two listeners at one address, each with its own queue. Shows what happens to the clients in a
+//! queue whose listener is closed.
 //!
 //! ```sh
 //! cargo run --example closed_queue
 //! ```
 //!
-//! The book's chapter: One loop for each processor.
+//! The book's chapter: There is one loop for each processor.
 
 use std::io;
 

@@ -1,11 +1,11 @@
-//! What a client sees of a full backlog. A listening socket has room for a few connections, and no thread
-//! accepts them.
+//! Shows what a client observes when the backlog is full. A listening socket has room for a few
+//! connections, and no thread accepts the connections.
 //!
 //! ```sh
 //! cargo run --example full_backlog
 //! ```
 //!
-//! The book's chapter: When there is no room.
+//! The book's chapter: Shows what a client observes when there is no room in the backlog.
 
 use socket2::{Domain, Socket, Type};
 use std::net::{SocketAddr, TcpListener, TcpStream};

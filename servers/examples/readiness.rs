@@ -1,5 +1,5 @@
-//! How the system reports a readable connection: if level-triggered, as long as the connection is readable;
-//! if edge-triggered, once, when the connection becomes readable.
+//! Shows how the system reports a readable connection: if level-triggered, as long as the connection is
+//! readable; if edge-triggered, once, when the connection becomes readable.
 //!
 //! ```sh
 //! cargo run --example readiness
@@ -46,7 +46,7 @@ fn said(is_readable: bool) -> &'static str {
 }
 
 // ANCHOR: level
-/// Whether there are bytes to read.
+/// Returns whether there are bytes to read.
 fn level(socket: &TcpStream) -> bool {
     let patience = Timespec::try_from(PATIENCE).expect("it is short");
     let mut asked = [PollFd::new(socket, PollFlags::IN)];
@@ -67,7 +67,7 @@ impl Edges {
         Ok(Edges { poll, _socket: socket })
     }
 
-    /// Whether bytes have arrived since the system was last asked.
+    /// Returns whether bytes have arrived since the system was last asked.
     fn ask(&mut self) -> bool {
         let mut events = Events::with_capacity(8);
         self.poll.poll(&mut events, Some(PATIENCE)).is_ok() && !events.is_empty()

@@ -1,4 +1,5 @@
-//! A page on a pool of one thread cannot wait for its header, and is shown without it. Only the log says why.
+//! On a pool of one thread, the task of a page cannot wait for the task of its header, so the page
+//! is shown without the header. Only the log shows the reason.
 //!
 //! ```sh
 //! RUST_LOG=executor=warn cargo run --example starvation_in_the_log

@@ -1,14 +1,14 @@
-//! The properties that must hold for any bytes.
+//! The properties that must hold for any input.
 //!
 //! 1. Nothing panics.
-//! 2. Where the arriving bytes are split does not matter: the requests, their bodies and the refusal at the
-//!    end are the same.
-//! 3. Whether a request is answered in its conversation or taken out first does not matter.
-//! 4. If a step is asked for twice, it is the same both times. A refusal is repeated, whatever arrives after
-//!    it.
+//! 2. The places where the arriving bytes are split do not matter: the requests, their bodies and the
+//!    refusal at the end are the same.
+//! 3. A request gets the same answer whether it is answered in its conversation or taken out first.
+//! 4. If a step is asked for twice, the conversation returns the same step both times. A refusal is
+//!    repeated, whatever bytes arrive after it.
 //! 5. Memory taken from the shared bound is given back when the conversation and its requests are dropped.
-//! 6. A refusal has a status that tells the client its mistake, and no more bytes are held than the limits
-//!    allow.
+//! 6. A refusal has a status that tells the client its mistake, and the conversation holds no more bytes
+//!    than the limits allow.
 
 use servers::Limits;
 use servers::http::{Body, Conversation, OwnedRequest, Refusal, Request, Response, Room, Status, Step};
@@ -18,7 +18,7 @@ use std::time::Instant;
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Heard {
     requests: Vec<Exchange>,
-    /// Why the conversation ended, if it ended before the end of the bytes.
+    /// The reason why the conversation ended, if it ended before the end of the bytes.
     refusal: Option<Refusal>,
 }
 
@@ -32,7 +32,7 @@ struct Exchange {
     body: Vec<u8>,
 }
 
-/// Returns the default limits, and limits so small that small inputs exceed them.
+/// Returns the default limits, and also limits that even small inputs exceed.
 pub(crate) fn all_limits() -> [Limits; 2] {
     let small =
         Limits { max_request_line: 40, max_head: 120, max_headers: 4, max_body: 20, ..Limits::default() };
@@ -46,7 +46,8 @@ pub(crate) fn check(bytes: &[u8], limits: &Limits) {
     assert_eq!(whole, taken, "taken away: {:?}", bytes.escape_ascii().to_string());
     let byte_by_byte = converse(bytes.chunks(1), limits);
     assert_eq!(whole, byte_by_byte, "byte by byte: {:?}", bytes.escape_ascii().to_string());
-    // Two cuts that depend only on the input, so that a failure can be repeated.
+    // Two places at which the input is cut; they depend only on the input, so that a failure can be
+    // repeated.
     let sum = bytes.iter().fold(bytes.len(), |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     check_cuts(bytes, [sum % (bytes.len() + 1), sum / 7 % (bytes.len() + 1)], limits);
     if let Some(refusal) = whole.refusal {
@@ -60,7 +61,8 @@ pub(crate) fn check(bytes: &[u8], limits: &Limits) {
     }
 }
 
-/// Panics unless `bytes` are understood in the same way in one piece and cut in two at each of these places.
+/// Panics unless `bytes` are understood in the same way when they arrive in one piece and when they
+/// are cut in two at each of these places.
 pub(crate) fn check_cuts(bytes: &[u8], cuts: impl IntoIterator<Item = usize>, limits: &Limits) {
     let whole = converse([bytes], limits);
     for cut in cuts {
@@ -74,7 +76,8 @@ pub(crate) fn check_cuts(bytes: &[u8], cuts: impl IntoIterator<Item = usize>, li
     }
 }
 
-/// Reads requests and their bodies from pieces as they arrive, and answers them, the way a server does.
+/// Reads requests and their bodies from pieces as the pieces arrive, and answers the requests, as a
+/// server does.
 fn converse<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, limits: &Limits) -> Heard {
     converse_by(answered, pieces, limits)
 }
@@ -103,7 +106,8 @@ fn converse_in<'b>(
         conversation.arrived(piece, now);
         advance(&mut conversation, requests, now, way)?;
     }
-    // Bytes that were too few to be parsed are parsed now. Half a request is refused.
+    // Bytes that were too few to be parsed earlier are parsed now. An incomplete request is
+    // refused.
     conversation.ended();
     advance(&mut conversation, requests, now, way)
 }
@@ -124,7 +128,7 @@ fn advance(
     }
 }
 
-/// Returns the next step, and checks that a second call says the same.
+/// Returns the next step, and checks that a second call returns the same step.
 fn step(conversation: &mut Conversation, now: Instant) -> Result<Step, Refusal> {
     let said = conversation.step();
     assert_eq!(conversation.step(), said, "asked again");

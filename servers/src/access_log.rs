@@ -1,8 +1,8 @@
-//! The access log: each answer has an event, which begins when the answer begins and ends with the answer's
+//! The access log: an event for each answer, which begins when the answer begins and ends with the answer's
 //! last byte.
 //!
-//! An event names the thread that answers: other web servers' logs do not, but threads are what this course
-//! is about.
+//! An event contains the name of the thread that answers: other web servers' logs do not, but threads are
+//! what this course is about.
 
 use crate::http::{Request, date};
 use std::fmt::Write;
@@ -12,11 +12,11 @@ use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, info};
 
-/// The target of the events that are the access log.
+/// The target of the events of the access log.
 pub const ACCESS: &str = "servers::access";
 
-/// The event of each answer: client, time, request, status, bytes of the body that were sent, duration,
-/// thread; and whether the body was cut off.
+/// The event of each answer has these fields: client, time, request, status, bytes of the body that
+/// were sent, duration, thread, and whether the body was cut off.
 ///
 /// The event has the target [`ACCESS`], the level info, no message, and these fields:
 ///
@@ -34,34 +34,34 @@ pub const ACCESS: &str = "servers::access";
 /// [`show_diagnostics`](crate::show_diagnostics) writes the event as a line on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessLog {
-    /// An event for each answer.
+    /// The events of the access log, one for each answer.
     Events,
     /// Nothing.
     Quiet,
 }
 
-/// The event of an answer that is on its way.
+/// The event of an answer that is being sent.
 #[derive(Debug)]
 pub(crate) struct Line {
     client: IpAddr,
-    /// The text of the line's beginning: the time, and then the request line.
+    /// The first part of the line: the time, and then the request line.
     text: String,
-    /// How many bytes at the beginning of the text are the time.
+    /// The number of bytes at the beginning of the text that are the time.
     time: usize,
     status: u16,
-    /// The thread that answers.
+    /// The thread that answers the request.
     thread: Thread,
 }
 
 impl AccessLog {
-    /// Whether a subscriber receives the events. This check costs one atomic load, while `enabled!` would
-    /// also call the subscriber, which the event then calls again.
+    /// Returns whether a subscriber receives the events. This check costs one atomic load.
+    /// `enabled!` would also call the subscriber, which the event then calls again.
     pub(crate) fn is_on(self) -> bool {
         self == AccessLog::Events && LevelFilter::current() >= Level::INFO
     }
 
     /// Begins the event of an answer with this status; returns `None` if no subscriber receives the events.
-    /// `request` is `None` if it could not be read.
+    /// `request` is `None` if the request could not be read.
     pub(crate) fn begin(self, peer: SocketAddr, request: Option<&Request<'_>>, status: u16) -> Option<Line> {
         if !self.is_on() {
             return None;
@@ -80,7 +80,7 @@ impl AccessLog {
 fn push_request_line(text: &mut String, request: &Request<'_>) {
     let _ = write!(text, "{} ", request.method); // to a `String` it cannot fail
     for (place, part) in request.target.split('"').enumerate() {
-        // A quotation mark in the target would look like the end of the request line.
+        // A quotation mark in the target would look like the end of the request line in the log.
         text.push_str(if place > 0 { "%22" } else { "" });
         text.push_str(part);
     }
@@ -88,8 +88,9 @@ fn push_request_line(text: &mut String, request: &Request<'_>) {
 }
 
 impl Line {
-    /// Ends the event. The system has taken `bytes` of the body (whether the client has received them is not
-    /// known). If the answer `is_cut`, more of it should have been sent.
+    /// Ends the event of an answer. The system has taken `bytes` of the body; it is not known
+    /// whether the client has received them. If the answer `is_cut`, the server should have sent
+    /// more bytes.
     pub(crate) fn end(self, bytes: u64, is_cut: bool, took: Duration) {
         let (time, request) = self.text.split_at(self.time);
         info!(

@@ -12,9 +12,9 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// The most threads that a stage may have: more than a user needs, and fewer than most systems give. Close to
-/// the system's own limit a thread can start and then lack memory for its first steps; in that case the
-/// standard library ends the process.
+/// The largest number of threads that a stage may have: more than a user needs, and fewer than most systems
+/// allow. Close to the system's own limit, a thread may start and then have no memory for its first steps;
+/// in that case the standard library ends the process.
 const MOST_THREADS: usize = 10_000;
 
 /// The flags of every stage.
@@ -83,7 +83,7 @@ impl ServerArgs {
     ///
     /// # Errors
     ///
-    /// A sentence that says what to do, if there is no such directory.
+    /// Returns a sentence that says what to do, if there is no such directory.
     pub fn site(&self) -> anyhow::Result<Site> {
         let below = |root: &PathBuf| {
             Files::below(root).map_err(|error| {
@@ -95,7 +95,8 @@ impl ServerArgs {
         Ok(site.with_panic().answering_for(self.hosts.on(self.addr.ip())))
     }
 
-    /// Whether answers are logged. [`show_diagnostics`] writes them to stderr, with what `RUST_LOG` asks for.
+    /// Returns whether answers are logged. [`show_diagnostics`] writes answers to stderr, and also
+    /// the events that `RUST_LOG` asks for.
     pub fn log(&self) -> AccessLog {
         show_diagnostics();
         if self.quiet { AccessLog::Quiet } else { AccessLog::Events }

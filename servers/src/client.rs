@@ -1,11 +1,12 @@
-//! A client that is being served by a thread: every wait for the client ends, and an answer is one write if
-//! possible.
+//! A client that is being served by a thread: every wait for the client has a limit, and an answer is a
+//! single write if possible.
 //!
-//! Every wait for a client ends: a read returns at a time that the caller gives, or after [50 ms](SLICE), so
-//! that the caller can check whether something else ends its wait; a write is limited by a
-//! [budget](crate::write_budget). The token of the task that serves the client ends its waits, too. A read
-//! whose task is cancelled returns within a slice, or at once if it waits for longer, and its caller then
-//! checks [`is_cancelled`](Client::is_cancelled). A write ends soon after the cancel.
+//! Every wait for a client has a limit. A read returns at a time that the caller gives, or after [50
+//! ms](SLICE), so that the caller can check for other reasons to end the wait. A write is limited by a
+//! [budget](crate::write_budget). If the task that serves the client is cancelled, its token also ends the
+//! waits for the client. If the task is cancelled, a read returns within a slice (at once if the read
+//! would wait for longer), and its caller then checks [`is_cancelled`](Client::is_cancelled). A write ends
+//! soon after the task is cancelled.
 //!
 //! [`lingering`](crate::lingering) decides how long the server reads on after the last answer.
 
@@ -21,31 +22,32 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a read or a write waits before its thread checks whether its deadline has passed, whether its
-/// task was cancelled, and whether the server needs the thread.
+/// The time that a read or a write waits before its thread checks whether its deadline has passed,
+/// whether its task was cancelled, and whether the server needs the thread.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
-/// The shortest time-out of a socket; it is not zero, because zero means no time-out to the system.
+/// The shortest time-out of a socket; it is not zero, because for the system zero means no
+/// time-out.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// A connection that is being served.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// This field is dropped first, so that a client that has seen the end of its connection finds a place
-    /// for another one.
+    /// This field is dropped first, so that a client that has seen the end of its connection finds a free
+    /// place for another connection.
     _place: Option<Place>,
     stream: Arc<TcpStream>,
     peer: SocketAddr,
-    /// The token of the task that serves it.
+    /// The token of the task that serves the client.
     task: CancelToken,
     reads: Waits,
     writes: Waits,
-    /// Ends a long wait when the task is cancelled.
+    /// The registration that ends a long wait when the task is cancelled.
     wakes: OnceCell<Registration>,
 }
 
-/// How long one read, or one write, waits. The socket gets this time-out only before the first call that must
-/// wait: on many connections there is only one request, which has already arrived, and one answer, for which
+/// The time that one read or one write waits. The socket gets this time-out only before the first call that
+/// must wait. Many connections have only one request, which has already arrived, and one answer, for which
 /// there is room.
 #[derive(Debug)]
 struct Waits {
@@ -53,19 +55,20 @@ struct Waits {
     set: Cell<Option<Duration>>,
 }
 
-/// For how long one read may wait.
+/// The time that one read may wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// For a [slice](SLICE) at most.
+    /// The read waits for a [slice](SLICE) at most.
     ASlice,
-    /// Until this time, or up to a slice longer. Only a cancel of the task ends the wait earlier.
+    /// The read waits until this time, or up to a slice longer. Only cancellation of the task ends
+    /// the wait earlier.
     Until(Instant),
 }
 
-/// What one read brought.
+/// The result of one read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Received {
-    /// This many bytes, at least one.
+    /// The read has returned this many bytes, at least one.
     Bytes(usize),
     /// Nothing yet.
     Nothing,
@@ -80,7 +83,7 @@ impl Client {
         place: Option<Place>,
         limits: &Limits,
     ) -> io::Result<Client> {
-        // On Linux the socket inherits this from the listener.
+        // On Linux the socket inherits this option from the listener.
         if !cfg!(target_os = "linux") {
             stream.set_nodelay(true)?;
         }
@@ -103,7 +106,7 @@ impl Client {
         self.peer
     }
 
-    /// Whether the task that serves this client was told to stop.
+    /// Returns whether the task that serves this client was told to stop.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.task.is_cancelled()
     }
@@ -133,8 +136,8 @@ impl Client {
                 deadline.saturating_duration_since(Instant::now()).max(SHORTEST)
             }
         };
-        // The present time-out of the socket is kept if it is nearly right: usually the wait is the same as
-        // before, and needs no system call.
+        // The current time-out of the socket is kept if it is nearly right: usually the wait is as long as
+        // before, and no system call is needed.
         if self.reads.set.get().is_none_or(|set| set > longest + SLICE || set < longest / 2) {
             self.stream.set_read_timeout(Some(longest))?;
             self.reads.set.set(Some(longest));
@@ -142,18 +145,18 @@ impl Client {
         (&*self.stream).read(bytes)
     }
 
-    /// From now on, a cancel of the task ends a read that waits.
+    /// From now on, cancelling the task ends a read that waits.
     fn wake_when_cancelled(&self) {
         self.wakes.get_or_init(|| {
             let stream = Arc::downgrade(&self.stream);
             self.task.on_cancel(move || {
-                // The read then returns no bytes; half a request is still answered.
+                // The read then returns no bytes; the server still answers an incomplete request.
                 let _ = stream.upgrade().map(|stream| stream.shutdown(Shutdown::Read));
             })
         });
     }
 
-    /// Calls write once, and waits for room for a slice at most.
+    /// Calls write once, and waits until there is room, for a slice at most.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         if self.writes.set.get().is_none() {
             match at_once::write(&self.stream, bytes) {
@@ -166,13 +169,13 @@ impl Client {
         (&*self.stream).write(bytes)
     }
 
-    /// Returns the writer of one answer, within the budget that `limits` give it.
+    /// Returns the writer of one answer, with the budget that `limits` gives to the answer.
     pub(crate) fn writer(&self, limits: &Limits) -> Writer<'_> {
         Writer { client: self, budget: WriteBudget::new(limits, Instant::now()), taken: 0 }
     }
 
     /// Closes the connection after the last answer to a client whose requests were all read completely. Waits
-    /// only if the client goes on sending.
+    /// only if the client continues to send.
     pub(crate) fn finish(self, still_sending: StillSending) {
         let has_more = match still_sending {
             StillSending::No => false,
@@ -184,7 +187,8 @@ impl Client {
         }
     }
 
-    /// Ends the sending side, then throws away what arrives until the client ends its side, or time is up.
+    /// Ends the sending side, then discards what arrives until the client ends its side, or until
+    /// the time is over.
     pub(crate) fn linger(self, mut lingering: Lingering) {
         if self.stream.shutdown(Shutdown::Write).is_err() {
             return;
@@ -265,9 +269,9 @@ impl Write for Writer<'_> {
     }
 }
 
-/// Whether the error means only that a read or a write has timed out or was interrupted.
+/// Returns whether the error means only that a read or a write has timed out or was interrupted.
 pub(crate) fn is_nothing_yet(error: &io::Error) -> bool {
-    // It depends on the platform which of the first two kinds of error a time-out gives.
+    // Which of the first two kinds of error a time-out returns depends on the platform.
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
@@ -294,8 +298,8 @@ mod at_once {
     }
 }
 
-/// On systems that have no flag for a single call that must not wait, the socket is made non-blocking during
-/// the call.
+/// On systems that have no flag for a single non-blocking call, the socket is made non-blocking during the
+/// call.
 #[cfg(not(unix))]
 mod at_once {
     use std::io::{self, Read, Write};
@@ -341,7 +345,8 @@ mod tests {
         peer.write_all(b"here already").unwrap();
         let client = listener.incoming().next().unwrap().take(&Limits::default()).unwrap();
         let mut bytes = [0; 100];
-        // The byte may still be on its way through the network; in that case the first read waits for it.
+        // The byte may still be on its way through the network; in that case the first read waits
+        // for the byte.
         let has_waited = client.receive(&mut bytes, Wait::ASlice).unwrap() == Received::Nothing;
         assert_eq!(
             client.stream.read_timeout().unwrap().is_some(),

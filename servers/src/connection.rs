@@ -1,4 +1,4 @@
-//! A client between `accept` and the task that serves it: the client is answered even if no task ever serves
+//! A client that has been accepted and is not served yet: the client is answered even if no task ever serves
 //! it.
 
 use crate::client::Client;
@@ -8,30 +8,31 @@ use crate::turned_away::TurnedAway;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 
-/// One accepted client, on its way to being served.
+/// An accepted client that is not served yet.
 ///
-/// [`Server::serve`](crate::server::Server::serve) consumes it. A connection that is dropped *instead*
-/// answers 503 first (but see [`silent_if_dropped`](Connection::silent_if_dropped)). So whatever happens to
-/// the task that holds it (refused by the pool, discarded from its queue, handed back by `shutdown_now` and
-/// thrown away), the client gets an answer, and no accept loop needs code for that.
+/// [`Server::serve`](crate::server::Server::serve) consumes the connection. A connection that is dropped
+/// without being served answers 503 first (but see [`silent_if_dropped`](Connection::silent_if_dropped)).
+/// So the client gets an answer whatever happens to the task that holds the connection: the pool may
+/// refuse the task, discard it from its queue, or hand it back from `shutdown_now`. No accept loop needs
+/// code for that.
 ///
 /// # Blocking
 ///
-/// The drop does not wait for the client: the answer is written at once. Afterwards [`TurnedAway`] waits for
-/// all such clients together.
+/// The drop writes the answer at once and does not wait for the client. Afterwards [`TurnedAway`] waits for
+/// all clients that were turned away, together.
 #[derive(Debug)]
 pub struct Connection {
-    /// `None` once the connection is served.
+    /// The value is `None` once the connection is served.
     stream: Option<TcpStream>,
     peer: SocketAddr,
     turned_away: TurnedAway,
-    /// `None` if the connection is not going to be served.
+    /// The value is `None` if the connection is not going to be served.
     place: Option<Place>,
     is_silent: bool,
 }
 
 impl Connection {
-    /// Makes a connection. If no task serves the connection, its client is told so and joins the clients in
+    /// Makes a connection. If no task serves the connection, its client gets a 503 and joins the clients in
     /// `turned_away`.
     pub(crate) fn new(
         stream: TcpStream,
@@ -48,11 +49,11 @@ impl Connection {
     }
 
     // ANCHOR: silent
-    /// Arranges that the connection, if it is dropped, is closed without an answer; but once the stage stops,
+    /// Arranges that the connection, if it is dropped, is closed without an answer. But once the stage stops,
     /// a dropped connection still answers 503.
     ///
-    /// This is for a policy that discards tasks and cannot look into them. The connection still ends in
-    /// order, and not with a reset.
+    /// This function is for a policy that discards tasks and cannot look into them. The connection
+    /// still ends gracefully, without a reset.
     #[must_use]
     pub fn silent_if_dropped(mut self) -> Connection {
         self.is_silent = true;
@@ -60,7 +61,7 @@ impl Connection {
     }
     // ANCHOR_END: silent
 
-    /// Makes the connection ready for the current task to serve it.
+    /// Prepares the connection so that the current task can serve it.
     pub(crate) fn take(mut self, limits: &Limits) -> io::Result<Client> {
         let stream = self.stream.take().expect("a connection is taken once");
         Client::new(stream, self.peer, self.place.take(), limits)

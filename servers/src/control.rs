@@ -1,9 +1,9 @@
-//! Decides who may stop a server by a request, and not only read from it.
+//! Decides who may stop a server by a request, instead of only reading from it.
 //!
-//! Not only its owner can reach a server on this machine: other machines can, if it listens on more than the
-//! loopback address, and so can every web page that the owner has open, since a browser sends requests
-//! wherever a page tells it to. So `POST /shutdown` must pass three checks, each of which closes another way
-//! in:
+//! Not only its owner can reach a server on this machine. Other machines can, if the server listens on more
+//! than the loopback address. So can every web page that the owner has open, because a browser sends
+//! requests wherever a page tells it to. So `POST /shutdown` must pass three checks, each of which prevents
+//! another attack:
 //!
 //! | check | keeps out |
 //! |---|---|
@@ -14,15 +14,15 @@
 //! # Behind a reverse proxy the checks prove nothing
 //!
 //! A proxy on this machine connects from a loopback address, and most proxies replace `Host` by the name of
-//! the server to which they pass the request. So a stranger's request passes all three. **Start a server
-//! behind a proxy with `--no-shutdown` or with `--shutdown-token`**, and configure the proxy not to pass on
-//! `/shutdown`.
+//! the server to which they pass the request. So a stranger's request passes all three checks. **Start a
+//! server behind a proxy with `--no-shutdown` or with `--shutdown-token`**, and configure the proxy not to
+//! pass on `/shutdown`.
 //!
-//! If the server has a token, the token replaces the checks: a request with `Authorization: Bearer TOKEN`
-//! stops the server, wherever it comes from, and no other request does. That keeps out other users of this
-//! machine, too. The token is sent in clear text: across a network that is not yours, send it through a proxy
-//! that speaks TLS. Every user of this machine can read a token that was given on the command line (with
-//! `ps`), but not a generated one.
+//! If the server has a token, the token replaces the checks: a request with the header `Authorization: Bearer
+//! TOKEN` stops the server, wherever the request comes from, and no other request does. The token also keeps
+//! out other users of this machine. The token is sent in clear text: across a network that is not yours, send
+//! the token through a proxy that uses TLS. Every user of this machine can read a token that was given on the
+//! command line (with `ps`), but not a generated one.
 
 use crate::http::{Authority, Request, Response, Status};
 use crate::site::Site;
@@ -44,14 +44,15 @@ pub struct ShutdownArgs {
     no_shutdown: bool,
 }
 
-/// Which requests may stop a server.
+/// The requests that may stop a server.
 #[derive(Clone)]
 pub enum Control {
     /// No request may stop the server.
     Nobody,
-    /// A request from this machine that no page of another site has sent.
+    /// A request may stop the server if it comes from this machine and no page of another site has
+    /// sent it.
     ThisMachine,
-    /// A request with this bearer token.
+    /// A request with this bearer token may stop the server.
     Token(String),
 }
 
@@ -60,7 +61,7 @@ impl ShutdownArgs {
     ///
     /// # Errors
     ///
-    /// If the system gives no random bytes.
+    /// Returns an error if the system gives no random bytes.
     pub fn control(&self) -> anyhow::Result<Control> {
         Ok(match &self.shutdown_token {
             None if self.no_shutdown => Control::Nobody,
@@ -89,11 +90,11 @@ impl Control {
         })
     }
 
-    /// Whether the request may stop the server.
+    /// Returns whether the request may stop the server.
     ///
     /// # Errors
     ///
-    /// The answer to give if the request is refused: 401 or 403, and the reason.
+    /// Returns the answer to give if the request is refused: the status 401 or 403, and the reason.
     #[expect(clippy::result_large_err, reason = "an answer, and asked for once in the life of a server")]
     pub fn check(&self, request: &Request<'_>) -> Result<(), Response> {
         match self {
@@ -118,7 +119,8 @@ fn check_origin(request: &Request<'_>) -> Result<(), Response> {
     if !request.peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback()) {
         return Err(forbidden("only this machine may do that"));
     }
-    // The `Host` field is checked even if the target also names a host: both must mean this machine.
+    // The `Host` field is checked even if the target also contains a host: both must mean this
+    // machine.
     let host = request.header("Host").unwrap_or_default();
     let is_loopback = |host: Option<Authority<'_>>| host.is_some_and(|host| host.is_loopback());
     if !is_loopback(Authority::parse(host)) || !is_loopback(request.authority()) {
@@ -126,7 +128,7 @@ fn check_origin(request: &Request<'_>) -> Result<(), Response> {
     }
     let is_own =
         |origin: &&str| origin.strip_prefix("http://").is_some_and(|own| own.eq_ignore_ascii_case(host));
-    // The fields are counted, because the headers leave out a value that is not text.
+    // The fields are counted, because the parsed headers leave out a value that is not text.
     if request.headers("Origin").filter(is_own).count() != request.header_count("Origin") {
         return Err(forbidden("pages of other sites may not do that"));
     }
@@ -137,7 +139,8 @@ fn bears(request: &Request<'_>, token: &str) -> bool {
     let Some((scheme, sent)) = request.header("Authorization").and_then(|value| value.split_once(' ')) else {
         return false;
     };
-    // Every byte is compared, so the time that this takes does not reveal how many bytes are right.
+    // Every byte is compared, so the time that the comparison takes does not reveal how many bytes
+    // are right.
     let differences = sent.bytes().zip(token.bytes()).fold(0, |differences, (a, b)| differences | (a ^ b));
     let is_right = differences == 0 && sent.len() == token.len();
     is_right && scheme.eq_ignore_ascii_case("Bearer") && request.header_count("Authorization") == 1
@@ -149,7 +152,7 @@ fn made_up() -> anyhow::Result<String> {
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
-/// Accepts a text that can stand in an `Authorization` field and is too long to be guessed. If the text is
+/// Accepts a text that may occur in an `Authorization` field and is too long to be guessed. If the text is
 /// empty, the server generates a token.
 fn token(text: &str) -> Result<String, String> {
     let may_be_in_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);

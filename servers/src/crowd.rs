@@ -1,16 +1,16 @@
-//! Bounds the number of open connections, and gives each of them a place.
+//! Bounds the number of open connections, and gives each open connection a place.
 //!
-//! A connection keeps its place until the connection is closed, and gives the place up just before: a client
-//! that has seen the end of one connection finds a place for the next.
+//! A connection gives its place up just before it is closed: so a client that has seen the end of one
+//! connection finds a place for the next connection.
 
 use crate::stats::{Samples, family};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// How many connections are open, and how many may be at the same time.
+/// The number of connections that are open, and the number that may be open at the same time.
 ///
 /// Listeners that [admit](crate::Listener::admitting) the same crowd share the bound. A client that arrives
-/// when the bound is reached is told 503, and its connection is closed; it takes no thread.
+/// when the bound is reached gets a 503, and its connection is closed; no thread is needed for the client.
 #[derive(Debug, Clone)]
 pub struct Crowd(Arc<Count>);
 
@@ -19,33 +19,34 @@ struct Count {
     open: AtomicUsize,
     most: usize,
     accepted: AtomicU64,
-    /// How many accepted connections were not served: those that were told 503, and those that were closed
-    /// without an answer.
+    /// The number of accepted connections that were not served: connections that got a 503, and
+    /// connections that were closed without an answer.
     turned_away: AtomicU64,
     unanswered: AtomicU64,
 }
 
-/// The place of an open connection. When the place is dropped, there is room for another connection.
+/// The place of an open connection. When the place is dropped, another connection can take a place.
 #[derive(Debug)]
 pub(crate) struct Place(Crowd);
 
 impl Crowd {
-    /// Admits `most` connections at the same time.
+    /// Makes a crowd that admits `most` connections at the same time.
     pub fn of_at_most(most: usize) -> Crowd {
         let (accepted, turned_away, unanswered) = Default::default();
         Crowd(Arc::new(Count { open: AtomicUsize::new(0), most, accepted, turned_away, unanswered }))
     }
 
-    /// Returns how many connections are open: those that are served, and those that were accepted and wait
-    /// for a thread.
+    /// Returns how many connections are open: connections that are served, and accepted connections that
+    /// wait for a thread.
     pub fn open(&self) -> usize {
         self.0.open.load(Ordering::Relaxed)
     }
 
-    /// Takes a place for another connection, if there is room. Does not wait.
+    /// Takes a place for another connection, if there is one. This function never blocks.
     pub(crate) fn enter(&self) -> Option<Place> {
         let Count { open, most, .. } = &*self.0;
-        // Relaxed: this is a mere count, and its readers read no other data that depends on it.
+        // Relaxed: the counter is only a number, and its readers read no other data that depends on
+        // it.
         let one_more = |open: usize| (open < *most).then(|| open + 1);
         let entered = open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
         if entered.is_err() {
@@ -56,13 +57,14 @@ impl Crowd {
         Some(Place(self.clone()))
     }
 
-    /// Counts a connection that was accepted and for which there is no place.
+    /// Counts an accepted connection that found no place.
     pub(crate) fn turn_away(&self) {
         self.0.accepted.fetch_add(1, Ordering::Relaxed);
         self.0.turned_away.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Measures the connections that were accepted, that are open, and that were not served.
+    /// Measures the number of connections that were accepted, that are open, and that were not
+    /// served.
     pub(crate) fn measure(&self, samples: &mut Samples) {
         samples.count(&family::CONNECTIONS, self.open() as u64);
         samples.count(&family::ACCEPTED, self.0.accepted.load(Ordering::Relaxed));
@@ -82,7 +84,8 @@ impl Default for Crowd {
 }
 
 impl Place {
-    /// Counts a connection that is not served: its client is told 503, or it is closed without an answer.
+    /// Counts a connection that is not served: its client gets a 503, or the connection is closed
+    /// without an answer.
     pub(crate) fn is_not_served(&self, is_silent: bool) {
         let Count { turned_away, unanswered, .. } = &*self.0.0;
         let count = if is_silent { unanswered } else { turned_away };

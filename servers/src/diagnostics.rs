@@ -1,7 +1,7 @@
-//! What the operator is told, and where it is written.
+//! Decides what the operator is told, and where the reports are written.
 //!
-//! The library reports everything through the `tracing` facade. The program that uses it installs a
-//! subscriber, which decides what to do with each event:
+//! The library reports everything through the `tracing` facade. The program that uses the library
+//! installs a subscriber, which decides what to do with each event:
 //!
 //! | target | level | event |
 //! |---|---|---|
@@ -9,9 +9,9 @@
 //! | [`REPORTS`] | warn | an error that does not stop the server; and what a stage waits for while it stops |
 //! | [`REPORTS`] | error | a panic |
 //!
-//! The stages install the subscriber of [`show_diagnostics`]. It writes to stderr, and no thread waits for
-//! that (see `stderr.rs`): an answer becomes a line like that of other web servers, and a report is just its
-//! text.
+//! The stages install the subscriber of [`show_diagnostics`]. The subscriber writes to stderr, and no thread
+//! waits for stderr (see `stderr.rs`). An answer becomes a line like that of other web servers, and a report
+//! is just its text.
 
 use crate::access_log::{ACCESS, AccessLog};
 use crate::stderr::{Lines, write_line};
@@ -29,14 +29,14 @@ use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::prelude::*;
 use tracing_subscriber::registry::LookupSpan;
 
-/// The target of reports and panics.
+/// The target of the events for reports and panics.
 pub const REPORTS: &str = "servers";
 
 /// Reports an error that does not stop the server: an event of level warn and target [`REPORTS`].
 ///
-/// Without a subscriber it is a line on stderr, so that it is not lost. Unlike `eprintln!` it survives a
-/// closed stderr, and does not wait for the reader of stderr: a line that finds no room is dropped and
-/// counted.
+/// Without a subscriber the report is a line on stderr, so that it is not lost. Unlike `eprintln!`,
+/// this function survives a closed stderr, and does not wait for the process that reads stderr. A
+/// line is dropped and counted if there is no room for it.
 pub fn report(what: impl Display) {
     if dispatcher::has_been_set() {
         warn!(target: REPORTS, "{what}");
@@ -45,10 +45,10 @@ pub fn report(what: impl Display) {
     }
 }
 
-/// Installs the subscriber of the stages, which is [`on_stderr`] alone. From now on, panics are reported in
-/// the same way.
+/// Installs the subscriber of the stages, which consists only of [`on_stderr`]. From now on, panics are
+/// reported in the same way as errors.
 ///
-/// A process can install only one subscriber: if there is one, it stays.
+/// A process can install only one subscriber: if one is installed already, it stays.
 pub fn show_diagnostics() {
     tell_of_panics();
     let _ = tracing_subscriber::registry().with(on_stderr(AccessLog::Events)).try_init();
@@ -60,29 +60,29 @@ pub fn tell_of_panics() {
     panic::set_hook(Box::new(tell_of_panic));
 }
 
-/// Returns the layer that writes reports to stderr, and also answers if `answers` is true.
+/// Returns the layer that writes reports to stderr, and also writes answers if `answers` is true.
 ///
-/// It also shows the diagnostic events that the variable `RUST_LOG` asks for. With `RUST_LOG=executor=debug`
-/// these events report every thread that a pool starts. A value that cannot be read is reported and shows
-/// nothing.
+/// The layer also shows the diagnostic events that the variable `RUST_LOG` asks for. With
+/// `RUST_LOG=executor=debug` the diagnostic events report every thread that a pool starts. If the value
+/// of `RUST_LOG` cannot be parsed, this is reported, and no diagnostic events are shown.
 pub fn on_stderr<S>(answers: AccessLog) -> impl Layer<S> + Send + Sync + 'static
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
     let of_answers = if answers == AccessLog::Quiet { LevelFilter::OFF } else { LevelFilter::INFO };
     let ours = Targets::new().with_target(REPORTS, LevelFilter::INFO).with_target(ACCESS, of_answers);
-    // The layers are a list, because `and_then` reports the maximum level of the second layer as that of both
-    // (tracing-subscriber 0.3.23).
+    // The layers are a list, because `and_then` returns the maximum level of the second layer as the level of
+    // both layers (tracing-subscriber 0.3.23).
     let mut layers = vec![Plain.with_filter(ours).boxed()];
     if let Some(wanted) = asked_for() {
-        // The layer does not report its own errors, because that would panic if stderr is closed.
+        // The layer does not report its own errors, because it would panic if stderr is closed.
         let lines = fmt::layer().with_writer(|| Lines).with_ansi(false).log_internal_errors(false);
         layers.push(lines.with_filter(wanted).boxed());
     }
     layers
 }
 
-/// Returns what `RUST_LOG` asks for, except for events that are shown anyway.
+/// Returns the filter that `RUST_LOG` asks for, except for events that are shown anyway.
 fn asked_for() -> Option<Targets> {
     let wanted = env::var("RUST_LOG").unwrap_or_default();
     if wanted.is_empty() {
@@ -115,7 +115,8 @@ impl<S: Subscriber> Layer<S> for Plain {
     }
 }
 
-/// The line of an answer. Its fields have the order of the event's fields.
+/// The line that is written for an answer. The fields of the line have the order of the event's
+/// fields.
 struct AnswerLine<'a>(&'a mut String);
 
 impl AnswerLine<'_> {
@@ -152,7 +153,7 @@ impl Visit for AnswerLine<'_> {
     }
 }
 
-/// The text of a report.
+/// The text of one report.
 struct Message<'a>(&'a mut String);
 
 impl Visit for Message<'_> {
@@ -163,7 +164,7 @@ impl Visit for Message<'_> {
     }
 }
 
-/// Reports a panic with the same facts as the standard library's own hook.
+/// Reports a panic with the same facts as the hook of the standard library.
 fn tell_of_panic(info: &PanicHookInfo<'_>) {
     let thread = thread::current();
     let name = thread.name().unwrap_or("<unnamed>");

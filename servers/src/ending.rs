@@ -1,14 +1,14 @@
 //! The end of a stage whose connections are tasks of a pool.
 //!
-//! A stage that stops goes through these phases, and never back:
+//! A stage that stops goes through these phases in this order:
 //!
 //! ```text
 //! running ──stop is cancelled──▶ stopping ──grace over──▶ cut off ──LAST_WORDS over──▶ the process ends
 //!                                   └──the last task is done─▶ the end, with SERVED
 //! ```
 //!
-//! The stage itself refuses from the moment of the stop: it shuts the pool down and ends its accept loop.
-//! This module waits, with a deadline, and reports to the operator.
+//! From the moment of the stop, the stage itself refuses new work: it shuts the pool down and ends its
+//! accept loop. This module waits for the end, with a deadline, and reports to the operator.
 
 use crate::diagnostics::report;
 use crate::server::KEPT_FOR;
@@ -17,13 +17,13 @@ use executor::{CancelToken, ExecutorService, ThreadPoolExecutor};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// How often the operator is told what the end is waiting for.
+/// The interval at which the operator is told what the end is waiting for.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// How long clients that came too late may take for their answer.
+/// The time that clients that came too late may take for their answer.
 const LATE: Duration = Duration::from_secs(1);
 
-/// How long cancelled requests may take to answer their clients.
+/// The time that cancelled requests may take to answer their clients.
 pub const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The exit status when every client was answered.
@@ -33,14 +33,14 @@ pub const SERVED: u8 = 0;
 pub const CUT_OFF: u8 = 3;
 
 // ANCHOR: finish
-/// Waits for the accepted connections, and cuts off those that are not done by the `deadline`. Returns the
-/// exit status.
+/// Waits for the accepted connections, and cuts off those that are not finished at the `deadline`. Returns
+/// the exit status of the stage.
 pub fn finish(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instant) -> u8 {
     let late = turned_away.see_off(deadline.min(Instant::now() + LATE));
     if late > 0 {
         report(format_args!("stopping: refused {late} that came too late"));
     }
-    // Idle connections are kept for a moment, which needs no report.
+    // Idle connections stay open for a moment, which is not reported.
     pool.await_termination((2 * KEPT_FOR).min(deadline.saturating_duration_since(Instant::now())));
     while !pool.is_terminated() {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -58,7 +58,7 @@ pub fn finish(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Ins
     SERVED
 }
 
-/// Cancels the running tasks and drops the waiting ones, whose connections then answer 503.
+/// Cancels the running tasks and drops the waiting tasks, whose connections then answer 503.
 fn cut_off(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instant) {
     let never_begun = pool.shutdown_now();
     report(format_args!("out of time: cancelled what ran, refused {} that waited", never_begun.len()));
@@ -68,21 +68,22 @@ fn cut_off(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instan
 }
 // ANCHOR_END: finish
 
-/// The time that a stage has to end after it is told to stop; for a stage whose accepting thread can be busy
-/// at that moment.
+/// The time that a stage has to end after it is told to stop. This type is for a stage whose accepting
+/// thread can be busy at that moment.
 ///
 /// [`finish`] cancels the pool's tasks. But [`finish`] is called only after the accepting thread has done its
-/// own work; the token [`over`](Grace::over) cancels that work, if it is the thread's current token.
+/// own work. The token [`over`](Grace::over) cancels that work, if it is the thread's current token.
 #[derive(Debug)]
 pub struct Grace {
     over: CancelToken,
-    /// When the time is over, and the token that is cancelled at that moment. The stop sets the value.
+    /// The time when the grace period is over, and the token that is cancelled at that time. The
+    /// stop sets this value.
     end: Arc<OnceLock<(Instant, CancelToken)>>,
     length: Duration,
 }
 
 impl Grace {
-    /// Makes a time that begins when `stop` is cancelled and ends `length` later.
+    /// Makes a grace period that begins when `stop` is cancelled and lasts for `length`.
     pub fn after(stop: &CancelToken, length: Duration) -> Grace {
         let (over, end) = (CancelToken::new(), Arc::new(OnceLock::new()));
         let (to_cancel, to_set) = (over.clone(), Arc::clone(&end));
@@ -99,17 +100,18 @@ impl Grace {
         Grace { over, end, length }
     }
 
-    /// Returns the token that is cancelled when the time is over.
+    /// Returns the token that is cancelled when the grace period is over.
     pub fn over(&self) -> &CancelToken {
         &self.over
     }
 
-    /// Returns the length of the time.
+    /// Returns the length of the grace period.
     pub fn length(&self) -> Duration {
         self.length
     }
 
-    /// Returns when the time is over: counted from now, if the stage was not told to stop.
+    /// Returns the time when the grace period is over: counted from now, if the stage was not told
+    /// to stop.
     pub fn deadline(&self) -> Instant {
         self.end.get().map_or_else(|| Instant::now() + self.length, |&(deadline, _)| deadline)
     }
@@ -128,7 +130,7 @@ mod tests {
         stop.cancel();
         let deadline = grace.deadline();
         assert_eq!(deadline, grace.deadline());
-        // This latch is never opened: the token ends the wait.
+        // This latch is never opened: only the token ends the wait.
         assert!(grace.over().attach(|| Latch::new(1).wait()).is_err());
         assert!(Instant::now() >= deadline);
     }

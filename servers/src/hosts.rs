@@ -1,10 +1,10 @@
-//! The names that a server answers for.
+//! The host names for which a server answers requests.
 //!
 //! A server that listens on the loopback address seems to serve only this machine. But a browser on this
-//! machine shows pages of strangers. A stranger can point the domain name of such a page at 127.0.0.1 (DNS
-//! rebinding). The browser then believes that the server's answers belong to the page, and lets the page read
-//! them all. Such a request is recognised by its host, which is the stranger's domain name and not
-//! `localhost`.
+//! machine shows pages of strangers. A stranger can make the domain name of such a page resolve to 127.0.0.1
+//! (DNS rebinding). The browser then takes the server's answers for answers of that page's own server, and
+//! lets the page read them all. Such a request can be recognised by its host, which is the stranger's domain
+//! name and not `localhost`.
 //!
 //! | the server listens on | it answers for |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | another address | any host: it serves other machines, under names that it cannot know |
 //! | another address, with `--host` | the names given, and the loopback names |
 //!
-//! A request for another host is answered with 421. Ports are not compared: a forwarded port has another
-//! number. A request that names no host, as HTTP/1.0 allows and no browser does, is answered.
+//! A request for another host is answered with 421. Ports are not compared: a port that is forwarded has
+//! another number. A request that names no host, as HTTP/1.0 allows and no browser does, is answered.
 
 use crate::http::{Authority, Request};
 use std::net::IpAddr;
@@ -28,7 +28,7 @@ pub struct HostArgs {
 }
 
 impl HostArgs {
-    /// Returns the hosts that a server on the address `bound` answers for.
+    /// Returns the hosts for which a server on the address `bound` answers requests.
     pub fn on(&self, bound: IpAddr) -> Hosts {
         let is_for_others = self.names.is_empty() && !bound.to_canonical().is_loopback();
         if is_for_others || self.names.iter().any(|name| name == "*") {
@@ -48,12 +48,12 @@ fn name(text: &str) -> Result<String, String> {
     }
 }
 
-/// Which hosts a server answers for.
+/// The hosts for which a server answers requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hosts {
     /// Every host.
     Any,
-    /// The hosts that mean this machine wherever they are used.
+    /// The hosts that mean this machine on every machine.
     Loopback {
         /// Further names.
         and: Vec<String>,
@@ -61,7 +61,7 @@ pub enum Hosts {
 }
 
 impl Hosts {
-    /// Whether the request is for one of the hosts.
+    /// Returns whether the request is for one of the hosts.
     pub fn include(&self, request: &Request<'_>) -> bool {
         match (self, request.authority()) {
             (Hosts::Any, _) | (_, None) => true,

@@ -5,20 +5,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// After an idle connection was closed for another client, for this long no answer promises that its
-/// connection stays open.
+/// After an idle connection was closed for another client, no answer within this time promises that
+/// its connection stays open.
 const PRESSURE: Duration = Duration::from_secs(1);
 
 pub(crate) struct KeepAlive {
     has_threads: Option<Box<dyn Fn() -> bool + Send + Sync>>,
-    /// `None` if the server is never asked to stop.
+    /// The value is `None` if the server is never asked to stop.
     stop: Option<Stop>,
     began: Instant,
-    /// When an idle connection was last closed for another client, in milliseconds since `began`; 0 is never.
+    /// The time when an idle connection was last closed for another client, in milliseconds since
+    /// `began`; 0 means never.
     pressure: AtomicU64,
 }
 
-/// The request to stop, and when it came.
+/// The request to stop, and the time when it came.
 struct Stop {
     token: CancelToken,
     since: Arc<OnceLock<Instant>>,
@@ -40,29 +41,30 @@ impl KeepAlive {
         self.stop = Some(Stop { token: stop.clone(), since });
     }
 
-    /// Whether only the client can end the wait of a connection.
+    /// Returns whether only the client can end the wait of a connection.
     pub(crate) fn is_certain(&self) -> bool {
         self.has_threads.is_none() && self.stop.is_none()
     }
 
-    /// Whether an answer may say that its connection stays.
+    /// Returns whether an answer may say that its connection stays.
     pub(crate) fn may_be_promised(&self) -> bool {
         !self.stop_token().is_some_and(CancelToken::is_cancelled)
             && self.has_threads()
             && !self.is_under_pressure()
     }
 
-    /// Whether no other client waits for a thread.
+    /// Returns whether no other client waits for a thread.
     pub(crate) fn has_threads(&self) -> bool {
         self.has_threads.as_ref().is_none_or(|has_threads| has_threads())
     }
 
-    /// Whether an idle connection must be closed for another client. If so, that is remembered for a while.
+    /// Returns whether an idle connection must be closed for another client. If an idle connection
+    /// must be closed, this is remembered for a while.
     pub(crate) fn is_thread_wanted(&self, now: Instant) -> bool {
         let is_wanted = !self.has_threads();
         if is_wanted {
-            // Relaxed: the worst that can happen is that a thread sees the new value late, and promises once
-            // more that a connection stays.
+            // Relaxed: in the worst case a thread sees the new value late, and promises once more that a
+            // connection stays open.
             self.pressure.store(self.milliseconds(now), Ordering::Relaxed);
         }
         is_wanted
@@ -78,7 +80,7 @@ impl KeepAlive {
         u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).max(1)
     }
 
-    /// Whether the request to stop came at least `time` ago.
+    /// Returns whether the request to stop came at least `time` ago.
     pub(crate) fn is_stopped_for(&self, time: Duration, now: Instant) -> bool {
         let since = self.stop.as_ref().and_then(|stop| stop.since.get());
         since.is_some_and(|&since| now.saturating_duration_since(since) >= time)

@@ -1,9 +1,9 @@
-//! The limits on the bytes and the time of one client, and on all clients together.
+//! The limits on the bytes and the time of each client, and the limits on all clients together.
 //!
-//! A server reads what strangers send. Every length and duration that they control has a bound here, and each
-//! bound has a flag. Time bounds are deadlines for a whole step (the head, the body, the answer), not for one
-//! read or write: a client that sends or takes a byte a second would restart the time-out of a read or write
-//! again and again.
+//! A server reads bytes that strangers send. Every length and duration that strangers control has a bound
+//! here, and each bound has a flag. Time bounds are deadlines for a whole step (the head, the body, the
+//! answer), not for one read or write. Otherwise a client that sends or takes one byte a second would
+//! restart the time-out again and again.
 
 use command_line::{count, duration};
 use std::num::NonZeroUsize;
@@ -78,8 +78,8 @@ impl Limits {
     /// The largest value that `max_headers` may have: parsing keeps that many fields on the stack.
     pub const MOST_HEADERS: usize = 256;
 
-    /// Returns how long a body may be. Even a single body must not take more than a quarter of the memory for
-    /// bodies.
+    /// Returns the length that a body may have. Even a single body must not take more than a quarter of the
+    /// memory for bodies.
     pub(crate) fn longest_body(&self) -> usize {
         self.max_body.min(self.body_memory / 4)
     }

@@ -1,10 +1,10 @@
-//! When a connection may be closed after its last answer.
+//! Decides when a connection may be closed after its last answer.
 //!
 //! TCP sends a reset when a socket with unread bytes is closed, and also when more bytes arrive after that. A
-//! reset can overtake the answer that was sent just before: the client sees "connection reset" in place of
-//! the answer. So the server first ends its sending side. Then, for a bounded time, it reads and drops what
-//! the client still sends. The server does so only for a client that is still sending, because in a blocking
-//! stage reading on takes a thread:
+//! reset can overtake the answer that was sent just before: the client sees "connection reset" instead of the
+//! answer. So the server first ends its sending side. Then, for a bounded time, the server reads and drops
+//! what the client still sends. The server reads on only for a client that is still sending, because in a
+//! blocking stage this takes a thread:
 //!
 //! | the answer was | reads on | at most until the client is silent for | at most for |
 //! |---|---|---|---|
@@ -15,36 +15,37 @@
 //! | any other refusal | yes | 500 ms; 2 s if it is known to be sending | `--linger-timeout` |
 //! | 503 to a connection that is not served | yes | 500 ms; 2 s once it has sent something | 5 s |
 //!
-//! The thread that served the client reads on ([`client`](crate::client)); the accept loop does so for all
-//! clients that it has turned away ([`turned_away`](crate::turned_away)), and an event loop for its
-//! connections.
+//! In a blocking stage, the thread that served the client reads on ([`client`](crate::client)), and the
+//! accept loop reads on for all clients that it has turned away ([`turned_away`](crate::turned_away)). An
+//! event loop reads on for its connections.
 
 use crate::http::Conversation;
 use std::time::{Duration, Instant};
 
-/// How long a client that has its last answer may be silent.
+/// The time that a client may be silent after its last answer.
 const BRIEFLY: Duration = Duration::from_millis(50);
 
-/// How long a client that has its last answer may go on sending.
+/// The time that a client may go on sending after its last answer.
 const LAST_BYTES: Duration = Duration::from_millis(500);
 
-/// How long a refused client may be silent before the server assumes that it has sent everything; and how
-/// long it may pause once it has sent more.
+/// The time that a refused client may be silent before the server assumes that it has sent everything. It
+/// is also the time that the client may pause once it has sent more.
 const QUIET: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// How long a client that was turned away may go on sending.
+/// The time that a client may go on sending after it was turned away.
 pub(crate) const LONGEST: Duration = Duration::from_secs(5);
 
-/// How long a client may take for the rest of its answer once the task that serves it is cancelled.
+/// The time that a client may take for the rest of its answer once the task that serves it is
+/// cancelled.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Whether a client that has its last answer goes on sending.
+/// The knowledge whether a client goes on sending after its last answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StillSending {
-    /// The client has announced that it does not.
+    /// The client has announced that it will not send more.
     No,
-    /// The client does if there are bytes to read.
+    /// The client is sending if there are bytes to read.
     Perhaps,
     /// The server has already read a part of what the client sends.
     Yes,
@@ -66,7 +67,7 @@ impl StillSending {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lingering {
     quiet: Duration,
-    /// How long the client may pause once it has sent something.
+    /// The time that the client may pause once it has sent something.
     pause: Duration,
     longest: Duration,
     began: Instant,
@@ -83,8 +84,8 @@ impl Lingering {
         Lingering::new(BRIEFLY, BRIEFLY, LAST_BYTES, now)
     }
 
-    /// Lingers for a client whose time is up, while other clients may be waiting for the thread: the server
-    /// stops as soon as a read brings no bytes.
+    /// Lingers for a client whose time is over, while other clients may be waiting for the thread: the
+    /// server stops as soon as a read returns no bytes.
     pub(crate) fn for_one_read(now: Instant) -> Lingering {
         Lingering::new(Duration::ZERO, BRIEFLY, LAST_BYTES, now)
     }
@@ -95,18 +96,18 @@ impl Lingering {
         Lingering::new(if is_sending { PAUSE } else { QUIET }, PAUSE, longest, now)
     }
 
-    /// Starts the time again, at `now`.
+    /// Starts the time again at `now`.
     pub(crate) fn from(self, now: Instant) -> Lingering {
         Lingering { began: now, heard: now, ..self }
     }
 
-    /// Notes that bytes have arrived.
+    /// Records that bytes have arrived.
     pub(crate) fn heard(&mut self, now: Instant) {
         (self.heard, self.quiet) = (now, self.pause);
     }
 
-    /// Returns when the connection is closed unless more bytes arrive before. `is_cancelled` means that the
-    /// server has no more time.
+    /// Returns the time when the connection is closed unless more bytes arrive before. `is_cancelled` means
+    /// that the server has no more time.
     pub(crate) fn deadline(&self, is_cancelled: bool) -> Instant {
         let longest = if is_cancelled { self.longest.min(LAST_WORDS) } else { self.longest };
         (self.heard + self.quiet).min(self.began + longest)

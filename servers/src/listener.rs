@@ -7,8 +7,8 @@
 //! | fails, because the client has gone or a signal came | nothing | tries again |
 //! | fails otherwise | most likely, descriptors have run out | closes the connections of clients that it has turned away; or reports, pauses, tries again |
 //!
-//! No portable system call can end an `accept` that is waiting. So a stop connects to the listener: that
-//! wakes one thread, and each woken thread wakes the next.
+//! No portable system call can end an `accept` that is waiting. So a stop connects to the listener: the
+//! connection wakes one thread, and each woken thread wakes the next.
 
 use crate::connection::Connection;
 use crate::crowd::Crowd;
@@ -26,12 +26,12 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many connections the system keeps by default that no thread has accepted yet. (Linux cuts this to
-/// `net.core.somaxconn`.) If there is no room for a connection, the system drops it, and the client tries
-/// again after a second.
+/// The number of connections that the system keeps by default before a thread accepts them. (Linux cuts
+/// this number to `net.core.somaxconn`.) If there is no room for a connection, the system drops it, and
+/// the client tries again after a second.
 pub(crate) const BACKLOG: u16 = 1024;
 
-/// For how long no new client must arrive before a listener that is closing is really closed, because some
+/// The time without a new client after which a listener that is closing is really closed, because some
 /// clients may be half connected.
 pub(crate) const LAST_MOMENT: Duration = Duration::from_millis(50);
 
@@ -40,8 +40,8 @@ pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A listening socket, and the accept loop as an iterator.
 ///
-/// Threads may share a listener and iterate over it at the same time: each connection goes to one of the
-/// threads.
+/// Threads may share a listener and iterate over it at the same time: each connection goes to one of
+/// these threads.
 #[derive(Debug)]
 pub struct Listener {
     socket: TcpListener,
@@ -51,11 +51,13 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens on `addr`; port 0 means any free port, which [`local_addr`](Listener::local_addr) then tells.
+    /// Listens on `addr`; port 0 means any free port, which [`local_addr`](Listener::local_addr)
+    /// then returns.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::AddrInUse`] if another socket listens there already, and other errors of the system.
+    /// Returns [`ErrorKind::AddrInUse`] if another socket already listens on this address, and
+    /// other errors of the system.
     pub fn bind(addr: SocketAddr) -> io::Result<Listener> {
         Listener::bind_with_backlog(addr, BACKLOG)
     }
@@ -70,7 +72,7 @@ impl Listener {
     }
 
     /// Listens on `addr` with `count` listeners. On Linux each listener has its own queue, and the system
-    /// distributes new connections among the queues; on other systems the listeners share one queue.
+    /// distributes new connections among the queues. On other systems the listeners share one queue.
     ///
     /// # Errors
     ///
@@ -78,7 +80,7 @@ impl Listener {
     ///
     /// # Panics
     ///
-    /// If `count` is zero.
+    /// Panics if `count` is zero.
     // ANCHOR: several
     pub fn bind_each(addr: SocketAddr, count: usize) -> io::Result<Vec<Listener>> {
         assert!(count > 0, "there must be a listener");
@@ -87,9 +89,9 @@ impl Listener {
         Ok(iter::once(first).chain(others).collect())
     }
 
-    /// Bounds the open connections to what `crowd` admits. A further client is told 503, with `Retry-After`,
-    /// and its connection is closed: by [`incoming`](Listener::incoming) itself, or by the event loop of the
-    /// listener.
+    /// Bounds the number of open connections to the number that `crowd` admits. Any further client gets a
+    /// 503 with `Retry-After`, and its connection is closed. [`incoming`](Listener::incoming) itself does
+    /// this, or the event loop of the listener.
     #[must_use]
     pub fn admitting(mut self, crowd: &Crowd) -> Listener {
         self.crowd = crowd.clone();
@@ -99,15 +101,15 @@ impl Listener {
     /// Makes another listener at the address of this one.
     #[cfg(target_os = "linux")]
     fn another(&self) -> io::Result<Listener> {
-        // Linux lets sockets of one user listen at the same address if all of them allow it. The first socket
-        // does not allow it before it listens. So its `listen` fails if any other socket listens there; and
-        // afterwards every other socket is refused, even that of a server that starts in the same way.
+        // Linux lets sockets of one user listen at the same address if all these sockets allow it. The first
+        // socket does not allow sharing before it listens. So its `listen` fails if any other socket listens
+        // on the address. Afterwards every other socket is refused, even the socket of a server that starts
+        // in the same way.
         //
-        // Two problems remain. First, another program that asks for this very port may listen before the
+        // Two problems remain. First, another program that asks for exactly this port may listen before the
         // first socket does: then this function fails, and nothing is shared. Second, from now on any program
-        // of the same user that also allows sharing gets a share of the clients. It does not help to forbid
-        // sharing again once all sockets listen, because Linux remembers for the port that sharing was
-        // allowed.
+        // of the same user that also allows sharing gets some of the clients. Forbidding sharing again once
+        // all sockets listen does not help, because Linux remembers for the port that sharing was allowed.
         SockRef::from(&self.socket).set_reuse_port(true)?;
         let socket = Listener::socket(self.local_addr)?;
         socket.set_reuse_port(true)?;
@@ -128,14 +130,14 @@ impl Listener {
 
     fn socket(addr: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
-        // Without this option, a restarted server must wait until the system has forgotten the old
-        // connections. On Windows the option has another meaning: it lets a program take a port from the
-        // program that has it.
+        // Without this option, a restarted server must wait until the system has forgotten the server's
+        // old connections. On Windows the option has another meaning: with it, a program can take a port
+        // from the program that has the port.
         #[cfg(unix)]
         socket.set_reuse_address(true)?;
-        // Each answer is sent in as few writes as possible, so it would only cause delay to wait in order to
-        // merge small writes. On Linux each accepted socket inherits this, which saves a system call for
-        // each.
+        // Each answer is sent in as few writes as possible, so waiting in order to merge small writes would
+        // only cause delay. On Linux each accepted socket inherits this option, which saves a system call
+        // for each connection.
         socket.set_tcp_nodelay(true)?;
         Ok(socket)
     }
@@ -157,15 +159,17 @@ impl Listener {
     ///
     /// # Blocking
     ///
-    /// `next` waits for a connection. An `accept` that fails does not end the iteration: the error is
-    /// reported on stderr and `accept` is called again, after a pause if a resource has run out.
+    /// The method `next` waits for a connection. An `accept` that fails does not end the iteration.
+    /// The error is reported on stderr and `accept` is called again, after a pause if a resource has
+    /// run out.
     pub fn incoming(&self) -> Incoming<'_> {
         self.incoming_until(&CancelToken::new())
     }
 
-    /// Returns the connections that come in until `stop` is cancelled, even if that happens during the wait.
+    /// Returns the connections that come in until `stop` is cancelled, even if `stop` is cancelled
+    /// while a thread waits for a connection.
     ///
-    /// Threads that share the listener and must stop must share the token, too.
+    /// Threads that share the listener and must stop must share the token as well.
     pub fn incoming_until(&self, stop: &CancelToken) -> Incoming<'_> {
         let local_addr = self.local_addr;
         self.turned_away.count_from(stop);
@@ -179,18 +183,18 @@ impl Listener {
         Ok((self.socket, self.crowd))
     }
 
-    /// Ends listening. Clients that the system has connected, but that no thread has accepted, are told 503.
-    /// Otherwise they would see a reset in place of an answer.
+    /// Ends listening. Clients that the system has connected, but that no thread has accepted, get a 503.
+    /// Otherwise these clients would see a reset instead of an answer.
     ///
-    /// The result keeps the connections of these clients, and of clients that are turned away later, open
-    /// until they are [seen off](TurnedAway::see_off).
+    /// The result holds the connections of these clients, and of clients that are turned away later. It
+    /// keeps the connections open until the clients are [seen off](TurnedAway::see_off).
     ///
     /// # Blocking
     ///
-    /// Blocks until no client has arrived for 50 ms, and for a second at most. On Linux, from the beginning
-    /// of the call no new client can connect: its first attempt is not answered, and its second attempt, a
-    /// second later, is refused. On other systems a client that arrives between the last check and the end is
-    /// reset.
+    /// Blocks until no client has arrived for 50 ms, and for a second at most. On Linux no new client can
+    /// connect after the call has begun: its first attempt is not answered, and its second attempt, a second
+    /// later, is refused. On other systems a client gets a reset if it arrives between the last check and
+    /// the end.
     pub fn close(self) -> TurnedAway {
         let Listener { socket, turned_away, crowd, .. } = self;
         turned_away.count_from_now();
@@ -211,8 +215,8 @@ impl Listener {
                     }
                     Err(error) if is_the_clients(&error) => {}
                     Err(_) if Instant::now() >= deadline => break,
-                    // No descriptors are left: the clients that were accepted must go, so that others can be
-                    // accepted.
+                    // No descriptors are left: the connections of accepted clients must be closed, so that
+                    // others can be accepted.
                     Err(_) => {
                         late.clear();
                         turned_away.see_off(Instant::now() + LAST_MOMENT);
@@ -221,7 +225,7 @@ impl Listener {
                 }
             }
             // The listener is closed before the clients are answered, because some clients connect again at
-            // once, and would then be reset in the queue.
+            // once, and would otherwise get a reset in the queue.
             drop(socket);
         }
         turned_away
@@ -256,13 +260,13 @@ impl Iterator for Incoming<'_> {
                         }
                         continue; // dropped, it answers 503
                     }
-                    // This connection may have been the wake-up of another thread, because dropping our
-                    // registration takes our own wake-up back, and that thread gets no other. So each woken
+                    // This connection was perhaps meant to wake another thread: dropping our registration
+                    // takes our own wake-up back, and that thread gets no other wake-up. So each woken
                     // thread wakes the next.
                     wake_one_accept(*local_addr);
                 }
                 Err(error) if is_the_clients(&error) => {}
-                // Descriptors have run out, and this step has freed some.
+                // Descriptors have run out, and the code above has freed some descriptors.
                 Err(_) if turned_away.hang_up() => {}
                 Err(error) => self.back_off(&error),
             }
@@ -272,8 +276,8 @@ impl Iterator for Incoming<'_> {
 }
 
 impl Incoming<'_> {
-    /// Waits, longer each time, for connections to close: without descriptors or memory, `accept` fails at
-    /// once and the loop would be busy. The client waits in the backlog meanwhile.
+    /// Waits, longer each time, until connections are closed: without descriptors or memory, `accept`
+    /// fails at once and the loop would be busy. Meanwhile the client waits in the backlog.
     fn back_off(&mut self, error: &io::Error) {
         report(format_args!("cannot accept a connection, trying again: {error}"));
         let _ = self.stop.sleep(self.pause);
@@ -281,33 +285,34 @@ impl Incoming<'_> {
     }
 }
 
-/// Whether a client gave up before it was accepted, or a signal came. Neither error means that the next
-/// `accept` will fail.
+/// Returns whether a client gave up before it was accepted, or a signal came. After either error, the
+/// next `accept` can succeed.
 pub(crate) fn is_the_clients(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted)
 }
 
-/// Makes the system drop the first packets of new connections. Connections that have already begun are
-/// completed.
+/// Makes the system drop the first packets of new connections. Connections that have already begun to
+/// be established are completed.
 #[cfg(target_os = "linux")]
 pub(crate) fn stop_connecting(socket: &impl AsFd) {
     use socket2::SockFilter;
-    // A program for the system's packet filter: it loads the byte with TCP's flags, and drops the segment if
-    // SYN is among them.
+    // A program for the system's packet filter: it loads the byte with the flags of TCP, and drops the
+    // segment if the SYN flag is set.
     const NO_SYN: [SockFilter; 4] = [
         SockFilter::new(0x30, 0, 0, 13),
         SockFilter::new(0x45, 0, 1, 0x02),
         SockFilter::new(0x06, 0, 0, 0),
         SockFilter::new(0x06, 0, 0, u32::MAX),
     ];
-    // If the system forbids the filter, the listener behaves as on other systems.
+    // If the system does not allow the filter, the listener behaves as on other systems.
     let _ = SockRef::from(socket).attach_filter(&NO_SYN);
 }
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn stop_connecting<S>(_: &S) {}
 
-/// Wakes a thread that waits in `accept`. Only a connection does that portably, so this function makes one.
+/// Wakes a thread that waits in `accept`. Only a connection wakes such a thread portably, so this
+/// function opens a connection.
 fn wake_one_accept(local_addr: SocketAddr) {
     // If the connection fails, the queue of connections is full, and `accept` is about to return anyway.
     let _ = TcpStream::connect_timeout(&reachable(local_addr), LONGEST_PAUSE);

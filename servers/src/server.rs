@@ -1,28 +1,29 @@
-//! The task of one connection.
+//! Serves one connection, as a task.
 //!
 //! In these servers, a task is a *connection*: the task reads a request, answers it, and repeats this until
-//! the client or the server ends the connection. This module does not decide which thread runs the task, nor
-//! how many connections are served at once. That is the execution policy, the lesson of each binary.
+//! the client or the server ends the connection. This module decides neither which thread runs the task, nor
+//! how many connections are served at once. These decisions are the execution policy, which is the lesson of
+//! each binary.
 //!
 //! # How a connection ends
 //!
-//! - The client is done: it has closed its side, or has asked for `Connection: close`.
-//! - Its thread is wanted: see [`Server::keep_alive_while`]. Requests that have arrived by then, or that
-//!   arrive within 200 ms of the last answer, are still answered. After an idle connection was closed for
-//!   another client, for a second every answer is the last on its connection, so that no client relies on a
-//!   promise that is then broken.
+//! - The client has finished: it has closed its side, or has asked for `Connection: close`.
+//! - The thread of the connection is needed: see [`Server::keep_alive_while`]. Requests that have arrived
+//!   by that time, or that arrive within 200 ms of the last answer, are still answered. After an idle
+//!   connection was closed for another client, every answer within a second is the last on its connection.
+//!   So no client relies on a promise that is then broken.
 //! - The stage has begun to stop: see [`Server::until`]. Requests that arrive within 50 ms, or within 200 ms
-//!   of the last answer, are still answered, as the last requests; and the rest of a request head that has
-//!   begun must arrive within a second.
+//!   of the last answer, are still answered, as the last requests. The rest of a request head that has begun
+//!   must arrive within a second.
 //! - The connection has had as many answers as [`Limits::max_requests`] allows.
 //! - The connection has been idle for the idle time-out, or the client has sent nothing within the header
 //!   time-out after the connection was opened. In this case the client expects no answer, so the connection
-//!   is just closed.
+//!   is closed without one.
 //! - A request cannot be read, or does not arrive in time: the client gets one [`Refusal`], then the
 //!   connection is closed.
-//! - The client does not take its answer in time, or is gone.
-//! - The task is cancelled, because the stage is stopping and has no more time: half a request is answered
-//!   with 503, and an answer that is being sent is cut short.
+//! - The client does not take its answer in time, or has closed the connection.
+//! - The task is cancelled, because the stage is stopping and has no more time: an incomplete request is
+//!   answered with 503, and an answer that is being sent is cut off.
 //!
 //! If a handler panics, no thread is lost: the request is answered with 500, and the connection is closed.
 
@@ -49,44 +50,44 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a new connection may be silent before it counts as idle. It is also how long a request head may
-/// take, if it has begun to arrive when the stage stops. Browsers open connections in advance and leave them
-/// silent, but a client's bytes take time on the network.
+/// The time that a new connection may be silent before it counts as idle. The same time applies to a request
+/// head that has begun to arrive when the stage stops. Browsers open connections in advance and leave
+/// them silent, but a client's bytes take time on the network.
 pub(crate) const ON_THE_WAY: Duration = Duration::from_secs(1);
 
-/// How long a connection is kept after an answer that promised to keep it, even if other clients wait: the
-/// next request of a busy client is on its way by then.
+/// The time that a connection is kept after an answer that promised to keep it, even if other clients
+/// wait. By then the next request of a busy client is on its way.
 pub(crate) const KEPT_FOR: Duration = Duration::from_millis(200);
 
-/// How many bytes one read can bring. If the thread is wanted by another client, the requests within these
-/// bytes are still answered.
+/// The largest number of bytes that one read can return. If another client needs the thread, the
+/// requests within the bytes that were read are still answered.
 const READ: usize = 16 * 1024;
 
-/// Everything that serving a connection needs. All connections of a stage share one server.
+/// The values that are needed to serve a connection. All connections of a stage share one server.
 pub struct Server {
     pub(crate) site: Site,
     pub(crate) limits: Limits,
     pub(crate) log: AccessLog,
     pub(crate) room: Room,
     pub(crate) tally: Arc<Tally>,
-    /// The board of `--watch`, if the stage is watched.
+    /// The board for `--watch`, if the stage is watched.
     board: Option<Arc<Board>>,
     /// The lines that tell a client how long its connection may be idle.
     idle_for: Option<String>,
     keep_alive: KeepAlive,
 }
 
-/// Why a conversation has ended.
+/// The reason why a conversation has ended.
 enum End {
-    /// The last answer was sent, and the client was told that it was the last.
+    /// The last answer was sent, and the client was told that this answer is the last.
     Finished(StillSending),
-    /// The client is done, or was silent for too long; in both cases it expects no answer.
+    /// The client has finished, or was silent for too long; in both cases it expects no answer.
     Silent,
     /// The request was refused.
     Refused(Refusal),
-    /// The request was answered before its body arrived, and the client may send the body nevertheless.
+    /// The request was answered before its body arrived, and the client may still send the body.
     Declined,
-    /// The client is gone, or does not take its answer.
+    /// The client has closed the connection, or does not take its answer.
     Lost,
 }
 
@@ -103,7 +104,8 @@ impl From<io::Error> for End {
 }
 
 impl Server {
-    /// Serves `site` within `limits`. Idle connections stay open until the idle time-out.
+    /// Makes a server that serves `site` within `limits`. Idle connections stay open until the idle
+    /// time-out ends.
     pub fn new(site: Site, limits: Limits, log: AccessLog) -> Server {
         let room = Room::of_at_most(limits.body_memory);
         let idle_for = Persistence::idle_for(limits.idle_timeout);
@@ -111,13 +113,13 @@ impl Server {
         Server { site, limits, log, room, tally, board: None, idle_for, keep_alive }
     }
 
-    /// Lets a connection stay open only while `may_stay` says so. Once it returns false, the requests that
-    /// were read together are answered, and then the connection is closed.
+    /// Lets a connection stay open only while `may_stay` returns true. Once `may_stay` returns false, the
+    /// requests that were read together are answered, and then the connection is closed.
     ///
-    /// A blocking stage gives a connection a thread. An idle connection does not use that thread, although
-    /// another client may be waiting for a thread: with a single thread, one idle browser tab would shut all
-    /// others out. HTTP lets a server close an idle connection at any time; the client opens another when it
-    /// needs one.
+    /// A blocking stage gives a thread to each connection. An idle connection does not use its thread,
+    /// although another client may be waiting for a thread. With a single thread, one idle browser tab would
+    /// prevent all other clients from being served. HTTP lets a server close an idle connection at any time;
+    /// the client opens another connection when it needs one.
     ///
     /// `may_stay` is called after each answer, and some twenty times a second for each idle connection, so it
     /// must be cheap.
@@ -128,8 +130,8 @@ impl Server {
     }
 
     /// Ends connections once `stop` is cancelled. An idle connection is closed if nothing arrives on it for a
-    /// moment; a request head that has begun is refused if it is not complete within a second of its first
-    /// byte; all other connections are closed as if their thread were wanted. Requests in progress, and
+    /// moment. A request head that has begun is refused if it is not complete within a second of its first
+    /// byte. All other connections are closed as if their threads were needed. Requests in progress, and
     /// bodies that are arriving, have as much time as before.
     #[must_use]
     pub fn until(mut self, stop: &CancelToken) -> Server {
@@ -137,12 +139,13 @@ impl Server {
         self
     }
 
-    /// Returns the memory for the bodies of all clients, which knows how much of it is taken.
+    /// Returns the memory for the bodies of all clients, which knows how many of its bytes are
+    /// taken.
     pub fn room(&self) -> &Room {
         &self.room
     }
 
-    /// Lets the server's threads note on a board what they are doing.
+    /// Lets the threads of the server show on a board what they are doing.
     pub(crate) fn watched_on(mut self, board: Option<Arc<Board>>) -> Server {
         self.board = board;
         self
@@ -152,7 +155,8 @@ impl Server {
     ///
     /// # Blocking
     ///
-    /// Blocks while the client is slow, each time at most for the time-out that [`Limits`] sets.
+    /// Blocks while the client is slow, but each time at most for the time-out that [`Limits`]
+    /// sets.
     pub fn serve(&self, connection: Connection) {
         let _doing = self.board.as_ref().map(|board| board.serves(connection.peer()));
         let Ok(client) = connection.take(&self.limits) else { return };
@@ -189,17 +193,17 @@ impl Server {
             Received::Nothing => {}
             Received::End => conversation.ended(),
         }
-        // The deadline is also checked after bytes have come, because otherwise a client that sends byte by
-        // byte could take as long as it likes.
+        // The deadline is also checked after bytes have arrived, because otherwise a client that sends byte
+        // by byte could take as long as it likes.
         match conversation.step()? {
             Step::Read => self.check_patience(client, conversation, now),
             _ => Ok(()),
         }
     }
 
-    /// How long one read may wait. A blocked read does not notice that its thread is wanted, or that the
-    /// stage stops. If that can happen, the wait is divided into slices, with checks between them. Otherwise
-    /// the thread sleeps until the time is over.
+    /// Returns the time that one read may wait. A blocked read does not notice that its thread is needed, or
+    /// that the stage stops. If one of these can happen, the wait is divided into slices, with checks
+    /// between the slices. Otherwise the thread sleeps until the time is over.
     fn longest_wait(&self, conversation: &Conversation) -> Wait {
         match conversation.deadline() {
             // On Windows, shutting a socket down does not end a read that waits on the socket.
@@ -235,7 +239,7 @@ impl Server {
         }
     }
 
-    /// Whether the connection may stay open after an answer.
+    /// Returns whether the connection may stay open after an answer.
     pub(crate) fn may_stay(&self) -> bool {
         self.keep_alive.may_be_promised()
     }
@@ -244,11 +248,11 @@ impl Server {
         self.keep_alive.stop_token()
     }
 
-    /// Returns what an answer says about its connection.
+    /// Returns what an answer must say about its connection.
     pub(crate) fn then(&self, stays: bool, has_more: bool) -> Persistence<'_> {
         match &self.idle_for {
-            // A client that has already sent its next request need not know for how long the connection may
-            // be idle.
+            // A client that has already sent its next request does not need to know for how long the
+            // connection may be idle.
             Some(lines) if stays && !has_more => Persistence::Idles(lines),
             _ => stays.into(),
         }
@@ -266,7 +270,7 @@ impl Server {
             let (began, status) = (Instant::now(), refusal.status);
             let body = conversation.answer(refusal, false, output);
             self.send(client, Some(&request), status, body, output, began)?;
-            // The client may send its body nevertheless.
+            // The client may send its body although it was refused.
             return Err(End::Declined);
         }
         Ok(client.writer(&self.limits).write_all(conversation.go_ahead())?)
@@ -284,13 +288,13 @@ impl Server {
         request.client = Some(client);
         let began = Instant::now();
         let (response, is_sound) = self.respond(&request);
-        // A complete request that has arrived is answered even if the thread is wanted, because closing the
-        // connection would drop the request. But the server does not read on: there might be no end to it,
-        // because a client can send as fast as it is answered.
+        // A complete request that has arrived is answered even if the thread is needed, because closing the
+        // connection would drop the request. But the server does not read more requests: a client can send
+        // as fast as it is answered, so the server might never finish.
         let stays = is_sound && conversation.may_go_on() && (self.may_stay() || conversation.next_is_here());
-        // The next request is often on its way. If the thread yields, and then finds the request here, the
-        // system has less work than if the thread falls asleep and is woken. After a file no request is on
-        // its way yet, because the client must first take the file.
+        // The next request is often on its way. If the thread yields and then finds the request here, the
+        // system has less work than if the thread fell asleep and were woken. After a file, no request is
+        // on its way yet, because the client must first receive the file.
         let gives_way = !conversation.has_unread() && !matches!(response.body, Body::File { .. });
         let status = response.status;
         let then = self.then(stays, conversation.has_unread());
@@ -306,13 +310,13 @@ impl Server {
         Ok(())
     }
 
-    /// Whether a request is for a [slow](Site::is_slow) handler.
+    /// Returns whether a request is for a [slow](Site::is_slow) handler.
     pub fn is_slow(&self, request: &Request<'_>) -> bool {
         self.site.is_slow(request)
     }
 
-    /// Returns the answer, and whether the handler has returned without a panic: after a panic the answer is
-    /// 500, and the connection must not go on.
+    /// Returns the answer, and whether the handler has returned without a panic. After a panic the answer is
+    /// 500, and the connection must be closed.
     pub(crate) fn respond(&self, request: &Request<'_>) -> (Response, bool) {
         let _doing = self.board.as_ref().map(|board| board.answers(request));
         match catch_unwind(AssertUnwindSafe(|| self.site.respond(request))) {
@@ -324,8 +328,8 @@ impl Server {
         }
     }
 
-    /// Counts an answer with this status, and begins its event in the log. `request` is `None` if it could
-    /// not be read.
+    /// Counts an answer with this status, and begins the event of the answer in the log. `request` is
+    /// `None` if the request could not be read.
     pub(crate) fn begin_answer(
         &self,
         peer: SocketAddr,
@@ -336,7 +340,7 @@ impl Server {
         self.log.begin(peer, request, status.code())
     }
 
-    /// Sends the head in `output`, then the body.
+    /// Sends the head, which is in `output`, and then the body.
     fn send(
         &self,
         client: &Client,
@@ -364,7 +368,7 @@ impl Server {
         let sent = self.send(&client, None, response.status, response.body, &mut output, Instant::now());
         match refusal {
             _ if sent.is_err() => {}
-            // By now the server has waited long enough for this client.
+            // The server has already waited long enough for this client.
             Refusal::HeadTimeout | Refusal::BodyTimeout => {
                 client.linger(Lingering::for_one_read(Instant::now()));
             }
@@ -377,8 +381,8 @@ impl Server {
     }
 }
 
-/// Leaks the payload of a panic, because dropping the payload could panic, too. The panic hook has reported
-/// the panic.
+/// Leaks the payload of a panic, because dropping the payload could panic as well. The panic hook has
+/// reported the panic.
 fn forget(payload: Box<dyn Any + Send>) {
     std::mem::forget(payload);
 }

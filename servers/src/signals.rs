@@ -1,24 +1,24 @@
-//! Signals that ask a stage to stop, and the deadline for its end.
+//! The signals that ask a stage to stop, and the deadline for its end.
 //!
 //! The library does everything else, from the signal to the end of the process: [`executor::shutdown_hooks`].
-//! It does not handle SIGHUP, which is added here.
+//! The library does not handle SIGHUP, which is added here.
 
 use executor::shutdown_hooks::{ShutdownGuard, ShutdownHooks};
 use executor::{CancelToken, Promise};
 use std::time::Duration;
 
 // ANCHOR: stop_on_signal
-/// Cancels `stop` when SIGINT or SIGTERM arrives; or SIGHUP, on Linux, unless the process was started with
-/// SIGHUP ignored. Once `stop` is cancelled, for any reason, another such signal ends the process at once,
-/// with the status 128 + its number; and after `longest` the process ends with `status_at_deadline`, whatever
-/// its threads wait for.
+/// Cancels `stop` when SIGINT or SIGTERM arrives. On Linux, SIGHUP also cancels `stop`, unless the process
+/// was started with SIGHUP ignored. Once `stop` is cancelled, for any reason, another such signal ends the
+/// process at once, with the status 128 plus the signal's number. After `longest` the process ends with
+/// `status_at_deadline`, even if its threads are still waiting.
 ///
 /// The guard must live until the end of `main`. The caller must complete the returned promise with the exit
-/// status when everything is served.
+/// status when all clients are served.
 ///
 /// # Errors
 ///
-/// If the system gives no thread or no descriptor.
+/// Returns an error if the system gives no thread or no descriptor.
 pub fn stop_on_signal(
     stop: &CancelToken,
     longest: Duration,
@@ -30,7 +30,7 @@ pub fn stop_on_signal(
     let asked = stop.clone();
     shutdown.add("serve to the end", move |shutdown| {
         asked.cancel();
-        // This is an error if the program could not begin.
+        // Starting fails if the program could not begin.
         if let Ok(status) = status.join() {
             shutdown.set_status(status.into());
         }
@@ -46,7 +46,7 @@ pub fn stop_on_signal(
 }
 // ANCHOR_END: stop_on_signal
 
-/// SIGHUP: the terminal is gone, or was closed.
+/// SIGHUP means that the terminal was closed.
 #[cfg(target_os = "linux")]
 mod hangup {
     use executor::CancelToken;
@@ -75,7 +75,7 @@ mod hangup {
         };
         thread::Builder::new().name("hang-up".to_owned()).spawn(listen)?;
         // This works as in the library: the first signal finds the flag unset and sets it; the next signal
-        // finds the flag set.
+        // finds that the flag is set.
         flag::register_conditional_shutdown(SIGHUP, 128 + SIGHUP, Arc::clone(&asked))?;
         flag::register(SIGHUP, asked)?;
         pipe::register(SIGHUP, writer)?;

@@ -1,7 +1,8 @@
-//! What the stages serve: a few endpoints to experiment with, and files.
+//! The content that the stages serve: a few endpoints for experiments, and files.
 //!
-//! The endpoints stand for the work that real handlers do: some do nothing, some compute, some wait. Each
-//! stage answers the same requests, so that what differs between two stages is the execution policy alone.
+//! The endpoints stand for the work that real handlers do: some return at once, some compute, some wait.
+//! Each stage answers the same requests, so that what differs between two stages is the execution policy
+//! alone.
 
 use crate::files::Files;
 use crate::hosts::Hosts;
@@ -13,15 +14,16 @@ use std::fmt::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The longest piece of work that a client may ask for.
+/// The longest time for which a client may ask the server to work.
 const LONGEST_WORK: Duration = Duration::from_mins(1);
 
 const STOPPING: &str = "the server is stopping";
 
-/// How often a computation checks whether its client is still there. Shorter work is done without a check.
+/// The interval at which a computation checks whether its client is still connected. A computation
+/// that is shorter is done without a check.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// A site: routes, and files at all other paths.
+/// A site: routes, and files for all other paths.
 pub struct Site {
     routes: Vec<Route>,
     files: Option<Files>,
@@ -30,7 +32,7 @@ pub struct Site {
     about: About,
 }
 
-/// What a site says about itself on its front page.
+/// The information that a site shows about itself on its front page.
 #[derive(Debug)]
 struct About {
     name: String,
@@ -78,7 +80,7 @@ impl Site {
         })
     }
 
-    /// Answers only requests to these hosts, and all other requests with 421.
+    /// Answers requests only for these hosts, and all other requests with 421.
     #[must_use]
     pub fn answering_for(mut self, hosts: Hosts) -> Site {
         self.hosts = hosts;
@@ -92,17 +94,17 @@ impl Site {
         self
     }
 
-    /// Sets what the site says on its front page: that it is called `name`, and `what` it is.
+    /// Sets what the site says about itself on its front page: its `name`, and `what` it is.
     #[must_use]
     pub fn called(mut self, name: impl Into<String>, what: impl Into<String>) -> Site {
         self.about = About { name: name.into(), what: what.into() };
         self
     }
 
-    /// Answers `path` with `handler`, before any file of that name.
+    /// Answers requests for `path` with `handler`, even if there is a file of that name.
     ///
-    /// `methods` lists the methods that the handler answers; `GET` implies `HEAD`. `about` is a line for the
-    /// list of endpoints.
+    /// `methods` lists the methods that the handler answers; `GET` implies `HEAD`. `about` is the line for
+    /// the handler in the list of endpoints.
     #[must_use]
     pub fn route(
         mut self,
@@ -124,18 +126,18 @@ impl Site {
         self
     }
 
-    /// Whether a request is for a handler that was declared to compute or wait.
+    /// Returns whether a request is for a handler that was declared to compute or wait.
     ///
-    /// An event loop that answers other requests by itself hands these requests over.
+    /// An event loop that answers other requests by itself hands requests for such handlers over.
     pub fn is_slow(&self, request: &Request<'_>) -> bool {
         self.at(request.path).is_some_and(|route| route.is_slow)
     }
 
-    /// Returns the refusal of a request whose head is enough to refuse it: the request is for another host,
-    /// or has a method that is not answered.
+    /// Returns a refusal if the head of a request is enough to refuse it: the request is for another host,
+    /// or has a method that the server does not answer.
     ///
-    /// The server calls this before it reads the body, so that a client that waits for *100 Continue* need
-    /// not send it.
+    /// The server calls this function before it reads the body, so that a client that waits for *100
+    /// Continue* does not need to send the body.
     pub fn refusal(&self, request: &Request<'_>) -> Option<Response> {
         if !self.hosts.include(request) {
             let what =
@@ -152,7 +154,8 @@ impl Site {
         Some(Response::error(Status::MethodNotAllowed, &what).header("Allow", allow))
     }
 
-    /// Returns the answer to a request whose body has been read, after the work that the request asks for.
+    /// Returns the answer to a request whose body has been read, after the work for the request is
+    /// done.
     pub fn respond(&self, request: &Request<'_>) -> Response {
         if let Some(refusal) = self.refusal(request) {
             return refusal;
@@ -183,7 +186,8 @@ impl Site {
 
     fn methods(&self, path: &str) -> &'static [&'static str] {
         match path {
-            // For the target `*`, the server as a whole: every method that some path answers.
+            // The target `*` stands for the server as a whole: the answer lists every method that
+            // some path answers.
             "*" => &["GET", "POST"],
             path => self.at(path).map_or(&["GET"], |route| route.methods),
         }
@@ -220,8 +224,8 @@ impl Site {
     }
 }
 
-/// Shell commands with which a reader can try an endpoint. In them, AT stands for the host and the
-/// port.
+/// The shell commands with which a reader can try an endpoint. In these commands, AT stands for the
+/// host and the port.
 const EXPERIMENTS: [(&str, &str, &str); 6] = [
     ("/hello", "Is it there?", "curl -i http://AT/hello"),
     ("/block", "Who waits for whom?", "curl \"http://AT/block?ms=5000\" & curl http://AT/hello"),

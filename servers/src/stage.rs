@@ -30,7 +30,7 @@ pub struct Stage<'a> {
     what: String,
     stats: Arc<Stats>,
     crowd: Crowd,
-    /// The board of `--watch`, if the stage is watched.
+    /// The board for `--watch`, if the stage is watched.
     board: Option<Arc<Board>>,
     watched_at: Option<SocketAddr>,
     stop: CancelToken,

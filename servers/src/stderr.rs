@@ -19,7 +19,7 @@ static STDERR: Mutex<Stderr> = Mutex::new(Stderr { lost: 0, is_cut: false });
 struct Stderr {
     /// How many lines were dropped since the last written one.
     lost: u64,
-    /// Whether the last line was dropped after it was begun.
+    /// True if the last line was dropped after it was begun.
     is_cut: bool,
 }
 

@@ -39,7 +39,7 @@ struct Leaver {
     is_late: bool,
     lingering: Lingering,
     has_spoken: bool,
-    /// Whether bytes, or the end of the client's side, have arrived.
+    /// True if bytes, or the end of the client's side, have arrived.
     is_ready: bool,
 }
 
@@ -90,7 +90,7 @@ impl TurnedAway {
         }
     }
 
-    /// Whether the stage has begun to stop.
+    /// Returns whether the stage has begun to stop.
     pub(crate) fn is_late(&self) -> bool {
         self.lock().stop.is_cancelled()
     }

@@ -19,7 +19,7 @@ pub(crate) struct WriteBudget {
     rate: usize,
     /// When the budget is used up.
     deadline: Instant,
-    /// Whether the budget no longer grows.
+    /// True if the budget no longer grows.
     is_ending: bool,
 }
 
@@ -38,7 +38,7 @@ impl WriteBudget {
         }
     }
 
-    /// Limits the client's time to `deadline`, whatever it takes.
+    /// Limits the client's time to `deadline`, however many bytes the client takes.
     pub(crate) fn end_by(&mut self, deadline: Instant) {
         if !self.is_ending {
             self.is_ending = true;

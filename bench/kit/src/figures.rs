@@ -52,7 +52,7 @@ pub fn shown(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"))
 }
 
-/// Whether a ratio is at most as high as the goal has it.
+/// Returns whether a ratio is at most as high as the goal has it.
 pub fn is_met(most: f64, ratio: Option<f64>) -> String {
     let verdict = match ratio {
         None => "not known",

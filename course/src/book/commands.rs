@@ -69,7 +69,7 @@ impl Package {
         self.features.get("default").is_some_and(|features| features.iter().any(|has| has == feature))
     }
 
-    /// Whether a build of this package turns on the feature of the other package.
+    /// Returns whether a build of this package turns on the feature of the other package.
     fn asks_for(&self, other: &Package, feature: &str) -> bool {
         let is_it = |dependency: &&Dependency| dependency.name == other.name;
         self.dependencies.iter().filter(is_it).any(|it| it.features.iter().any(|asked| asked == feature))

@@ -98,7 +98,7 @@ pub(super) struct Step {
 #[derive(Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Equal {
-    /// Whether the order of lines may differ.
+    /// True if the order of lines may differ.
     pub(super) unordered: bool,
     /// Text that matches these expressions may differ.
     pub(super) but: Vec<String>,

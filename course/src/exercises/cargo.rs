@@ -102,8 +102,9 @@ pub(super) fn build(
     bail!("cargo cannot build the tests of {}\n{cause}", exercise.name);
 }
 
-/// Whether the tests of an exercise like this one were built before in this target directory. The parts that
-/// take long are common to all exercises; the library under the model is common to all that use it.
+/// Returns whether the tests of an exercise like this one were built before in this target directory. The
+/// parts that take long are common to all exercises; the library under the model is common to all that
+/// use it.
 pub(super) fn has_built(workspace: &Workspace, exercise: &Exercise) -> bool {
     built_note(workspace, exercise).exists()
 }
@@ -143,8 +144,8 @@ struct Diagnostic {
 }
 
 impl Said {
-    /// Whether this is an error in a line of the exercise. An error without a line is about the machine: no
-    /// room on the disk, no linker, not enough memory.
+    /// Returns whether this is an error in a line of the exercise. An error without a line is about the
+    /// machine: no room on the disk, no linker, not enough memory.
     fn is_an_error_in(&self, exercise: &Exercise) -> bool {
         self.message.as_ref().is_some_and(|message| message.level == "error" && !message.spans.is_empty())
             && self.manifest_path.parent().is_some_and(|folder| folder.ends_with(&exercise.name))

@@ -26,7 +26,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Whether the property held in every mode in which it was tried.
+    /// Returns whether the property held in every mode in which it was tried.
     pub fn holds(&self) -> bool {
         matches!((&self.model, &self.real), (State::Held, State::Held | State::NotRun))
     }

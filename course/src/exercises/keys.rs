@@ -143,8 +143,8 @@ mod terminal {
         }
     }
 
-    /// Whether this program is in the foreground. The system stops a program in the background that changes
-    /// its terminal.
+    /// Returns whether this program is in the foreground. The system stops a program in the background
+    /// that changes its terminal.
     fn in_foreground() -> bool {
         tcgetpgrp(stdin()) == Ok(getpgrp())
     }

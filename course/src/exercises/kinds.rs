@@ -12,7 +12,7 @@ use std::fs;
 const AROUND: usize = 9;
 
 impl Learner {
-    /// Whether a task has been done.
+    /// Returns whether a task has been done.
     pub(super) fn is_done(&self, task: &Task<'_>) -> bool {
         self.progress.knows("solved", task.name)
     }

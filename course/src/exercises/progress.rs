@@ -76,7 +76,7 @@ impl Progress {
         (word == "failed").then_some(property)
     }
 
-    /// Whether the hint of this property has been given.
+    /// Returns whether the hint of this property has been given.
     pub fn has_hinted(&self, exercise: &Exercise, property: &str) -> bool {
         self.of(exercise).any(|line| line == ("hint", property))
     }
@@ -90,12 +90,12 @@ impl Progress {
             .unwrap_or(0)
     }
 
-    /// Whether the solution has been asked for before it was found.
+    /// Returns whether the solution has been asked for before it was found.
     pub fn has_asked(&self, exercise: &Exercise) -> bool {
         self.of(exercise).any(|(word, _)| word == "asked")
     }
 
-    /// Whether there is a line with this word and this name.
+    /// Returns whether there is a line with this word and this name.
     pub fn knows(&self, word: &str, name: &str) -> bool {
         self.text.lines().any(|line| line.split_whitespace().take(2).eq([word, name]))
     }

@@ -92,7 +92,7 @@ impl Learner {
         Ok(true)
     }
 
-    /// Whether an exercise or a task has been done. A name that there is not counts as not done.
+    /// Returns whether an exercise or a task has been done. A name that there is not counts as not done.
     fn has_done(&self, name: &str) -> bool {
         let exercise = self.exercises.iter().find(|exercise| exercise.short() == name);
         exercise

@@ -32,7 +32,7 @@ impl Stage {
             .map(|stage| Self { holding, ..stage })
     }
 
-    /// Whether all of its properties hold.
+    /// Returns whether all of its properties hold.
     pub fn is_done(self) -> bool {
         self.holding == self.of
     }

@@ -26,8 +26,8 @@ impl Watched {
         Self { seen: stamp(&exercise), exercise }
     }
 
-    /// Whether the file was saved since the last call. Called before a check, so that what is saved during
-    /// the check is checked next.
+    /// Returns whether the file was saved since the last call. Called before a check, so that what is
+    /// saved during the check is checked next.
     fn was_saved(&mut self) -> bool {
         let now = stamp(&self.exercise);
         let saved = now.is_some() && now != self.seen;

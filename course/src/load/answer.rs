@@ -59,7 +59,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     /// Head and body.
     pub(crate) bytes: u64,
-    /// Whether the connection may be used again.
+    /// True if the connection may be used again.
     pub(crate) stays: bool,
 }
 
@@ -96,7 +96,7 @@ impl<R: Read> Answers<R> {
         &self.read
     }
 
-    /// Whether all bytes that have arrived belong to answers already read.
+    /// Returns whether all bytes that have arrived belong to answers already read.
     pub(crate) fn is_empty(&self) -> bool {
         self.used == self.buffer.len()
     }

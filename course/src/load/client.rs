@@ -35,7 +35,7 @@ pub(crate) struct Manner {
 
 struct Connection {
     answers: Answers<CancellableStream>,
-    /// Whether the connection has answered any request yet.
+    /// True if the connection has answered any request yet.
     proved: bool,
 }
 

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 /// whose servers need no fast client.
 pub const AS_BUILT: &str = "COURSE_LOAD_AS_BUILT";
 
-/// Whether this program is too slow to send the load.
+/// Returns whether this program is too slow to send the load.
 pub(super) fn is_needed() -> bool {
     cfg!(debug_assertions) && env::var_os(AS_BUILT).is_none()
 }

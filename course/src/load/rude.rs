@@ -201,7 +201,7 @@ impl Rude {
     }
 }
 
-/// Whether an error is only our own time-out.
+/// Returns whether an error is only our own time-out.
 fn goes_on(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

@@ -83,7 +83,7 @@ impl Fault {
         FAULTS.iter().find(|(_, fault)| *fault == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether only the listener for answers that break the rules of HTTP can produce this fault.
+    /// Returns whether only the listener for answers that break the rules of HTTP can produce this fault.
     fn is_rude(self) -> bool {
         matches!(self, Fault::Endless | Fault::Stall | Fault::Half | Fault::Reset)
     }

@@ -335,7 +335,7 @@ fn column(width: u32) -> (f32, f32) {
     (margin, width as f32 - 2.0 * margin)
 }
 
-/// Whether the line of the text that contains this byte has words.
+/// Returns whether the line of the text that contains this byte has words.
 fn stands_beside_words(text: &str, at: usize) -> bool {
     let (before, behind) = text.split_at(at);
     let ends = ['\n', '·']; // of a line, and of a cell

@@ -110,7 +110,7 @@ impl Blocks {
         }
     }
 
-    /// Whether a tag belongs to a drawing or a formula, where `<tag/>` has no content.
+    /// Returns whether a tag belongs to a drawing or a formula, where `<tag/>` has no content.
     pub(super) fn is_foreign(&self, name: &str) -> bool {
         let in_foreign = self.hidden.as_ref().is_some_and(|hidden| matches!(&*hidden.name, "svg" | "math"));
         in_foreign || matches!(name, "svg" | "math")

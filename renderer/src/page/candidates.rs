@@ -127,7 +127,7 @@ fn size(sizes: &str, viewport: Viewport) -> f32 {
     sizes.split(',').find_map(fitting).unwrap_or(viewport.width as f32)
 }
 
-/// Whether a media query is true on this screen. A condition that is not known counts as false.
+/// Returns whether a media query is true on this screen. A condition that is not known counts as false.
 fn is_for(media: &str, viewport: Viewport) -> bool {
     let holds = |condition: &str| {
         let condition = condition.trim().trim_start_matches('(').trim_end_matches(')').to_ascii_lowercase();

@@ -20,7 +20,7 @@ struct Countdown {
     items: i64,
     /// The places of these items.
     places: Vec<usize>,
-    /// Whether an item gave its own number, from which the following items are counted.
+    /// True if an item gave its own number, from which the following items are counted.
     is_settled: bool,
 }
 

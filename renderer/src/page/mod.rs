@@ -52,7 +52,7 @@ pub struct TextBlock {
     /// Images in the text: the byte before which each stands, and its place. The places of these images come
     /// directly after the block's own place.
     pub images: Vec<(usize, usize)>,
-    /// Whether the page says that it reads from right to left (`dir="rtl"`). If the page does not say so, the
+    /// True if the page says that it reads from right to left (`dir="rtl"`). If the page does not say so, the
     /// words decide the direction.
     pub right_to_left: bool,
 }
@@ -110,7 +110,7 @@ pub struct ImageRef {
     /// Width and height in CSS pixels that the file says it has, if that was known before the page was laid
     /// out.
     pub own_size: Option<(f32, f32)>,
-    /// Whether its `class` has the word `advertisement` or `ad`.
+    /// True if its `class` has the word `advertisement` or `ad`.
     pub is_advertisement: bool,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Open {
     /// How many lists and tables are open in it. The items and cells of these lists and tables do not end
     /// this element.
     nested: usize,
-    /// Whether it is a closed `<details>`, whose summary is shown though the rest is left out.
+    /// True if it is a closed `<details>`, whose summary is shown though the rest is left out.
     is_closed: bool,
 }
 
@@ -49,7 +49,8 @@ impl Open {
         false
     }
 
-    /// Whether the element that begins with `tag` is shown though this one is left out: the summary of closed
+    /// Returns whether the element that begins with `tag` is shown though this one is left out: the
+    /// summary of closed
     /// `<details>`.
     pub(super) fn shows(&self, tag: &str) -> bool {
         tag == "summary" && self.is_closed && self.depth == 1 && self.nested == 0

@@ -85,7 +85,7 @@ impl Page {
     }
 }
 
-/// Whether HTML is XHTML, where any tag can close its own element (`<a/>`).
+/// Returns whether HTML is XHTML, where any tag can close its own element (`<a/>`).
 fn is_xhtml(content_type: Option<&str>, base: &Url) -> bool {
     content_type
         .map_or_else(|| has_extension(base, "xhtml"), |kind| kind.to_ascii_lowercase().contains("xhtml"))
@@ -95,7 +95,7 @@ fn has_extension(url: &Url, known: &str) -> bool {
     Path::new(url.path()).extension().is_some_and(|extension| extension.eq_ignore_ascii_case(known))
 }
 
-/// Whether a document is plain text and not HTML.
+/// Returns whether a document is plain text and not HTML.
 fn is_plain_text(document: &[u8], content_type: Option<&str>, base: &Url) -> Result<bool, NoPage> {
     if document.is_empty() {
         return Err(NoPage("there is nothing in it".to_owned()));
@@ -130,7 +130,8 @@ fn is_plain_text(document: &[u8], content_type: Option<&str>, base: &Url) -> Res
     Ok(!is_declared && (has_extension(base, "txt") || !looks_like_html(&begin)))
 }
 
-/// Whether a document begins with one of the tags by which the standard on MIME sniffing recognises HTML.
+/// Returns whether a document begins with one of the tags by which the standard on MIME sniffing
+/// recognises HTML.
 fn looks_like_html(begin: &str) -> bool {
     let Some(tag) = begin.trim_ascii_start().strip_prefix('<') else { return false };
     let starts_with = |what: &str| tag.get(..what.len()).is_some_and(|it| it.eq_ignore_ascii_case(what));

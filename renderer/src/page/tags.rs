@@ -34,18 +34,18 @@ pub(super) fn level(name: &str) -> Option<u8> {
     }
 }
 
-/// Whether an element has neither content nor an end tag.
+/// Returns whether an element has neither content nor an end tag.
 pub(super) fn is_void(name: &str) -> bool {
     VOID.contains(&name)
 }
 
-/// Whether an element's content is not part of the page's words.
+/// Returns whether an element's content is not part of the page's words.
 pub(super) fn is_hidden(name: &str) -> bool {
     HIDDEN.contains(&name)
 }
 
-/// Whether an element's attributes say that it is not shown. A page that hides its whole body waits for a
-/// script to show it. No scripts run here, so it is shown.
+/// Returns whether an element's attributes say that it is not shown. A page that hides its whole body
+/// waits for a script to show it. No scripts run here, so it is shown.
 pub(super) fn is_concealed(name: &str, attributes: &Attributes<'_>) -> bool {
     match name {
         "html" | "body" | "base" => false,
@@ -54,19 +54,20 @@ pub(super) fn is_concealed(name: &str, attributes: &Attributes<'_>) -> bool {
     }
 }
 
-/// Whether the last `display` of a style is `none`.
+/// Returns whether the last `display` of a style is `none`.
 fn has_no_display(style: &str) -> bool {
     let mut declared = style.split(';').filter_map(|declaration| declaration.split_once(':'));
     let last = declared.rfind(|(name, _)| name.trim().eq_ignore_ascii_case("display"));
     last.is_some_and(|(_, value)| value.trim_start().to_ascii_lowercase().starts_with("none"))
 }
 
-/// Whether an element is a control: a button or a field, whose words are separate from the words beside it.
+/// Returns whether an element is a control: a button or a field, whose words are separate from the words
+/// beside it.
 pub(super) fn is_control(name: &str) -> bool {
     matches!(name, "button" | "label" | "input" | "select" | "textarea" | "meter" | "progress" | "output")
 }
 
-/// Whether an element stands by itself, and not within the words around it.
+/// Returns whether an element stands by itself, and not within the words around it.
 pub(super) fn is_block(name: &str) -> bool {
     match name {
         "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details"

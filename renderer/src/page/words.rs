@@ -46,7 +46,7 @@ impl Words {
         self.text.is_empty()
     }
 
-    /// Whether the block is so long that a new block must begin.
+    /// Returns whether the block is so long that a new block must begin.
     pub(super) fn is_long(&self) -> bool {
         self.text.len() >= LONGEST_BLOCK
     }
@@ -93,7 +93,7 @@ impl Words {
         self.text.push_str(text);
     }
 
-    /// Whether a blank comes before the next word.
+    /// Returns whether a blank comes before the next word.
     fn owes_blank(&self) -> bool {
         self.blank && self.has_begun_line()
     }

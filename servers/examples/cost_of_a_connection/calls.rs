@@ -1,4 +1,4 @@
-//! How many system calls a request takes, as `strace` counts them.
+//! Shows how many system calls a request takes, as `strace` counts them.
 
 use crate::stage::{Client, Stage, binary};
 use anyhow::{Context, ensure};
@@ -11,7 +11,8 @@ use std::{fs, thread};
 /// Two runs are compared, so that calls that a process makes only once do not count.
 const ROUNDS: [u32; 2] = [100, 600];
 
-/// How many clients send a request in each round before the first client reads its answer.
+/// The number of clients that send a request in each round before the first client reads its
+/// answer.
 const CLIENTS: [usize; 2] = [1, 16];
 
 type Calls = BTreeMap<String, f64>;
@@ -51,7 +52,7 @@ fn per_request(name: &str, clients: usize) -> anyhow::Result<Calls> {
 fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
     let summary = std::env::temp_dir().join(format!("calls-of-{name}-{}", std::process::id()));
     let mut command = Command::new("strace");
-    // With -D the stage is our child and strace is not, so ending the stage ends both.
+    // With `-D`, the stage is our child process and `strace` is not, so ending the stage ends both.
     command.args(["-D", "-f", "-c", "-o"]).arg(&summary).arg(binary(name)?);
     let stage = Stage::start(command).context("is there a strace, and may it trace?")?;
     let mut crowd = (0..clients).map(|_| Client::connect(stage.addr)).collect::<Result<Vec<_>, _>>()?;
@@ -60,8 +61,8 @@ fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
             let _ = client.send(); // if that fails, `receive` fails, too
         }
         for client in &mut crowd {
-            // A connection whose thread another client needs is closed, which may happen while its next
-            // request is on the way.
+            // The stage may close a connection whose thread another client needs, even while the next
+            // request on that connection is on the way.
             while client.receive().is_err() {
                 *client = Client::connect(stage.addr)?;
                 client.send()?;
@@ -76,7 +77,7 @@ fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
     counted(&summary)
 }
 
-/// Returns what `strace` has counted, once it has written the result.
+/// Returns what `strace` has counted, once `strace` has written the result.
 fn counted(summary: &Path) -> anyhow::Result<Calls> {
     let began = Instant::now();
     let mut table = String::new();
@@ -86,7 +87,8 @@ fn counted(summary: &Path) -> anyhow::Result<Calls> {
         table = fs::read_to_string(summary).unwrap_or_default();
     }
     let _ = fs::remove_file(summary);
-    // "% time  seconds  usecs/call  calls  errors  syscall", of which the errors may be missing.
+    // The columns are "% time seconds usecs/call calls errors syscall"; the field of the errors may
+    // be missing.
     let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let rows = rows.filter(|row| row.last().is_some_and(|name| *name != "total"));
     Ok(rows.filter_map(|row| Some(((*row.last()?).to_owned(), row.get(3)?.parse().ok()?))).collect())

@@ -1,4 +1,5 @@
-//! Many idle clients. Each client has sent one request, and could send another one.
+//! Measures a stage that has many idle clients. Each client has sent one request, and could send
+//! another one.
 
 use crate::stage::{Client, Stage, binary};
 use anyhow::Context;
@@ -52,8 +53,8 @@ pub(crate) fn show(stages: &[String], clients: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns what the process has, once the numbers no longer change: threads need some time to begin and to
-/// end.
+/// Returns the resources that the process has, once the numbers no longer change: threads need some time
+/// to start and to end.
 fn settled(stage: &Stage) -> anyhow::Result<Has> {
     let look = || -> anyhow::Result<Has> {
         Ok(Has { threads: stage.count("task")?, descriptors: stage.count("fd")?, memory: stage.memory()? })

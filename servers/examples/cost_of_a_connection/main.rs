@@ -7,9 +7,9 @@
 //! cargo run --release --example cost_of_a_connection -- calls
 //! ```
 //!
-//! `calls` needs `strace`. Both read `/proc`, so they run on Linux.
+//! The subcommand `calls` needs `strace`. Both subcommands read `/proc`, so they run on Linux.
 //!
-//! The book's chapter: One loop for each processor.
+//! The book's chapter: There is one loop for each processor.
 
 mod calls;
 mod idle;
@@ -29,7 +29,7 @@ const STAGES: [&str; 8] = [
     "multi_reactor",
 ];
 
-/// The number of clients; most systems have descriptors for so many.
+/// The number of clients; most systems allow that many descriptors.
 const CLIENTS: usize = 1_000;
 
 fn main() -> anyhow::Result<()> {

@@ -1,4 +1,4 @@
-//! A stage as a process, and a client of it.
+//! Runs a stage as a process, and connects clients to it.
 
 use anyhow::{Context, ensure};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -9,13 +9,14 @@ use std::{env, fs, io};
 
 const REQUEST: &[u8] = b"GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// A running stage. Dropping this value ends it.
+/// A stage that is running. Dropping this value ends the stage.
 pub(crate) struct Stage {
     child: Child,
     pub(crate) addr: SocketAddr,
 }
 
-/// Returns the path of a stage's binary: Cargo puts it beside the directory of the examples.
+/// Returns the path of a stage's binary: Cargo puts the binary beside the directory of the
+/// examples.
 pub(crate) fn binary(name: &str) -> anyhow::Result<PathBuf> {
     let example = env::current_exe()?;
     let directory = example.ancestors().nth(2).context("this is no example")?;
@@ -75,7 +76,7 @@ impl Client {
         self.stream.write_all(REQUEST)
     }
 
-    /// Reads an answer.
+    /// Reads one answer from the connection.
     pub(crate) fn receive(&mut self) -> io::Result<()> {
         let (mut answer, mut buffer) = (Vec::new(), [0; 1024]);
         loop {
@@ -94,12 +95,12 @@ impl Client {
         }
     }
 
-    /// Whether the answer that was read last has said that no other follows.
+    /// Returns whether the answer that was read last has said that no other follows.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Whether the connection is still open.
+    /// Returns whether the connection is still open.
     pub(crate) fn is_open(&self) -> io::Result<bool> {
         self.stream.set_nonblocking(true)?;
         let open = match self.stream.peek(&mut [0]) {

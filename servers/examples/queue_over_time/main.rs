@@ -1,13 +1,13 @@
-//! The queue of a server over time, without a bound and with one. For two seconds, more clients arrive than
-//! the server can serve. The example also checks Little's law: the average number of clients in the server is
-//! the number that arrive in a second times the seconds that each client stays.
+//! Shows the queue of a server over time, without a bound and with a bound. For two seconds, more clients
+//! arrive than the server can serve. The example also checks Little's law: the average number of clients in
+//! the server is the number that arrive in a second times the seconds that each client stays.
 //!
 //! ```sh
 //! cargo run --release --example queue_over_time
 //! cargo run --release --example queue_over_time -- picture.svg
 //! ```
 //!
-//! The book's chapter: Overload, and who notices it.
+//! The book's chapter: The chapter is "Overload, and who notices it".
 
 mod observe;
 mod plot;
@@ -22,14 +22,14 @@ use std::{env, fs};
 const THREADS: usize = 8;
 const WORK: Duration = Duration::from_millis(50);
 
-/// The phases: the length of each in seconds, and how many clients arrive in a second. Eight threads can
-/// serve 160.
+/// The phases: the length of each phase in seconds, and the number of clients that arrive in a second.
+/// Eight threads can serve 160 clients in a second.
 const PHASES: [(f64, f64); 3] = [(2.0, 120.0), (2.0, 240.0), (5.0, 120.0)];
 // ANCHOR_END: load
 
 const ROOM: usize = 48;
 
-/// How many seconds a line of the table stands for.
+/// The number of seconds that each line of the table covers.
 const LINE: f64 = 0.5;
 
 fn main() -> anyhow::Result<()> {

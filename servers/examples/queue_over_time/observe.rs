@@ -10,21 +10,21 @@ use std::time::{Duration, Instant};
 
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The samples from the first client to the last.
+/// The samples from the arrival of the first client to the end of the last.
 pub(crate) struct Observed {
     looks: Vec<Look>,
     stays: Vec<Duration>,
     pub(crate) refused: usize,
 }
 
-/// A sample: how many clients were in the server at one moment.
+/// A sample: the number of clients in the server at one moment.
 struct Look {
     at: f64,
     waiting: usize,
     served: usize,
 }
 
-/// Serves the visitors of all phases.
+/// Serves the clients of all phases.
 pub(crate) fn observe(queue: FifoQueue) -> anyhow::Result<Observed> {
     let pool = ThreadPoolExecutor::builder().threads(THREADS).queue(queue).build()?;
     let server = Arc::new(Server::new(Site::new(None), Limits::default(), AccessLog::Quiet));
@@ -87,7 +87,7 @@ impl Observed {
         self.stays.iter().map(Duration::as_secs_f64).fold(0.0, f64::max)
     }
 
-    /// Returns how many clients waited or were served, on average.
+    /// Returns how many clients, on average, waited or were served.
     pub(crate) fn mean_there(&self) -> f64 {
         mean(self.looks.iter().map(|look| (look.waiting + look.served) as f64))
     }

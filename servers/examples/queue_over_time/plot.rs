@@ -1,9 +1,9 @@
-//! Draws the number of waiting clients over time, as SVG.
+//! Draws the number of waiting clients over time, as an SVG image.
 
 use crate::observe::Observed;
 use charts::{Axis, Band, Chart, Panel, Scale, number};
 
-/// `phases` are seconds and rates; the busiest is shaded.
+/// `phases` has the seconds and rates of the phases; the busiest phase is shaded.
 pub(crate) fn of(phases: &[(f64, f64)], runs: &[(&str, &Observed)]) -> String {
     let busiest = phases.iter().map(|&(_, rate)| rate).fold(0.0, f64::max);
     let mut end = 0.0;

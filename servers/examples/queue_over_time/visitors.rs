@@ -1,4 +1,5 @@
-//! An open loop of clients: each client arrives at its time, whatever has happened to earlier clients.
+//! An open loop of clients: each client arrives at its planned time, whatever has happened to
+//! earlier clients.
 
 use crate::WORK;
 use executor::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
@@ -7,7 +8,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Sends clients to `addr`, for each phase at its rate. Returns when the last client has left.
+/// Sends clients to `addr`, in each phase at the rate of the phase. Returns when the last client
+/// has left.
 pub(crate) fn come(addr: SocketAddr, phases: &[(f64, f64)]) {
     let visitors = ThreadPoolExecutor::cached();
     let mut due = Instant::now();

@@ -1,10 +1,10 @@
-//! The server with a bound on the connections that are served and on the connections that wait. A policy
-//! decides about any further connection.
+//! The server that bounds both the number of connections that are served and the number that wait. A
+//! policy decides what happens to any further connection.
 //!
 //! Without a bound, the queue of an overloaded server grows without end, and each client waits for all
-//! clients before it. With a bound, overload moves outward: from the threads to the queue, to the accepting
-//! thread, to the system's backlog, and to the client. The policy decides which of these notices the
-//! overload. The server stops in order, as `lifecycle` does.
+//! clients before it. With a bound, other parts notice the overload as well, from the inside out: the
+//! threads, the queue, the accepting thread, the system's backlog, and the client. The policy decides which
+//! of these parts notices the overload. The server stops gracefully, as `lifecycle` does.
 //!
 //! ```sh
 //! cargo run --bin bounded -- --threads 1 --queue 1   # and with --policy caller-runs, discard, discard-oldest, block
@@ -12,7 +12,7 @@
 //! for i in 1 2 3; do curl -sw "%{http_code}\n" "http://127.0.0.1:8080/block?ms=2000" & done; wait
 //! ```
 //!
-//! The book's chapter: Overload, and who notices it.
+//! The book's chapter: The chapter is "Overload, and who notices it".
 
 use clap::{Parser, ValueEnum};
 use executor::{
@@ -68,7 +68,7 @@ enum Policy {
 struct Saturation {
     policy: Policy,
     rejected: AtomicU64,
-    /// Whether the accepting thread is serving a client.
+    /// True if the accepting thread is serving a client.
     is_lent: AtomicBool,
 }
 
@@ -94,8 +94,8 @@ impl RejectionHandler for Saturation {
 }
 
 impl Policy {
-    /// Prepares the connection in advance for a policy that discards its task, because the policy itself
-    /// cannot look into a task.
+    /// Prepares the connection for a policy that discards the connection's task; this is done in
+    /// advance, because the policy cannot look into a task.
     fn prepare(self, connection: Connection) -> Connection {
         match self {
             Policy::Discard | Policy::DiscardOldest => connection.silent_if_dropped(),
@@ -122,9 +122,9 @@ fn main() -> Result<ExitCode, Failure> {
     let stage = Stoppable::new::<Args>(&args, &stop, numbers)?;
     let stop = stage.stop();
     // ANCHOR: keep_alive
-    // An idle connection keeps its thread while no other connection waits for a thread: neither in the queue,
-    // nor possibly in the backlog, while the accepting thread serves a client. No program can count the
-    // connections in the backlog.
+    // An idle connection keeps its thread as long as no other connection waits for a thread. Another
+    // connection may wait in the queue; it may also wait in the backlog, while the accepting thread serves a
+    // client. No program can count the connections in the backlog of a socket.
     let waiting = Arc::clone(&pool);
     let server = stage
         .server()?
@@ -143,8 +143,8 @@ fn main() -> Result<ExitCode, Failure> {
     for connection in listener.incoming_until(stop) {
         let (server, connection) = (Arc::clone(&server), policy.prepare(connection));
         let task = move || server.serve(connection);
-        // A request that this thread serves itself is also cancelled when the grace is over. A task that is
-        // handed back is dropped, and so its client is told 503.
+        // A request that the accepting thread serves itself is also cancelled when the grace period is
+        // over. A task that the pool hands back is dropped, so its client gets a 503.
         let _ = stage.grace().over().attach(|| pool.execute(task));
     }
     let turned_away = listener.close();

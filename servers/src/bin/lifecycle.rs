@@ -1,19 +1,20 @@
-//! The pooled server with an end: SIGINT, SIGTERM, SIGHUP and `POST /shutdown` stop it in order.
+//! The pooled server, with a graceful stop: SIGINT, SIGTERM, SIGHUP and `POST /shutdown` stop the
+//! server gracefully.
 //!
-//! To stop in order means: the server takes no new connections, serves the clients that it has accepted, and
-//! tells clients that come too late, and counts them. When `--grace` is over, requests in progress are
-//! cancelled and answered with 503. Two seconds later the process ends, whatever its threads wait for.
-//! Another signal ends it at once.
+//! A graceful stop means that the server accepts no new connections and serves the clients that it has
+//! accepted. It turns away clients that come too late, and counts them. When `--grace` is over, the server
+//! cancels requests in progress and answers them with 503. Two seconds later the process ends, even if its
+//! threads are still waiting. Another signal ends the process at once.
 //!
-//! The exit status is 0 if every client was answered, 3 if something was cut off, 130, 143 or 129 after
-//! another SIGINT, SIGTERM or SIGHUP. (It is 1 if the server could not start, 2 if the command line was
-//! wrong.)
+//! The exit status is 0 if every client was answered, 3 if something was cut off, and 130, 143 or 129
+//! after a second SIGINT, SIGTERM or SIGHUP. (It is 1 if the server could not start, and 2 if the
+//! command line was wrong.)
 //!
 //! ```sh
 //! cargo run --bin lifecycle
 //! ```
 //!
-//! What to try, in a second terminal:
+//! Commands to try in a second terminal:
 //!
 //! ```sh
 //! curl "http://127.0.0.1:8080/block?ms=5000" & sleep 1; curl -X POST http://127.0.0.1:8080/shutdown   # needs a free thread
@@ -57,8 +58,8 @@ fn main() -> Result<ExitCode, Failure> {
     let _refuse_from_now_on = stop.on_cancel(move || accepting.shutdown());
     for connection in listener.incoming_until(stop) {
         let server = Arc::clone(&server);
-        // A pool that is shut down refuses the task. The task is dropped here, and with it the connection,
-        // which answers 503.
+        // If the pool has been shut down, it refuses the task. The task is dropped here, and with the
+        // task the connection, which answers 503.
         let _ = pool.execute(move || server.serve(connection));
     }
     let turned_away = listener.close();

@@ -2,14 +2,14 @@
 //!
 //! Each loop has its own listener at the same address, and the system distributes new connections among the
 //! listeners. A connection stays with its loop, and the loop itself answers quick requests: no other thread
-//! is woken, and the loops share no data that a request changes. Only handlers that compute or wait go to a
-//! pool, since they would hold up every client of their loop.
+//! is woken, and requests change no data that several loops share. Only handlers that compute or wait run
+//! on a pool, because on the loop they would delay every client of that loop.
 //!
 //! ```sh
 //! cargo run --release --bin multi_reactor -- --quiet
 //! ```
 //!
-//! What to try, in a second terminal:
+//! Commands to try in a second terminal:
 //!
 //! ```sh
 //! cargo course load http://127.0.0.1:8080/hello --clients 64
@@ -17,7 +17,7 @@
 //! curl "http://127.0.0.1:8080/block?ms=5000" & sleep 1; time curl http://127.0.0.1:8080/hello
 //! ```
 //!
-//! The book's chapter: One loop for each processor.
+//! The book's chapter: There is one loop for each processor.
 
 use clap::Parser;
 use executor::{StripedExecutor, ThreadPoolExecutor};

@@ -1,15 +1,15 @@
-//! The server whose connections are tasks for a pool of threads: a slow client holds up one thread and not
-//! all clients.
+//! The server that runs each connection as a task on a pool of threads: a slow client keeps one thread
+//! busy and does not delay all other clients.
 //!
 //! The line with `execute` is the only line of the accept loop that differs from the stage before. With
-//! `--threads 1` the server behaves like `single_threaded`, except that the connections that wait are in the
+//! `--threads 1` the server behaves like `single_threaded`, except that waiting connections are in the
 //! program's own queue.
 //!
 //! ```sh
 //! cargo run --bin pooled
 //! ```
 //!
-//! What to try, in a second terminal:
+//! Commands to try in a second terminal:
 //!
 //! ```sh
 //! curl "http://127.0.0.1:8080/block?ms=5000" & curl http://127.0.0.1:8080/hello
@@ -17,7 +17,8 @@
 //! for i in 1 2 3; do curl "http://127.0.0.1:8080/block?ms=2000" & done; sleep 1; curl http://127.0.0.1:8080/stats
 //! ```
 //!
-//! Its remaining fault: Ctrl-C ends it in the middle of its work. The `lifecycle` stage mends that.
+//! One fault remains: Ctrl-C ends the server in the middle of its work. The `lifecycle` stage fixes
+//! that fault.
 //!
 //! The book's chapter: The pooled server.
 

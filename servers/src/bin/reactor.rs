@@ -1,17 +1,17 @@
-//! The server with one event loop, and a pool for the handlers: thousands of connections on a handful of
-//! threads. (The loop itself: `reactor/event_loop.rs`, `run`; what it does for one connection:
-//! `reactor/connection.rs`, `turn`.)
+//! The server with one event loop, and a pool for the handlers: it serves thousands of connections on a
+//! handful of threads. (The loop itself is the function `run` in `reactor/event_loop.rs`; the work for
+//! one connection is in `reactor/connection.rs`, `turn`.)
 //!
 //! The loop reads requests and writes answers for all clients, and never waits for one of them. Handlers run
 //! on the pool, in the *stripe* of their connection: requests that one client sends in a row are answered in
-//! order, while other clients' requests are answered at the same time. An idle connection costs memory and no
+//! order, while other clients' requests are answered at the same time. An idle connection costs memory but no
 //! thread.
 //!
 //! ```sh
 //! cargo run --bin reactor
 //! ```
 //!
-//! What to try, in a second terminal:
+//! Commands to try in a second terminal:
 //!
 //! ```sh
 //! # A thousand connections, and how many threads? (`ls /proc/$(pgrep -x reactor)/task | wc -l`)
@@ -53,7 +53,7 @@ fn main() -> Result<ExitCode, Failure> {
     let stripes = StripedExecutor::over(Arc::clone(&pool));
     let every_request = |_: &Request<'_>| true;
     let reactor = Reactor::new(listener, &server)?.handing_over(every_request, move |job| {
-        // A refused job is dropped, and answers 503.
+        // A job that the pool refuses is dropped, and then answers 503.
         let _ = stripes.execute_in(job.connection(), move || job.run());
     });
     // ANCHOR_END: hand_over

@@ -1,18 +1,19 @@
 //! The server whose threads share one listener: each accepts a connection, serves it, and accepts the next.
 //!
-//! No connection is handed over, and the only queue is the system's backlog. This is the smallest bounded
-//! server possible, and it is quick. It has these drawbacks:
+//! No connection is passed from thread to thread, and the only queue is the system's backlog. This stage
+//! is the smallest possible server with a bound, and it is fast. The stage has these drawbacks:
 //!
-//! - All its threads exist from the start, needed or not, and no thread is ever added or replaced.
-//! - It can neither refuse clients nor count the clients that wait: the program does not know a client that
-//!   no thread has accepted.
-//! - It ends only with the process.
+//! - All its threads exist from the start, even if they are not needed, and no thread is ever added
+//!   or replaced.
+//! - The stage can neither refuse clients nor count the clients that wait: the program does not know a
+//!   client that no thread has accepted.
+//! - The stage ends only when the process ends.
 //!
 //! ```sh
 //! cargo run --bin shared_accept
 //! ```
 //!
-//! What to try, in a second terminal:
+//! Commands to try in a second terminal:
 //!
 //! ```sh
 //! curl "http://127.0.0.1:8080/block?ms=5000" & curl http://127.0.0.1:8080/hello
@@ -62,8 +63,8 @@ fn main() -> Result<(), Failure> {
     }
     // ANCHOR_END: accept_loops
     stage.announce(listener.local_addr());
-    // The threads never end. If a thread died because of a bug, the program could at best notice it here, and
-    // would not replace the thread.
+    // The threads of this stage never end. If a thread died because of a bug, the program could only
+    // notice it here, and would not replace the thread.
     for acceptor in acceptors {
         let _ = acceptor.join();
     }

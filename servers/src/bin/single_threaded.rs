@@ -1,13 +1,14 @@
-//! The server with a single thread, its main thread: it serves one connection, then the next.
+//! The server with a single thread, its main thread: the thread serves one connection, then the
+//! next.
 //!
-//! It is correct and simple, but one slow request holds up everyone: while the thread waits, the processor is
-//! idle and every other client is in the queue of the listening socket.
+//! The server is correct and simple, but one slow request delays everyone: while the thread waits, the
+//! processor is idle and every other client is in the queue of the listening socket.
 //!
 //! ```sh
 //! cargo run --bin single_threaded
 //! ```
 //!
-//! What to try, in a second terminal:
+//! Commands to try in a second terminal:
 //!
 //! ```sh
 //! curl http://127.0.0.1:8080/hello
@@ -38,7 +39,8 @@ fn main() -> Result<(), Failure> {
     }
     let stage = Stage::new::<Args>(&args, Stats::new())?;
     // ANCHOR: policy
-    // An idle connection would hold the only thread, so no connection may stay.
+    // An idle connection would hold the only thread, so no connection may stay open while it is
+    // idle.
     let server = Arc::new(stage.server()?.keep_alive_while(|| false));
     // ANCHOR_END: policy
 

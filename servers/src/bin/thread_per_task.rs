@@ -1,15 +1,17 @@
-//! The server that gives each connection its own thread: no client waits for another.
+//! The server that gives each connection its own thread: no client waits until another client is
+//! served.
 //!
-//! It is as responsive as a server can be, until there are too many clients. Each client costs a thread, even
-//! a silent one, and the program sets no bound. The system does: at its limit no thread can be started, the
-//! client is answered with 503, and the server goes on. This is due to the executor: `thread::spawn` would
-//! panic, but the executor reports the failure and gives the task back.
+//! The server is as responsive as possible, until there are too many clients. Each client needs a thread,
+//! even if the client is silent, and the program sets no bound. The system sets a bound: when it is
+//! reached, no thread can be started; the server answers the client with 503 and goes on. The server
+//! survives this because of the executor: when a thread cannot be started, `thread::spawn` would panic, but
+//! the executor reports the failure and gives the task back.
 //!
 //! ```sh
 //! cargo run --bin thread_per_task
 //! ```
 //!
-//! What to try, in a second terminal:
+//! Commands to try in a second terminal:
 //!
 //! ```sh
 //! curl "http://127.0.0.1:8080/block?ms=5000" & curl http://127.0.0.1:8080/hello
@@ -39,8 +41,8 @@ fn main() -> Result<(), Failure> {
     }
     let stage = Stage::new::<Args>(&args, Stats::new())?;
     // ANCHOR: policy
-    // No client waits for the thread of an idle connection, so it may stay as long as the idle time-out
-    // allows.
+    // No client waits for the thread of an idle connection, so an idle connection may stay open as long
+    // as the idle time-out allows.
     let server = Arc::new(stage.server()?);
     // ANCHOR_END: policy
 
@@ -50,7 +52,7 @@ fn main() -> Result<(), Failure> {
     for connection in listener.incoming() {
         let server = Arc::clone(&server);
         let task = move || server.serve(connection);
-        // A refused task is dropped here, and with it the connection, which then answers 503.
+        // A refused task is dropped here, and with the task the connection, which then answers 503.
         executor.execute(task).unwrap_or_else(servers::report);
     }
     // ANCHOR_END: accept_loop

@@ -1,18 +1,18 @@
-//! Files below one directory.
+//! Serves the files below one directory.
 //!
 //! # No way out
 //!
-//! A path is first split at its slashes and then decoded, and each part must be one plain name. So `..`, a
+//! A path is first split at its slashes, then decoded, and each part must be one plain name. So `..`, a
 //! backslash, an encoded slash, a drive letter and NUL never reach the file system. Two dangers remain:
-//! symbolic links that lead out of the directory, and named pipes, whose opening waits. The page of the
-//! module `root` says how a file is opened without either.
+//! symbolic links that lead out of the directory, and named pipes, because opening a pipe waits. The
+//! documentation of the module `root` says how a file is opened without these two dangers.
 //!
 //! # Hidden
 //!
 //! A name that begins with a dot is not found: directories such as `.git` and files such as `.env` often lie
-//! beside the pages and are not meant for their readers. [`Files::with_dot_files`] serves them, too.
-//! `/.well-known` is always served, because RFC 8615 made it for clients to ask for; a hidden file in it is
-//! not.
+//! beside the pages and are not meant for readers of the pages. [`Files::with_dot_files`] also serves files
+//! and directories with such names. `/.well-known` is always served, because RFC 8615 defines it for
+//! clients; a hidden file in that directory is not served.
 
 mod root;
 
@@ -36,12 +36,12 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// If `root` is not a directory that can be read.
+    /// Returns an error if `root` is not a directory that can be read.
     pub fn below(root: &Path) -> io::Result<Files> {
         Ok(Files { root: Root::open(root)?, with_dot_files: false })
     }
 
-    /// Whether names that begin with a dot are served, too.
+    /// Returns whether names that begin with a dot are served, too.
     #[must_use]
     pub fn with_dot_files(mut self, yes: bool) -> Files {
         self.with_dot_files = yes;
@@ -50,8 +50,9 @@ impl Files {
 
     /// Answers with the file that the request asks for, or with an error page.
     ///
-    /// A directory stands for its `index.html`. A path without the directory's slash is redirected, because
-    /// otherwise the relative links of that page would lead elsewhere.
+    /// For a directory, the server answers with its `index.html`. A path that lacks the final slash of a
+    /// directory is redirected, because otherwise the relative links of that directory's page would lead
+    /// elsewhere.
     pub fn respond(&self, request: &Request<'_>) -> Response {
         self.find(request).unwrap_or_else(|status| self.error(status))
     }
@@ -119,8 +120,8 @@ fn respond_with(
             send_part(part, file, length, content_type(path))
         }
     };
-    // Tells clients to ask before they use a copy again, because the next build of a book may be only a
-    // minute away.
+    // Tells clients to ask the server before they use a copy again, because the next build of a book
+    // may be only a minute away.
     let response = response.header("Cache-Control", "no-cache").header("ETag", validators.etag);
     let response = response.header("Accept-Ranges", "bytes");
     Ok(match validators.last_modified {
@@ -145,7 +146,7 @@ fn send_part(part: Part, file: File, whole: u64, content_type: String) -> Respon
     }
 }
 
-/// Returns the relative path that a request's path stands for.
+/// Returns the relative path for the path of a request.
 fn decode(path: &str) -> Result<PathBuf, Status> {
     let mut relative = PathBuf::new();
     let path = path.strip_prefix('/').unwrap_or(path);
@@ -182,25 +183,27 @@ fn is_hidden(relative: &Path) -> bool {
 fn status_of(error: &io::Error) -> Status {
     match error.kind() {
         ErrorKind::PermissionDenied => Status::Forbidden,
-        // This also happens if the path has too long a name, leads through a file, or leads out of the
-        // directory.
+        // The system also returns this error if the path has too long a name, leads through a file, or
+        // leads out of the directory.
         ErrorKind::NotFound
         | ErrorKind::NotADirectory
         | ErrorKind::InvalidFilename
         | ErrorKind::InvalidInput
         | ErrorKind::CrossesDevices => Status::NotFound,
-        // This happens if the file is being renamed, or another program has a lease on it.
+        // The system returns this error if the file is being renamed, or another program has a
+        // lease on it.
         ErrorKind::WouldBlock => Status::ServiceUnavailable,
         _ => status_of_unnamed(error),
     }
 }
 
-/// Maps the errors for which there is no stable `ErrorKind`.
+/// Maps the errors that have no stable `ErrorKind`.
 #[cfg(unix)]
 fn status_of_unnamed(error: &io::Error) -> Status {
     use rustix::io::Errno;
     match Errno::from_io_error(error) {
-        // This happens for a loop of links, for a link where links are not followed, and for a socket.
+        // The system returns this error for a loop of links, for a link where links are not
+        // followed, and for a socket.
         Some(Errno::LOOP | Errno::NXIO) => Status::NotFound,
         Some(Errno::MFILE | Errno::NFILE) => Status::ServiceUnavailable,
         _ => Status::InternalServerError,

@@ -1,8 +1,9 @@
-//! A directory, and how files are opened below it.
+//! A directory, and functions that open the files below it.
 //!
-//! A path must not be examined first and opened afterwards. Between the two, another program could replace it
-//! by a link, or by a named pipe, whose opening waits for its other end. So a file is opened at once, in a
-//! way that can neither leave the directory nor wait, and its kind is read from the descriptor.
+//! A path must not be examined first and opened afterwards. Between the two steps, another program could
+//! replace the path by a link, or by a named pipe; opening a pipe waits until its other end is open. So a
+//! file is opened at once, in a way that can neither leave the directory nor wait, and the kind of the file
+//! is read from its descriptor.
 //!
 //! | system | how a path is opened | links |
 //! |---|---|---|
@@ -10,14 +11,14 @@
 //! | other Unix, older Linux | `openat` with `O_NOFOLLOW`, one name at a time | not followed |
 //! | others | the path is resolved, compared with the directory's, then opened | followed if they stay below; a link that is changed between the steps can lead out |
 //!
-//! The directory itself is opened once. If another directory takes its path, the old one is served until the
-//! end.
+//! The directory itself is opened only once. If another directory takes the path of the old directory,
+//! the old directory is served until the end.
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// What a path leads to.
+/// The file or directory that a path leads to.
 pub(super) enum Found {
     File(File, Metadata),
     Directory,
@@ -34,8 +35,8 @@ mod by_descriptor {
     use rustix::fs::{CWD, Mode, OFlags, openat};
     use std::os::fd::OwnedFd;
 
-    /// How a file is opened. Without `NONBLOCK`, opening a named pipe would wait; on a regular file it
-    /// changes nothing.
+    /// The flags with which a file is opened. Without `NONBLOCK`, opening a named pipe would wait;
+    /// for a regular file the flag changes nothing.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
     const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -48,7 +49,8 @@ mod by_descriptor {
     impl Root {
         pub(crate) fn open(path: &Path) -> io::Result<Root> {
             let directory = openat(CWD, path, DIRECTORY, Mode::empty())?;
-            // This is false on a kernel that is too old, or in a sandbox that forbids unknown system calls.
+            // The value is false on a kernel that is too old, or in a sandbox that forbids unknown
+            // system calls.
             let has_openat2 = in_one_step(&directory, Path::new("."), DIRECTORY).is_ok();
             Ok(Root { directory, has_openat2 })
         }
@@ -75,9 +77,9 @@ mod by_descriptor {
         use rustix::fs::{ResolveFlags, openat2};
         use rustix::io::Errno;
 
-        /// How often the program tries to open a file. While a file below the directory is being renamed, the
-        /// system may be unable to tell whether `..` in a link stays below the directory, and then returns an
-        /// error that asks the program to try again.
+        /// The number of times that the program tries to open a file. While a file below the directory is
+        /// being renamed, the system may be unable to tell whether `..` in a link stays below the directory.
+        /// Then the system returns an error that asks the program to try again.
         const ATTEMPTS: usize = 10;
         let below = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         for _ in 0..ATTEMPTS {
@@ -112,7 +114,8 @@ mod by_descriptor {
         use std::io::Read;
         use std::os::unix::fs::symlink;
 
-        /// Opens what `path` leads to, by `openat2` where the system has that call, and name by name.
+        /// Opens the file or directory at `path`: by `openat2` on systems that have that call, and
+        /// otherwise name by name.
         fn both(root: &Path, path: &str) -> [io::Result<String>; 2] {
             let root = Root::open(root).unwrap();
             [root.has_openat2, false].map(|has_openat2| {

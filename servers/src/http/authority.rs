@@ -1,23 +1,23 @@
-//! The host of a request: what the `Host` field and an absolute target hold.
+//! The host of a request, from the `Host` field or from an absolute target.
 //!
-//! Which hosts a server answers for is decided in [`hosts`](crate::hosts) and, for a stop, in
-//! [`control`](crate::control). This module decides which text is a host, and which hosts mean this machine.
-//! A port behind the host is ignored: a forwarded port has another number.
+//! The module [`hosts`](crate::hosts) decides which hosts a server answers for; the module
+//! [`control`](crate::control) does so for a stop. This module decides whether a text is a host, and which
+//! hosts mean this machine. A port after the host is ignored: a port that is forwarded has another number.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 /// A host, without its port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Authority<'b> {
-    /// The host as sent; an IPv6 address has its brackets.
+    /// The host as the client sent it; an IPv6 address has its brackets.
     host: &'b str,
 }
 
 const LOCALHOST: &str = "localhost";
 
 impl<'b> Authority<'b> {
-    /// Parses a host. `None` if the text is something else, for instance has a user name before the host or a
-    /// path after it.
+    /// Parses a host. Returns `None` if the text is something else, for instance if it has a user name before
+    /// the host or a path after it.
     pub(crate) fn parse(text: &'b str) -> Option<Authority<'b>> {
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => {
@@ -28,7 +28,8 @@ impl<'b> Authority<'b> {
             None => text.split_at(text.find(':').unwrap_or(text.len())),
         };
         let is_name = host.starts_with('[') || (host.bytes().all(may_be_in_name) && has_valid_escapes(host));
-        // An empty text is allowed: it names no particular host. A port without a host is not allowed.
+        // An empty text is allowed: it stands for no particular host. A port without a host is not
+        // allowed.
         let is_somebody = !host.is_empty() || port.is_empty();
         let port = if port.is_empty() { port } else { port.strip_prefix(':')? };
         let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
@@ -36,7 +37,7 @@ impl<'b> Authority<'b> {
         (is_name && is_somebody && is_port && is_in_range).then_some(Authority { host })
     }
 
-    /// Makes an authority of a host that was checked before.
+    /// Makes an authority from a host that was checked before.
     pub(super) fn of_host(host: &'b str) -> Authority<'b> {
         Authority { host }
     }
@@ -49,17 +50,18 @@ impl<'b> Authority<'b> {
         !self.host.is_empty()
     }
 
-    /// Whether the host is `name`, at any port.
+    /// Returns whether the host is `name`, at any port.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.has_host() && self.host.eq_ignore_ascii_case(name)
     }
 
-    /// Whether the host is `localhost` or a name that ends in `.localhost`, with or without a dot at the end.
-    /// Browsers resolve these names themselves, and a name service must not give them to another machine (RFC
-    /// 6761, 6.3).
+    /// Returns whether the host is `localhost` or a name that ends in `.localhost`, with or without a dot
+    /// at the end. Browsers resolve these names themselves, and a name service must not give them to
+    /// another machine (RFC 6761, 6.3).
     fn is_localhost(&self) -> bool {
         let name = self.host.strip_suffix('.').unwrap_or(self.host);
-        // The comparison begins at the end, where it is quick, because it happens for each request.
+        // The comparison begins at the end of the name, because that is fast, and a comparison is
+        // made for each request.
         let parts = name.len().checked_sub(LOCALHOST.len()).and_then(|above| name.split_at_checked(above));
         parts.is_some_and(|(above, last)| {
             last.eq_ignore_ascii_case(LOCALHOST)
@@ -67,7 +69,7 @@ impl<'b> Authority<'b> {
         })
     }
 
-    /// Whether the name means this machine wherever it is used.
+    /// Returns whether the name means this machine wherever it is used.
     pub(crate) fn is_loopback(&self) -> bool {
         let bare = self.host.trim_start_matches('[').trim_end_matches(']');
         self.host == "127.0.0.1" // the host of most requests, by far
@@ -76,13 +78,13 @@ impl<'b> Authority<'b> {
     }
 }
 
-/// Whether the grammar of hosts allows the byte. The comma is not accepted, because a proxy that joins two
-/// `Host` fields makes a list of two hosts.
+/// Returns whether the grammar of hosts allows the byte. The comma is not accepted, because a proxy that
+/// joins two `Host` fields makes a list of two hosts, separated by a comma.
 fn may_be_in_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+;=%".contains(&byte)
 }
 
-/// Whether two hexadecimal digits follow each `%`.
+/// Returns whether two hexadecimal digits follow each `%`.
 pub(crate) fn has_valid_escapes(text: &str) -> bool {
     text.split('%')
         .skip(1)

@@ -1,16 +1,16 @@
-//! The time as HTTP writes it.
+//! The time in the format of HTTP.
 //!
 //! Formatting the time costs more than the rest of a small response's head. So each thread keeps the text of
-//! the current second; because every thread has its own copy, no lock is needed.
+//! the current second; every thread has its own copy, so no lock is needed.
 
 use std::cell::RefCell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The text of a second.
+/// The text of one second.
 struct Formatted {
     second: u64,
     text: String,
-    /// Whether the text stays in use until the thread releases it.
+    /// True if the text stays in use until the thread releases it.
     is_held: bool,
 }
 
@@ -19,7 +19,7 @@ thread_local! {
         const { RefCell::new(Formatted { second: u64::MAX, text: String::new(), is_held: false }) };
 }
 
-/// Calls `f` with the present time, as HTTP writes it: `Sat, 21 Nov 2026 09:30:00 GMT`.
+/// Calls `f` with the current time in the format of HTTP, such as `Sat, 21 Nov 2026 09:30:00 GMT`.
 pub(crate) fn with_now<R>(f: impl FnOnce(&str) -> R) -> R {
     FORMATTED.with_borrow_mut(|formatted| {
         if !formatted.is_held {
@@ -29,8 +29,8 @@ pub(crate) fn with_now<R>(f: impl FnOnce(&str) -> R) -> R {
     })
 }
 
-/// Keeps the time of this thread fixed until the next call of this function: an event loop reads the clock
-/// once for many answers.
+/// Fixes the time of this thread until the next call of this function: an event loop reads the clock once
+/// for many answers.
 pub(crate) fn hold() {
     FORMATTED.with_borrow_mut(|formatted| {
         formatted.look_at_the_clock();
@@ -38,7 +38,7 @@ pub(crate) fn hold() {
     });
 }
 
-/// Lets the time of this thread run again.
+/// Lets the time of this thread continue.
 pub(crate) fn release() {
     FORMATTED.with_borrow_mut(|formatted| formatted.is_held = false);
 }

@@ -1,16 +1,15 @@
-//! HTTP/1.1 between bytes and values, without sockets.
+//! HTTP/1.1 as a conversion between bytes and values, without sockets.
 //!
-//! A [`Conversation`] takes the bytes that arrive on a connection and gives [`Request`]s, or a [`Refusal`];
-//! it takes [`Response`]s and gives the bytes to send. This module reads no socket, never waits and uses no
+//! A [`Conversation`] turns the bytes that arrive on a connection into [`Request`]s or a [`Refusal`], and
+//! turns [`Response`]s into the bytes to send. This module reads no socket, never waits and uses no
 //! thread, so blocking stages and event loops share it.
 //!
 //! # What is refused
 //!
 //! To smuggle one request inside another, an attacker sends bytes that two readers understand in different
 //! ways. So an ambiguous request is refused and its connection closed: it is unknown where the next request
-//! would begin. The [`httparse`] crate checks the grammar of lines; this module also refuses a line that ends
-//! in LF alone, which that crate accepts, and checks what the crate leaves to its caller: `Host`, and where
-//! the body ends.
+//! would begin. The [`httparse`] crate checks the grammar of lines. This module also refuses a line that ends
+//! in LF alone, which that crate accepts, and checks the rest: the `Host` field, and where the body ends.
 
 mod refusal;
 pub(crate) use refusal::FACTS;

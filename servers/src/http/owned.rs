@@ -1,16 +1,18 @@
 //! A request that owns its bytes, apart from its connection.
 //!
-//! A [`Request`] borrows the bytes of its connection, which cannot read on meanwhile. A request that is moved
-//! out can wait in a queue while the connection reads the next request.
+//! A [`Request`] borrows the bytes of its connection, so the connection cannot read further bytes while the
+//! request exists. A request that is moved out can wait in a queue while the connection reads the next
+//! request.
 
 use super::head::Head;
 use super::{Body, Persistence, Request, Response, Share};
 use std::mem;
 
-/// A whole request by itself, apart from the connection that it came over: it can wait in a queue, and be
-/// answered on another thread.
+/// A complete request, separate from its connection: it can wait in a queue, and another thread can
+/// answer it.
 ///
-/// Its memory can be used again: [`Conversation::take`](super::Conversation::take) fills an existing value.
+/// The memory of the request can be used again: [`Conversation::take`](super::Conversation::take)
+/// fills an existing value.
 #[derive(Debug, Default)]
 pub struct OwnedRequest {
     pub(super) head: Head,
@@ -26,19 +28,19 @@ impl OwnedRequest {
     ///
     /// # Panics
     ///
-    /// If no request was ever taken into this value.
+    /// Panics if no request was ever taken into this value.
     pub fn request(&self) -> Request<'_> {
         assert!(self.head.is_whole(), "no request was taken into this");
         self.head.request(&self.bytes, &self.body)
     }
 
-    /// Returns how many bytes it holds.
+    /// Returns the number of bytes that the request holds.
     pub fn size(&self) -> usize {
         self.bytes.len() + self.body.len()
     }
 
-    /// Moves the body's share of the memory away. The caller must keep it as long as the body, or an answer
-    /// that repeats it.
+    /// Moves the body's share of the memory out of the request. The caller must keep the share as long as
+    /// the body, or an answer that repeats the body.
     pub(crate) fn take_share(&mut self) -> Share {
         self.share.take()
     }
@@ -49,7 +51,7 @@ impl OwnedRequest {
     }
 
     /// Appends the head of the answer to `out`, and returns the body that follows it. The head tells the
-    /// client what `then` happens to the connection.
+    /// client what `then` says about the connection.
     pub fn answer<'s>(
         &self,
         response: Response,

@@ -1,4 +1,5 @@
-//! The `Range` field: which part of a file a request asks for. A server may ignore it (RFC 9110, 14.2).
+//! The `Range` field, which says what part of a file a request asks for. A server may ignore the
+//! field (RFC 9110, 14.2).
 
 use super::{Request, Validators};
 
@@ -15,17 +16,17 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    /// Returns what the `Range` field asks for, of a file of `length` bytes.
+    /// Returns the part that the `Range` field asks for, of a file of `length` bytes.
     ///
-    /// The field is a wish: a server may always send the whole, and this server does so if the field is
-    /// malformed, has several ranges, or comes with an `If-Range` which says that the client's part belongs
-    /// to another state of the file.
+    /// The field is only a wish: a server may always send the whole file. This server does so if the field
+    /// is malformed, has several ranges, or comes with an `If-Range` field which says that the client's
+    /// part belongs to another state of the file.
     pub(crate) fn requested_by(request: &Request<'_>, length: u64, validators: &Validators) -> Part {
         let mut ranges = request.headers("Range");
         let (Some(range), None, "GET") = (ranges.next(), ranges.next(), request.method) else {
             return Part::Whole;
         };
-        // A date could not tell two changes in one second apart, so only the tag counts.
+        // Two changes within one second have the same date, so only the tag counts.
         if request.header_count("If-Range") > 0 && request.header("If-Range") != Some(&validators.etag) {
             return Part::Whole;
         }
@@ -53,7 +54,7 @@ fn parse(range: &str, length: u64) -> Option<Part> {
     Some(if start < length { Part::Range { start, length: end - start } } else { Part::Missing })
 }
 
-/// Reads a number. A number that is too large for any file counts as the largest number.
+/// Parses a number. A number that is too large for any file counts as the largest number.
 fn number(digits: &str) -> Option<u64> {
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(u64::MAX))

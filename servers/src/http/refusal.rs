@@ -1,20 +1,20 @@
-//! Refusals: their statuses, their words, and the names under which they are counted.
+//! Refusals: their statuses, their texts, and the names under which they are counted.
 
 use super::{Response, Status};
 use std::fmt;
 
-/// Why a request gets an error and its connection is closed.
+/// The reason why a request gets an error and its connection is closed.
 ///
 /// After any refusal it is unknown where the next request would begin, so the connection cannot go on. An
 /// error about a request that was understood (no such page, wrong method) is an ordinary [`Response`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The bytes are not an HTTP request, or can be understood in two ways.
+    /// The bytes are not an HTTP request, or can be understood in two different ways.
     Malformed(&'static str),
     /// The request line is longer than the limit.
     RequestLineTooLong,
-    /// The request's head is longer, or has more fields, than the limit.
+    /// The head of the request is longer, or has more fields, than the limit allows.
     HeadTooLarge,
     /// The request's body is longer than the limit.
     BodyTooLarge,
@@ -26,17 +26,18 @@ pub enum Refusal {
     UnknownTransferCoding,
     /// The version of HTTP is neither 1.0 nor 1.1.
     VersionNotSupported,
-    /// The head was begun, but not finished in time.
+    /// The client began to send the head, but did not finish it in time.
     HeadTimeout,
-    /// The body was not finished in time.
+    /// The client did not finish the body in time.
     BodyTimeout,
     /// The server has no thread for this connection.
     Overloaded,
-    /// Other bodies that the server holds leave no room for this request.
+    /// There is no memory for this request, because of other bodies that the server holds.
     NoRoom,
 }
 
-/// For each refusal, by number: its name in the statistics, its status, and the words for the client.
+/// The facts about each refusal, by number: its name in the statistics, its status, and the text
+/// for the client.
 pub(crate) const FACTS: [(&str, Status, &str); 12] = [
     ("malformed", Status::BadRequest, "the request is malformed"),
     ("request_line_too_long", Status::UriTooLong, "the request line is longer than this server accepts"),
@@ -79,17 +80,17 @@ impl Refusal {
         }
     }
 
-    /// Returns the status for the client.
+    /// Returns the status that the client gets.
     pub fn status(self) -> Status {
         FACTS[self.number()].1
     }
 
-    /// Whether the client is known to be sending more than has arrived.
+    /// Returns whether the client is known to be sending more than has arrived.
     pub(crate) fn is_of_a_body(self) -> bool {
         matches!(self, Refusal::BodyTooLarge | Refusal::NoRoom)
     }
 
-    /// Returns the answer to send before closing.
+    /// Returns the answer to send before the connection is closed.
     pub fn response(self) -> Response {
         let response = Response::error(self.status(), &self.to_string());
         match self {

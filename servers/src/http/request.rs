@@ -1,8 +1,8 @@
 //! A request as a handler sees it, once its head has been read.
 //!
-//! The request borrows the bytes from which it was read. So it costs no allocation, and its lifetime ends
-//! before the next request of its connection is parsed. A request that waits, or that another thread answers,
-//! is an [`OwnedRequest`](super::OwnedRequest).
+//! The request borrows the bytes from which it was read. So the request costs no allocation, and its lifetime
+//! ends before the next request of its connection is parsed. A request that waits, or that another thread
+//! answers, is an [`OwnedRequest`](super::OwnedRequest).
 
 use super::Authority;
 use std::fmt;
@@ -11,9 +11,9 @@ use std::net::SocketAddr;
 /// The versions of HTTP that the server understands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Version {
-    /// HTTP/1.0: a connection closes after one request unless the client asks otherwise.
+    /// HTTP/1.0: by default a connection closes after one request.
     Http10,
-    /// HTTP/1.1: a connection stays open unless the client asks otherwise.
+    /// HTTP/1.1: by default a connection stays open.
     #[default]
     Http11,
 }
@@ -27,19 +27,19 @@ impl fmt::Display for Version {
     }
 }
 
-/// A request whose head has been read and found unambiguous. The request borrows the bytes from which it was
+/// A request whose head has been read and is unambiguous. The request borrows the bytes from which it was
 /// read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Request<'b> {
-    /// The method as sent, such as `GET`; case counts.
+    /// The method as the client sent it, such as `GET`; it is case-sensitive.
     pub method: &'b str,
-    /// The target as sent: path and query, which may follow `http://host`; or `*`.
+    /// The target as the client sent it: path and query, perhaps after `http://host`; or `*`.
     pub target: &'b str,
-    /// The target's path as sent: it starts with `/` and is still percent-encoded. The path can also be the
-    /// `*` of `OPTIONS *`.
+    /// The target's path as the client sent it: it starts with `/` and is still percent-encoded. The path
+    /// can also be the `*` of `OPTIONS *`.
     pub path: &'b str,
-    /// What followed `?` in the target.
+    /// The part of the target after `?`.
     pub query: Option<&'b str>,
     /// The version of the request line.
     pub version: Version,
@@ -66,7 +66,7 @@ impl<'b> Request<'b> {
         self.values(name).filter_map(|value| std::str::from_utf8(value).ok())
     }
 
-    /// Returns how many fields are called `name`, whether their values are text or not.
+    /// Returns how many fields are called `name`; fields whose values are not text are included.
     pub fn header_count(&self, name: &str) -> usize {
         self.values(name).count()
     }
@@ -76,12 +76,13 @@ impl<'b> Request<'b> {
         self.headers(name).next()
     }
 
-    /// Returns the value of `name` in the query, as sent: `7` for `ms` in `/cpu?ms=7`.
+    /// Returns the value of `name` in the query as the client sent it, for instance `7` for `ms` in
+    /// `/cpu?ms=7`.
     pub fn query_value(&self, name: &str) -> Option<&'b str> {
         self.query?.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// Whether the client expects the connection to stay open after this request.
+    /// Returns whether the client expects the connection to stay open after this request.
     pub fn wants_keep_alive(&self) -> bool {
         self.keep_alive
     }
@@ -95,17 +96,17 @@ impl<'b> Request<'b> {
     }
 }
 
-/// What a handler can know of the client that waits for its answer.
+/// The information that a handler can get about the client that waits for its answer.
 pub trait Presence: fmt::Debug {
-    /// Whether the client has ended its side of the connection, or is gone: the server cannot tell these
-    /// apart.
+    /// Returns whether the client has ended its side of the connection, or is gone: the server cannot
+    /// tell these apart.
     ///
-    /// If the client has sent more after the request, it counts as present. A call costs some system calls,
-    /// so do not call it often.
+    /// If the client has sent more bytes after the request, it counts as present. A call of this function
+    /// costs some system calls, so do not call it often.
     fn has_left(&self) -> bool;
 }
 
-/// A place in the bytes of a head.
+/// A position in the bytes of a head.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Span {
     pub(super) start: usize,
@@ -113,7 +114,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Returns the place of `part` in `whole`.
+    /// Returns the position of `part` in `whole`.
     pub(super) fn of(part: &[u8], whole: &[u8]) -> Span {
         let start = part.as_ptr().addr() - whole.as_ptr().addr();
         Span { start, end: start + part.len() }

@@ -1,8 +1,8 @@
 //! An answer: its status, fields and body, and how they are written as bytes.
 //!
-//! Head and body of a small answer are one write: two small writes in a row would wait for each other
-//! (Nagle's algorithm on this side, delayed acknowledgement on the other). A large file is never in memory as
-//! a whole: it is copied through a buffer, chunk by chunk.
+//! Head and body of a small answer are written by one call. Two small writes in a row would wait for each
+//! other, because of Nagle's algorithm on this side and delayed acknowledgement on the other. A large file is
+//! never completely in memory: it is copied through a buffer, chunk by chunk.
 
 use super::date;
 use smallvec::{SmallVec, smallvec};
@@ -11,13 +11,15 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// How much of a file is in memory at a time, and how much of a body in memory is copied behind its head.
+/// The number of bytes of a file that are in memory at a time, and the number of bytes of a body in
+/// memory that are copied behind its head.
 pub(crate) const CHUNK: usize = 64 * 1024;
 
-/// How many fields an answer can have without an allocation for their list; most answers have no more.
+/// The number of fields that an answer can have without an allocation for their list; most answers
+/// have no more.
 const USUAL_FIELDS: usize = 2;
 
-/// The statuses this server answers with.
+/// The statuses with which this server answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "RFC 9110 defines each of them")]
@@ -48,7 +50,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Returns the three digits.
+    /// Returns the three digits of the status.
     pub fn code(self) -> u16 {
         self as u16
     }
@@ -86,23 +88,23 @@ impl Status {
 /// The body of a response.
 #[derive(Debug)]
 pub enum Body {
-    /// The response has no body and no `Content-Length`, as with status 204 and 304.
+    /// The response has no body and no `Content-Length`, as with the statuses 204 and 304.
     None,
-    /// Bytes in memory.
+    /// The body is a sequence of bytes in memory.
     Bytes(Cow<'static, [u8]>),
-    /// Bytes of a file, which are read while they are sent.
+    /// The body is a part of a file, which is read while it is sent.
     File {
-        /// Where the bytes come from.
+        /// The source of the bytes.
         file: File,
-        /// How many bytes of the file come before the bytes that are sent.
+        /// The number of bytes of the file before the part that is sent.
         start: u64,
-        /// How many bytes of the file are sent.
+        /// The number of bytes of the file that are sent.
         length: u64,
     },
 }
 
 impl Body {
-    /// Returns how many bytes the body has.
+    /// Returns the number of bytes in the body.
     pub(crate) fn length(&self) -> u64 {
         match self {
             Body::None => 0,
@@ -111,18 +113,18 @@ impl Body {
         }
     }
 
-    /// Writes the head in `out`, then the body.
+    /// Writes the head, which is in `out`, and then the body.
     ///
     /// # Errors
     ///
-    /// If the client does not take the bytes, or if the file has become shorter. In that case the head has
-    /// promised a greater length, and only the end of the connection tells the client that the rest is
-    /// missing.
+    /// Returns an error if the client does not take the bytes, or if the file has become shorter. If the
+    /// file has become shorter, the head has promised a greater length, and only the end of the
+    /// connection tells the client that the rest is missing.
     pub(crate) fn send(self, out: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
         match self {
             Body::None => to.write_all(out),
             Body::Bytes(bytes) => {
-                // A large body is not copied.
+                // A large body is not copied behind its head.
                 let (first, rest) = bytes.split_at(bytes.len().min(CHUNK));
                 out.extend_from_slice(first);
                 to.write_all(out)?;
@@ -133,29 +135,31 @@ impl Body {
     }
 }
 
-/// What the head of an answer says about its connection. Converts from a `bool`: with `true` the connection
-/// stays open.
+/// The statement in the head of an answer about its connection. Converts from a `bool`: with `true` the
+/// connection stays open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Persistence<'s> {
     /// The connection is closed after the answer.
     Ends,
     /// The connection stays open.
     Stays,
-    /// The connection stays open, and the client has not sent its next request. These lines of
-    /// [`idle_for`](Persistence::idle_for) tell the client how long the connection may be idle.
+    /// The connection stays open, and the client has not sent its next request. The field contains
+    /// the lines of [`idle_for`](Persistence::idle_for), which tell the client how long the
+    /// connection may be idle.
     Idles(&'s str),
 }
 
 impl Persistence<'_> {
-    /// Returns the lines that tell a client for how long its connection may be idle, in whole seconds; `None`
-    /// if that is less than a second.
+    /// Returns the lines that tell a client for how long its connection may be idle, in whole seconds;
+    /// returns `None` if that is less than a second.
     ///
-    /// A client that knows this does not send a request just when the connection is closed. A client
-    /// subtracts a margin for the network: undici two seconds, and Node's agent one second.
+    /// A client that knows this time does not send a request just when the connection is closed. A
+    /// client subtracts a margin for the delay of the network: undici subtracts two seconds, and
+    /// Node's agent one second.
     pub fn idle_for(timeout: Duration) -> Option<String> {
         let seconds = timeout.as_secs();
-        // The field is about this connection alone, so `Connection` must name it (RFC 9110, 7.6.1). That is
-        // the case: names are case-insensitive.
+        // The field is about this connection alone, so the `Connection` field must list its name (RFC 9110,
+        // 7.6.1). The two names match: names are case-insensitive.
         (seconds > 0).then(|| format!("Connection: keep-alive\r\nKeep-Alive: timeout={seconds}\r\n"))
     }
 }
@@ -169,7 +173,7 @@ impl From<bool> for Persistence<'_> {
 /// The line that announces the end of a connection.
 pub(crate) const CLOSE: &str = "Connection: close\r\n";
 
-/// An answer, ready to be sent.
+/// An answer that is ready to be sent.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Response {
@@ -206,17 +210,17 @@ impl Response {
         Response::new(Status::Ok, "application/json", Body::Bytes(Cow::Owned(text)))
     }
 
-    /// Makes an error from its status and a sentence that says what is wrong.
+    /// Makes an error from its status and a sentence that says what went wrong.
     pub fn error(status: Status, what: &str) -> Response {
         Response::text(status, format!("{} {}: {what}\n", status.code(), status.reason()))
     }
 
-    /// Makes an answer that sends the client to another path of this server.
+    /// Makes an answer that redirects the client to another path of this server.
     pub fn redirect(location: String) -> Response {
         Response::error(Status::MovedPermanently, "see the Location field").header("Location", location)
     }
 
-    /// Makes an answer that has only fields, and says that the request was carried out.
+    /// Makes an answer that has only fields, and says that the server has carried out the request.
     pub fn no_content() -> Response {
         Response { status: Status::NoContent, body: Body::None, headers: SmallVec::new() }
     }
@@ -226,7 +230,7 @@ impl Response {
         Response { status: Status::NotModified, body: Body::None, headers: SmallVec::new() }
     }
 
-    /// Adds a field. The value must not hold line breaks.
+    /// Adds a field to the answer. The value must not contain line breaks.
     pub fn header(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Response {
         let value = value.into();
         debug_assert!(!value.contains(['\r', '\n']), "a header field is one line");
@@ -236,7 +240,8 @@ impl Response {
 
     /// Appends the status line, the fields and the empty line after them.
     ///
-    /// `connection` has the lines about the connection, if any, each with its end.
+    /// `connection` contains the lines about the connection, if there are any, each with its line
+    /// end.
     pub(crate) fn append_head(&self, connection: &str, out: &mut Vec<u8>) {
         let mut digits = itoa::Buffer::new();
         append_all(&["HTTP/1.1 ", digits.format(self.status.code()), " ", self.status.reason(), "\r\n"], out);
@@ -266,7 +271,7 @@ fn send_file(file: &File, start: u64, length: u64, out: &mut Vec<u8>, to: &mut i
     }
 }
 
-/// Appends to `out` the bytes of a file from `at` to `end`, at most a chunk of them.
+/// Appends the bytes of a file from `at` to `end` to `out`, but at most one chunk.
 pub(crate) fn append_chunk(file: &File, at: u64, end: u64, out: &mut Vec<u8>) -> io::Result<()> {
     let before = out.len();
     let chunk = usize::try_from(end - at).map_or(CHUNK, |left| left.min(CHUNK));
@@ -304,7 +309,7 @@ fn append_all(parts: &[&str], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// Counts how often it is written to.
+    /// A writer that counts how often it is written to.
     #[derive(Default)]
     struct Writes(Vec<Vec<u8>>);
 

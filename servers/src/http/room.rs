@@ -1,19 +1,20 @@
-//! A bound on the memory that the bodies of all clients together may take, and the share of that memory that
-//! each body has.
+//! A bound on the memory that the bodies of all clients together may take; each body has a share of that
+//! memory.
 //!
-//! The server takes the share of a body before it reads the body, and refuses the request if too little is
-//! left. The share moves with the body, to another thread or into an answer, and is given back when it is
-//! dropped.
+//! The server takes the share of a body before it reads the body, and refuses the request if too little
+//! memory is left. The share moves with the body, to another thread or into an answer; dropping the
+//! share gives the memory back.
 
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How much memory the bodies of all clients together may take, and how much they take.
+/// The memory that the bodies of all clients together may take, and the memory that they take at
+/// present.
 ///
-/// A body counts twice from the beginning: an answer may repeat the body, as the answer of `/echo` does, and
-/// by then it is too late for a refusal. The body counts until its answer is sent or dropped. Bytes that are
-/// not parsed yet count, too, except the first 4 KiB of each connection. What counts is the allocated memory,
+/// A body counts twice from the beginning. An answer may repeat the body, as the answer of `/echo` does, and
+/// at that time it is too late for a refusal. The body counts until its answer is sent or dropped. Bytes that
+/// are not parsed yet also count, except for the first 4 KiB of each connection. The allocated memory counts,
 /// which may be more than the bytes in it.
 #[derive(Debug, Clone)]
 pub struct Room(Arc<Bytes>);
@@ -24,37 +25,38 @@ struct Bytes {
     most: usize,
 }
 
-/// A part of a [`Room`], which is given back when this value is dropped.
+/// A part of the memory of a [`Room`], which is given back when this value is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Share {
     bytes: usize,
-    /// `None` as long as there are no bytes: most requests have no body, and so do not write to memory that
-    /// all connections share.
+    /// The value is `None` as long as there are no bytes: most requests have no body, and so do not write
+    /// to memory that all connections share.
     room: Option<Room>,
 }
 
 impl Room {
-    /// Makes a room for `most` bytes.
+    /// Makes a room that has memory for `most` bytes.
     pub fn of_at_most(most: usize) -> Room {
         Room(Arc::new(Bytes { held: AtomicUsize::new(0), most }))
     }
 
-    /// Returns how many bytes are taken.
+    /// Returns the number of bytes that are taken from the room.
     pub fn held(&self) -> usize {
         self.0.held.load(Ordering::Relaxed)
     }
 
     fn take(&self, bytes: usize) -> bool {
         let Bytes { held, most } = &*self.0;
-        // Relaxed: this is a mere count, and its readers read no other data that depends on it.
+        // Relaxed: the counter is only a number, and its readers read no other data that depends on
+        // it.
         let more = |held: usize| held.checked_add(bytes).filter(|held| held <= most);
         held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
     }
 }
 
 impl Share {
-    /// Lets the share grow to at least `bytes`. Returns false, and changes nothing, if `room` does not have
-    /// so many bytes left.
+    /// Lets the share grow to at least `bytes`. Returns false, and changes nothing, if `room` has fewer
+    /// bytes left.
     #[must_use]
     pub(super) fn grow_to(&mut self, bytes: usize, room: &Room) -> bool {
         let missing = bytes.saturating_sub(self.bytes);
@@ -69,7 +71,7 @@ impl Share {
         true
     }
 
-    /// Gives back all but `bytes`.
+    /// Gives all memory of the share back, except for `bytes`.
     pub(super) fn shrink_to(&mut self, bytes: usize) {
         if let Some(room) = &self.room
             && let Some(spare) = self.bytes.checked_sub(bytes)
@@ -79,7 +81,7 @@ impl Share {
         }
     }
 
-    /// Moves the share away.
+    /// Moves the share of the memory out of the decoder.
     pub(crate) fn take(&mut self) -> Share {
         mem::take(self)
     }

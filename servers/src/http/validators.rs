@@ -17,7 +17,7 @@ impl Validators {
     /// Derives both validators from the file's metadata.
     pub fn new(modified: SystemTime, length: u64) -> Validators {
         let since_epoch = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
-        // HTTP dates are whole seconds from 1970 to 9999; the times of files can be others.
+        // HTTP dates are whole seconds from 1970 to 9999; files can have other times.
         let modified_second = match since_epoch.as_secs() {
             0 | 253_402_300_800.. => None,
             seconds => Some(UNIX_EPOCH + Duration::from_secs(seconds)),
@@ -31,9 +31,9 @@ impl Validators {
 
     /// Evaluates the conditions of a GET or HEAD request, in the order of RFC 9110, 13.2.2.
     ///
-    /// If the client sends both a tag and a date, the tag counts: a date cannot tell two changes in one
-    /// second apart. A date that cannot be read is ignored. If HTTP cannot express the date of the file,
-    /// every date is ignored.
+    /// If the client sends both a tag and a date, only the tag counts: two changes within one second
+    /// have the same date. A date that cannot be parsed is ignored. If HTTP cannot express the date of
+    /// the file, every date is ignored.
     pub fn precondition(&self, request: &Request<'_>) -> Precondition {
         let sent = |name| request.header_count(name) > 0;
         let is_as_expected = if sent("If-Match") {
@@ -52,7 +52,8 @@ impl Validators {
         if is_known { Precondition::NotModified } else { Precondition::Holds }
     }
 
-    /// Whether the field is `*` or lists our tag; `compared` returns the part of a tag that is compared.
+    /// Returns whether the field is `*` or lists our tag; `compared` returns the part of a tag that is
+    /// compared.
     fn is_among(&self, request: &Request<'_>, field: &str, compared: fn(&str) -> &str) -> bool {
         let tags = request.headers(field).flat_map(|value| value.split(',')).map(str::trim);
         tags.into_iter().any(|tag| tag == "*" || compared(tag) == self.etag)
@@ -69,9 +70,9 @@ impl Validators {
 pub enum Precondition {
     /// All conditions hold, or the request has no conditions.
     Holds,
-    /// The client's copy is current: 304.
+    /// The client's copy is current: the status is 304.
     NotModified,
-    /// The file is not in the state that the client expects: 412.
+    /// The file is not in the state that the client expects: the status is 412.
     Failed,
 }
 
@@ -119,7 +120,7 @@ mod tests {
             format!("If-Match: \"other\"\r\nIf-Match: {tag}\r\n"),
             format!("If-Unmodified-Since: {date}\r\n"),
             "If-Unmodified-Since: yesterday\r\n".to_owned(),
-            // The tag counts, not the date.
+            // The tag counts, and the date is ignored.
             format!("If-Match: {tag}\r\nIf-Unmodified-Since: {earlier}\r\n"),
             format!("If-Match: {tag}\r\nIf-None-Match: \"other\"\r\n"),
         ] {

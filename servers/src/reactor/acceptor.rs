@@ -1,8 +1,8 @@
-//! The listener of an event loop, until it is closed.
+//! The listener of an event loop, which accepts connections until it is closed.
 //!
 //! The system reports a new connection only if it arrives while no other connection waits. So the loop
 //! accepts until no connection is left. If accepting fails because descriptors have run out, no event will
-//! follow for the connections that wait, so the loop tries again by itself. The page of
+//! follow for the connections that wait. So the loop tries again without an event. The documentation of
 //! [`listener`](crate::listener) describes the listener of a blocking stage.
 
 use crate::crowd::{Crowd, Place};
@@ -19,9 +19,9 @@ pub(super) struct Acceptor {
     socket: Option<TcpListener>,
     crowd: Crowd,
     is_ready: bool,
-    /// When to try again without an event.
+    /// The time at which the loop tries again without an event.
     retry: Option<Instant>,
-    /// How long to wait after another failure.
+    /// The time to wait after another failure.
     pause: Duration,
     closing: Option<Closing>,
 }
@@ -49,7 +49,8 @@ impl Acceptor {
         self.socket.is_none()
     }
 
-    /// Accepts a connection, if one waits. If the connection has no place, the caller must turn it away.
+    /// Accepts a connection, if a connection is waiting. If the connection has no place, the caller
+    /// must turn the client away.
     pub(super) fn accept(&mut self, now: Instant) -> Option<(TcpStream, SocketAddr, Option<Place>)> {
         self.is_ready |= self.retry.is_some_and(|retry| retry <= now);
         while self.is_ready {
@@ -74,7 +75,7 @@ impl Acceptor {
         None
     }
 
-    /// Makes sure that no new client can connect. Clients that have already connected are accepted, until no
+    /// Prevents any new client from connecting. Clients that have already connected are accepted, until no
     /// client has arrived for a moment.
     pub(super) fn begin_to_close(&mut self, now: Instant) {
         if let Some(socket) = &self.socket {
@@ -84,13 +85,13 @@ impl Acceptor {
         }
     }
 
-    /// Returns when the acceptor must act without an event.
+    /// Returns the time at which the acceptor must act without an event.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let end = self.closing.as_ref().filter(|_| self.socket.is_some()).map(Closing::end);
         self.retry.into_iter().chain(end).min()
     }
 
-    /// Whether more connections may be waiting to be accepted.
+    /// Returns whether more connections may be waiting to be accepted.
     pub(super) fn has_more(&self) -> bool {
         self.is_ready && self.socket.is_some()
     }

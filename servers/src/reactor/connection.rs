@@ -1,4 +1,4 @@
-//! One connection of an event loop, which goes on as far as it can without waiting.
+//! One connection of an event loop, which makes as much progress as possible without waiting.
 //!
 //! ```text
 //!            last answer is under way       it is sent           the client sends on
@@ -6,19 +6,20 @@
 //!                                       └──────────────────────────────────────────────▶
 //! ```
 //!
-//! A thread that serves a client is at one place of its program: it reads, or it writes. In an event loop,
-//! this place is stored as values: the arrived bytes (a [`Conversation`]), the requests that were handed over
-//! ([`Pipeline`]), the answers that are not sent yet ([`SendBuffer`]). A *turn* continues from this place,
-//! until the connection must wait.
+//! A thread that serves a client has a position in its program, for instance in a read or in a write. In an
+//! event loop, this position is stored as values: the arrived bytes (a [`Conversation`]), the requests that
+//! were handed over ([`Pipeline`]), and the answers that are not sent yet ([`SendBuffer`]). A *turn*
+//! continues from this position, until the connection must wait.
 //!
 //! # Invariants
 //!
 //! 1. Sending comes first: while the client has not taken its answers, nothing is read and no request is
-//!    parsed. So the memory that one client costs has a bound, and TCP tells the client to wait.
-//! 2. `is_readable` is false only if a read has found nothing more. The system reports *changes*, once, so a
-//!    turn that stops reading earlier must remember that there is more.
-//! 3. A turn reads and sends a bounded amount. A connection that could go on reports that, and waits for its
-//!    next turn.
+//!    parsed. So the memory that one client costs has a bound, and TCP makes the client wait.
+//! 2. `is_readable` is false only if a read has found that no more bytes have arrived. The system reports
+//!    each *change* only once, so a turn that stops reading earlier must record that there are more
+//!    bytes.
+//! 3. A turn reads and sends a bounded amount. A connection that could continue reports that, and waits for
+//!    its next turn.
 
 use super::handoff::{AnswerLine, Exchange, append_last, into_bytes};
 use super::pipeline::Pipeline;
@@ -34,20 +35,20 @@ use std::io::{self, ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr};
 use std::time::Instant;
 
-/// How often one turn may read or send: often enough to read, to answer, and to find that nothing more has
-/// arrived. With a greater number, clients that pipeline without end would hold up other clients for longer,
+/// The number of reads or sends in one turn: enough to read, to answer, and to find that nothing more has
+/// arrived. With a greater number, clients that pipeline many requests would delay other clients for longer,
 /// and the throughput would not rise.
 pub(super) const STEPS: usize = 3;
 
-/// How many bytes of answers are collected before they are sent.
+/// The number of bytes of answers that are collected before they are sent.
 const ENOUGH: usize = 64 * 1024;
 
-/// Whether a read that does not fill its buffer has found everything that has arrived.
+/// True if a read that does not fill its buffer has found everything that has arrived.
 const SHORT_IS_ALL: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 pub(super) struct Connection {
-    /// `None` if there was no room for the connection. This field is dropped first, so that a client that has
-    /// seen the end of its connection finds a place for another one.
+    /// The value is `None` if there was no place for the connection. This field is dropped first, so that a
+    /// client that has seen the end of its connection finds a free place for another connection.
     pub(super) has_place: Option<Place>,
     pub(super) socket: TcpStream,
     peer: SocketAddr,
@@ -60,50 +61,50 @@ pub(super) struct Connection {
     send_buffer: SendBuffer,
     state: State,
     is_readable: bool,
-    /// The system has reported that the client has ended its side; a read does not always find that, even if
-    /// it does not fill its buffer.
+    /// The system has reported that the client has ended its side. A read does not always find the end, even
+    /// if it does not fill its buffer.
     end_is_near: bool,
-    /// Whether the connection is in the queue for another turn.
+    /// True if the connection is in the queue for another turn.
     pub(super) is_scheduled: bool,
-    /// The valid entry of this connection among the [deadlines](super::deadlines).
+    /// The one entry among the [deadlines](super::deadlines) that is valid for this connection.
     pub(super) looked_at: Option<Instant>,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum State {
     Open,
-    /// No more requests are parsed. When all answers are sent, the connection is closed, or lingers if the
-    /// client is still sending.
+    /// The connection parses no more requests. When all answers are sent, the connection is closed, or
+    /// it lingers if the client is still sending.
     Ending(StillSending, Lingering),
     Lingering(Lingering),
 }
 
-/// What the loop must do after a turn.
+/// The action that the loop must take after a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Wait for the system, for an answer, or for a deadline.
+    /// The loop waits for the system, for an answer, or for a deadline of this connection.
     Wait,
-    /// Give it another turn, after the other connections.
+    /// The loop gives the connection another turn, after the other connections.
     Again,
     /// Close it.
     Close,
 }
 
-/// What a connection needs to go on.
+/// The event that a connection needs to make progress.
 enum Need {
-    /// Room to send.
+    /// The connection needs room to send.
     Room,
-    /// Bytes to read.
+    /// The connection needs bytes to read.
     Bytes,
-    /// The answer of a handler.
+    /// The connection needs the answer of a handler.
     Answer,
-    /// Nothing: this was the end.
+    /// The connection needs nothing, because it has ended.
     Nothing,
 }
 
 impl Connection {
-    /// Makes an accepted connection. If there is no `place`, the first turn tells the client 503 and closes
-    /// the connection.
+    /// Makes a value for an accepted connection. If there is no `place`, the first turn sends the client
+    /// a 503 and closes the connection.
     pub(super) fn new(
         socket: TcpStream,
         peer: SocketAddr,
@@ -129,7 +130,7 @@ impl Connection {
         }
     }
 
-    /// Notes a change that the system has reported.
+    /// Records a change that the system has reported.
     pub(super) fn has_changed(&mut self, event: &mio::event::Event) {
         self.is_readable |= event.is_readable() || event.is_read_closed() || event.is_error();
         self.end_is_near |= event.is_read_closed() || event.is_error();
@@ -138,13 +139,13 @@ impl Connection {
         }
     }
 
-    /// Takes the answer to a request that was handed over.
+    /// Takes the answer to a request that was handed over to another thread.
     pub(super) fn has_answer(&mut self, exchange: Box<Exchange>) {
         self.pipeline.is_answered(exchange);
     }
 
     // ANCHOR: turn
-    /// Goes on as far as it can without waiting, but not for too long.
+    /// Makes as much progress as possible without waiting, but not for too long.
     pub(super) fn turn(&mut self, turn: &mut Turn) -> Next {
         self.go_on(turn).unwrap_or(Next::Close)
     }
@@ -172,7 +173,8 @@ impl Connection {
         Ok(self.send(turn)?.unwrap_or(Next::Again))
     }
 
-    /// Sends the output. If that cannot go on now, returns what to do next.
+    /// Sends the answers in the output buffer. If the connection cannot continue sending now,
+    /// returns what to do next.
     fn send(&mut self, turn: &mut Turn) -> io::Result<Option<Next>> {
         if !turn.output.is_empty() {
             turn.look_at_the_clock(); // a handler may have taken long
@@ -188,7 +190,7 @@ impl Connection {
     // ANCHOR_END: turn
 
     // ANCHOR: requests
-    /// Answers the requests that have arrived, or hands them over.
+    /// Answers the requests that have arrived, or hands them over to other threads.
     fn answer_what_is_here(&mut self, turn: &mut Turn) -> Need {
         if self.pipeline.has_answers() {
             return self.send_answers(turn);
@@ -198,7 +200,7 @@ impl Connection {
                 Ok(Step::Read) => return Need::Bytes,
                 Ok(Step::Request) if !self.answer(turn) => return Need::Answer,
                 Ok(Step::Request) => {}
-                // Other steps must also wait for their turn.
+                // Steps other than a request must also wait until it is their turn.
                 _ if self.pipeline.has_unanswered() => return Need::Answer,
                 Ok(Step::Expectation) => self.go_ahead(turn),
                 Ok(Step::Over) => self.state = ends(StillSending::No, turn.now),
@@ -212,7 +214,8 @@ impl Connection {
     }
     // ANCHOR_END: requests
 
-    /// Answers a request, or hands it over. Returns false if earlier answers must come first.
+    /// Answers a request, or hands it over to another thread. Returns false if earlier answers must
+    /// be sent first.
     fn answer(&mut self, turn: &mut Turn) -> bool {
         let mut request = self.conversation.request();
         if turn.hands_over(&request) {
@@ -245,8 +248,8 @@ impl Connection {
         self.conversation.answered(turn.now);
         match tail {
             Ok(tail) => tail.into_iter().for_each(|tail| self.send_buffer.put_tail(tail)),
-            // The head has promised a body. Only the end of the connection can tell the client that the body
-            // is missing.
+            // The head that was sent has promised a body. Only the end of the connection can tell the client
+            // that the body is missing.
             Err(_) => self.state = ends(StillSending::No, turn.now),
         }
         if let Some(end) = end {
@@ -267,7 +270,7 @@ impl Connection {
         turn.hand_over(exchange);
     }
 
-    /// Puts the answers that have come back into the output, in order.
+    /// Appends the answers that have come back to the output, in order.
     fn send_answers(&mut self, turn: &mut Turn) -> Need {
         while turn.output.len() < ENOUGH
             && !self.send_buffer.has_tail()
@@ -278,8 +281,8 @@ impl Connection {
             }
             turn.output.extend_from_slice(&exchange.output);
             exchange.tail.take().into_iter().for_each(|tail| self.send_buffer.put_tail(tail));
-            // The answer may have become the last one, because its handler has panicked or no thread has run
-            // the handler.
+            // The answer may have become the last one, because its handler has panicked or because no thread
+            // has run the handler.
             if !exchange.stays && matches!(self.state, State::Open) {
                 let has_more = self.conversation.has_unread();
                 self.state = ends(if has_more { StillSending::Yes } else { StillSending::Perhaps }, turn.now);
@@ -298,7 +301,7 @@ impl Connection {
         };
         let line = turn.server.begin_answer(self.peer, Some(&request), response.status);
         self.answer_last(response, line, turn);
-        // The client may send its body nevertheless.
+        // The client may send its body although it was refused.
         self.state = State::Ending(StillSending::Yes, refused(false, turn));
     }
 
@@ -309,14 +312,14 @@ impl Connection {
         let line = turn.server.begin_answer(self.peer, None, response.status);
         self.answer_last(response, line, turn);
         let lingering = match refusal {
-            // By now the server has waited long enough for this client.
+            // The server has already waited long enough for this client.
             Refusal::HeadTimeout | Refusal::BodyTimeout => Lingering::briefly(turn.now),
             _ => refused(refusal.is_of_a_body(), turn),
         };
         self.state = State::Ending(StillSending::Yes, lingering);
     }
 
-    /// Puts an answer from memory into the output; it is the last answer of the connection.
+    /// Appends an answer from memory to the output; it is the last answer of the connection.
     fn answer_last(&mut self, response: Response, line: Option<Line>, turn: &mut Turn) {
         let before = turn.output.len();
         let head = append_last(response, &mut turn.output);
@@ -368,7 +371,7 @@ impl Connection {
     // ANCHOR_END: read
 
     // ANCHOR: deadline
-    /// Returns the client's deadline; `None` if it is not the client's turn.
+    /// Returns the client's deadline; returns `None` if it is not the client's turn.
     pub(super) fn deadline(&self, stop: Stop) -> Option<Instant> {
         match self.state {
             _ if !self.send_buffer.is_empty() => self.send_buffer.deadline(),
@@ -393,7 +396,8 @@ impl Connection {
     }
     // ANCHOR_END: deadline
 
-    /// Returns the client's deadline for its request, and the refusal that follows it.
+    /// Returns the client's deadline for its request, and the refusal that it gets after the
+    /// deadline.
     fn patience(&self, stop: Stop) -> Option<(Instant, Option<Refusal>)> {
         let usual = (self.conversation.deadline()?, self.conversation.too_late());
         let began = self.conversation.since();
@@ -409,13 +413,13 @@ impl Connection {
         Some(if hurried.0 < usual.0 { hurried } else { usual })
     }
 
-    /// Cuts the connection short, because the server has no more time.
+    /// Cuts the connection off, because the server has no more time.
     pub(super) fn is_cancelled(&mut self, now: Instant) {
         self.send_buffer.end_by(now + LAST_WORDS);
     }
 }
 
-/// Returns the state after the last answer to a request that was read whole.
+/// Returns the state after the last answer to a request that was read completely.
 fn ends(still_sending: StillSending, now: Instant) -> State {
     State::Ending(still_sending, Lingering::briefly(now))
 }
@@ -424,13 +428,13 @@ fn refused(is_sending: bool, turn: &Turn) -> Lingering {
     Lingering::refused(is_sending, turn.server.limits.linger_timeout, turn.now)
 }
 
-/// Puts the answer to a client for which there is no room into the output.
+/// Appends the answer to a client for which there is no place to the output.
 fn turn_away(turn: &mut Turn) -> State {
     append_last(Refusal::Overloaded.response(), &mut turn.output);
     State::Ending(StillSending::Yes, Lingering::refused(false, LONGEST, turn.now))
 }
 
-/// What a handler on the loop can know of its client.
+/// The information that a handler on the loop can get about its client.
 #[derive(Debug)]
 struct Local<'c>(&'c TcpStream);
 

@@ -1,9 +1,10 @@
-//! The times at which the loop must check a connection even without an event.
+//! The times at which the loop must check a connection even if there is no event.
 //!
-//! Each request changes its connection's deadline twice. To keep that cheap, the heap does not follow the
-//! changes: an entry is a time at which to *check* a connection, not later than the deadline was when the
-//! entry was made. At that time the loop asks the connection for its present deadline, which usually turns
-//! out to be later. So a busy connection needs a new entry every few seconds and not for each request.
+//! Each request changes the deadline of its connection twice. To keep these changes cheap, the heap does
+//! not follow them. An entry is a time at which to *check* a connection; it is not later than the deadline
+//! was when the entry was made. At that time the loop asks the connection for its current deadline, which
+//! is usually later. So a busy connection needs a new entry only every few seconds, and not for each
+//! request.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,8 +13,8 @@ use std::time::Instant;
 /// The times at which to check connections.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
-    /// The time, the index and the number of a connection; the number shows whether the index belongs to
-    /// another connection by then.
+    /// The time, the index and the number of a connection; the number shows whether the index now
+    /// belongs to another connection.
     looks: BinaryHeap<Reverse<(Instant, usize, u64)>>,
 }
 
@@ -22,12 +23,12 @@ impl Deadlines {
         self.looks.push(Reverse((when, place, connection)));
     }
 
-    /// Returns the first time at which to check a connection.
+    /// Returns the earliest time at which a connection must be checked.
     pub(super) fn first(&self) -> Option<Instant> {
         self.looks.peek().map(|Reverse((when, ..))| *when)
     }
 
-    /// Takes out the first entry that is due: its time, index and number.
+    /// Removes the first entry that is due, and returns its time, index and number.
     pub(super) fn take_due(&mut self, now: Instant) -> Option<(Instant, usize, u64)> {
         let due = self.looks.peek().is_some_and(|Reverse((when, ..))| *when <= now);
         due.then(|| self.looks.pop()).flatten().map(|Reverse(look)| look)

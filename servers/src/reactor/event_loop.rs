@@ -1,4 +1,4 @@
-//! The loop itself: it waits, and gives a turn to each connection that can go on.
+//! The loop itself: it waits, and gives a turn to each connection that can make progress.
 //!
 //! ```text
 //!      ┌──▶ poll: wait for changes, answers, and the first deadline
@@ -12,14 +12,14 @@
 //!
 //! # Invariants
 //!
-//! 1. Only [`Poll::poll`] waits here; the exception, which is the lesson, are handlers that are not handed
-//!    over.
-//! 2. Each connection that can go on without an event is in the queue for another turn, and while that queue
-//!    is not empty, the poll does not wait.
+//! 1. In this file, only [`Poll::poll`] waits. Handlers that are not handed over to a pool are the
+//!    exception, which is the lesson.
+//! 2. Each connection that can make progress without an event is in the queue for another turn; while that
+//!    queue is not empty, the poll does not wait.
 //! 3. For each connection with a deadline, the [`deadlines`](super::deadlines) have an entry that is not
 //!    later than that deadline.
-//! 4. A turn is bounded, and so is the number of connections that are accepted in one go. So no client keeps
-//!    the loop to itself.
+//! 4. A turn is bounded, and so is the number of connections that the loop accepts at once. So no client
+//!    can occupy the loop alone.
 
 use super::acceptor::Acceptor;
 use super::connection::{Connection, Next};
@@ -44,44 +44,44 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many connections the event loops of the process have accepted: this gives each connection a unique
-/// number.
+/// The number of connections that the event loops of the process have accepted, from which each
+/// connection gets a unique number.
 static OPENED: AtomicU64 = AtomicU64::new(0);
 
 const LISTENER: Token = Token(usize::MAX);
 const MAILBOX: Token = Token(usize::MAX - 1);
 
-/// The most events of one poll.
+/// The largest number of events that one poll returns.
 const EVENTS: usize = 1024;
 
-/// How many connections are accepted before the others have their turn.
+/// The number of connections that the loop accepts before the other connections have their turn.
 const ACCEPTS: usize = 64;
 
-/// An event loop, and the connections that it looks after.
+/// An event loop, and the connections that it serves.
 pub struct Reactor {
     poll: Poll,
     acceptor: Acceptor,
     connections: Slab<Connection>,
-    /// How many of the connections were turned away, because there was no room.
+    /// The number of connections that were turned away, because there was no place.
     turned_away: usize,
-    /// The queue of connections that get another turn without an event.
+    /// The queue of connections that get another turn even without an event.
     again: VecDeque<usize>,
     deadlines: Deadlines,
     /// The answers that the loop is taking from its mailbox.
     #[expect(clippy::vec_box, reason = "it is the box that goes to another thread and back")]
     posted: Vec<Box<Exchange>>,
-    /// When the task was cancelled; since then the loop has no more time.
+    /// The time when the task was cancelled; after that time the loop must end soon.
     cancelled: Option<Instant>,
     stats: Arc<ReactorStats>,
     turn: Turn,
 }
 
 impl Reactor {
-    /// Makes an event loop that serves the clients of `listener` as `server` does.
+    /// Makes an event loop that serves the clients of `listener` in the way that `server` says.
     ///
     /// # Errors
     ///
-    /// If the system has no descriptors left.
+    /// Returns an error if the system has no descriptors left.
     pub fn new(listener: Listener, server: &Arc<Server>) -> std::io::Result<Reactor> {
         let poll = Poll::new()?;
         let acceptor = Acceptor::new(listener, poll.registry(), LISTENER)?;
@@ -100,10 +100,10 @@ impl Reactor {
         })
     }
 
-    /// Hands the requests that `is_wanted` picks to `give`, as jobs. The jobs of one connection must be run
-    /// one after the other, in their order. A dropped job answers 503.
+    /// Arranges that the requests which `is_wanted` selects are passed to `give`, as jobs. The jobs of one
+    /// connection must be run one after the other, in their order. A dropped job answers 503.
     ///
-    /// Both are called on the loop, so they must not wait.
+    /// Both closures are called on the loop, so they must not wait.
     #[must_use]
     pub fn handing_over(
         mut self,
@@ -119,19 +119,19 @@ impl Reactor {
         Arc::clone(&self.stats)
     }
 
-    /// Serves connections until the server is [stopped](Server::until) and no connection is left. Returns how
-    /// many connections were cut off.
+    /// Serves connections until the server is [stopped](Server::until) and no connection is left. Returns the
+    /// number of connections that were cut off.
     ///
-    /// After a stop, the loop accepts the clients that wait to be accepted, and closes the listener. It keeps
-    /// idle connections for 50 ms, or until 200 ms after their last answer; further requests on them are
-    /// answered with `Connection: close`. Other connections are closed when the requests that have arrived on
-    /// them are answered. Once the calling task is cancelled, requests of which only a part has arrived are
+    /// After a stop, the loop accepts the clients that wait to be accepted, and closes the listener. The loop
+    /// keeps idle connections for 50 ms, or until 200 ms after their last answer. Further requests on these
+    /// connections are answered with `Connection: close`. Other connections are closed when all requests that
+    /// have arrived on them are answered. Once the calling task is cancelled, incomplete requests are
     /// answered with 503, and half a second later all remaining connections are cut off.
     ///
     /// # Blocking
     ///
-    /// Until then. A cancelled task returns within a second, unless a handler on the loop waits for something
-    /// else.
+    /// Until then. If the task is cancelled, this function returns within a second, unless a handler on the
+    /// loop waits for something else.
     pub fn run(mut self) -> usize {
         let stop = self.turn.server.stop_token().cloned().unwrap_or_default();
         let task = CancelToken::current();
@@ -174,7 +174,8 @@ impl Reactor {
             Some(first) => Some(first.saturating_duration_since(Instant::now())),
             None => None,
         };
-        // If a signal interrupts the poll, or memory is short, it returns no events, and is called again.
+        // If a signal interrupts the poll, or memory is short, the poll returns no events, and is
+        // called again.
         if self.poll.poll(events, patience).is_err() {
             events.clear();
         }
@@ -224,7 +225,7 @@ impl Reactor {
     }
 
     /// Accepts waiting clients, and gives each connection its first turn, because its request has often
-    /// arrived already. Some connections end in this turn, and need no registration for events.
+    /// arrived already. Some connections end in this first turn, and need no registration for events.
     fn accept(&mut self) {
         for _ in 0..ACCEPTS {
             let Some((socket, peer, has_place)) = self.acceptor.accept(self.turn.now) else { break };
@@ -251,8 +252,8 @@ impl Reactor {
         self.acceptor.close_if_quiet(self.turn.now);
     }
 
-    /// Takes the answers that other threads have posted, and gives them to their connections, except for
-    /// connections that are closed.
+    /// Takes the answers that other threads have posted, and gives each answer to its connection unless
+    /// the connection is closed.
     fn take_answers(&mut self) {
         let mut posted = mem::take(&mut self.posted);
         self.turn.answers.take_all(&mut posted);
@@ -261,8 +262,8 @@ impl Reactor {
             match self.connections.get_mut(place) {
                 Some(connection) if connection.number == exchange.connection => {
                     connection.has_answer(exchange);
-                    // The turns come after all answers were given out, so that answers that came together are
-                    // sent together.
+                    // The connections get their turns after all answers were distributed, so that answers
+                    // that came together are sent together.
                     if !mem::replace(&mut connection.is_scheduled, true) {
                         self.again.push_back(place);
                     }
@@ -305,7 +306,7 @@ impl Reactor {
     }
     // ANCHOR_END: late
 
-    /// Checks each connection after a stop, because other deadlines count from now on.
+    /// Checks each connection after a stop, because the deadlines change with the stop.
     fn notice_a_stop(&mut self, stop: &CancelToken, task: &CancelToken) {
         let wanted = match () {
             () if task.is_cancelled() => Stop::Cancelled,
@@ -333,12 +334,12 @@ impl Reactor {
         }
     }
 
-    /// Returns when the remaining connections are cut off.
+    /// Returns the time when the remaining connections are cut off.
     fn last_moment(&self) -> Option<Instant> {
         self.cancelled.map(|since| since + LAST_WORDS)
     }
 
-    /// Returns how many connections were cut off, once the loop is over.
+    /// Returns the number of connections that were cut off, once the loop is over.
     fn is_over(&self) -> Option<usize> {
         let is_served = self.turn.stop > Stop::No && self.acceptor.is_closed() && self.connections.is_empty();
         let is_late = self.last_moment().is_some_and(|end| end <= self.turn.now);
@@ -346,8 +347,8 @@ impl Reactor {
     }
 }
 
-/// The counters of an event loop. Only the loop writes them; a reader may see a number that is about to
-/// change.
+/// The counters of an event loop. Only the loop writes these counters; a reader may see a number that
+/// is about to change.
 #[derive(Debug, Default)]
 pub struct ReactorStats {
     connections: AtomicUsize,
@@ -355,12 +356,12 @@ pub struct ReactorStats {
 }
 
 impl ReactorStats {
-    /// How many connections the loop looks after.
+    /// The number of connections that the loop serves at present.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// How many connections the loop has accepted.
+    /// The number of connections that the loop has accepted.
     pub fn accepted(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
     }
@@ -369,8 +370,8 @@ impl ReactorStats {
         self.connections.store(connections, Ordering::Relaxed);
     }
 
-    /// Counts a connection; without an atomic addition, which would cost more, because no other thread writes
-    /// the counter.
+    /// Counts a connection. This needs no atomic addition, which would cost more, because no other thread
+    /// writes the counter.
     fn accept(&self) {
         self.accepted.store(self.accepted() + 1, Ordering::Relaxed);
     }
@@ -410,7 +411,8 @@ mod tests {
         (reactor, client)
     }
 
-    /// Sends a request that takes `reads` reads; when it has arrived, the connection gets one turn.
+    /// Sends a request for which the server needs `reads` reads; when the request has arrived, the
+    /// connection gets one turn.
     fn a_turn_for(reads: usize) -> (Reactor, TcpStream) {
         let (mut reactor, mut client) = reactor();
         reactor.turn.arrived = vec![0; 1024].into(); // so that the system's buffers are large enough
@@ -428,14 +430,14 @@ mod tests {
         (reactor, client)
     }
 
-    /// More has arrived than one turn reads.
+    /// More bytes have arrived than one turn reads.
     #[test]
     fn a_turn_has_an_end() {
         let (reactor, _client) = a_turn_for(STEPS + 2);
         assert_eq!(reactor.again, [0]);
     }
 
-    /// The turn ended with an answer as its last step.
+    /// The last step of the turn was an answer.
     #[test]
     fn no_answer_is_left_when_a_turn_ends() {
         let (_reactor, mut client) = a_turn_for(STEPS - 1);
@@ -445,7 +447,7 @@ mod tests {
         assert_eq!(&answer, b"HTTP/1.1 200");
     }
 
-    /// The system may report a change where there is none.
+    /// The system may report a change although nothing has changed.
     #[test]
     fn a_turn_for_nothing_changes_nothing() {
         let (mut reactor, mut client) = reactor();

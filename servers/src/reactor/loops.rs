@@ -1,8 +1,8 @@
-//! Several event loops, each of which is a task on its own thread, and the end of these loops.
+//! Several event loops, each of which is a task on its own thread, and their end.
 //!
-//! The end has the phases that [`ending`](crate::ending) describes, but here the connections belong to loops,
-//! so the stage waits for the loops. When the time is over, the tasks on the pool of handlers are cancelled,
-//! and the loops then have half a second to tell the clients.
+//! The end has the phases that [`ending`](crate::ending) describes, but here the connections belong to event
+//! loops, so the stage waits for the loops. When the grace period is over, the tasks on the pool of handlers
+//! are cancelled, and the loops then have half a second to tell the clients.
 
 use super::event_loop::{Reactor, ReactorStats};
 use crate::diagnostics::report;
@@ -15,14 +15,14 @@ use executor::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How soon the operator is first told what the end waits for. Idle connections are kept for a moment, which
-/// needs no report.
+/// The time after which the operator is first told what the end waits for. Idle connections stay open
+/// for a moment, which is not reported.
 const FIRST_REPORT: Duration = KEPT_FOR.saturating_mul(2);
 
-/// How often the operator is told after the first time.
+/// The interval at which the operator is told again after the first time.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// Event loops, each of which is a task on its own thread, and the end of these loops.
+/// Event loops, each of which is a task on its own thread, and their end.
 #[derive(Debug)]
 pub struct Loops {
     pool: ThreadPoolExecutor,
@@ -40,7 +40,7 @@ impl Loops {
     ///
     /// # Errors
     ///
-    /// If the system gives no thread.
+    /// Returns an error if the system gives no thread.
     pub fn start(&mut self, reactor: Reactor, shown: &Stats) -> Result<(), RejectedSubmission<usize>> {
         let (number, stats) = (self.stats.len(), reactor.stats());
         shown.add(move |samples| stats.measure(number, samples));
@@ -50,9 +50,9 @@ impl Loops {
     }
 
     // ANCHOR: finish
-    /// Waits until `stop` is cancelled, and then for the loops to serve the connections that they have. When
-    /// `grace` is over, the tasks on the pool of `handlers` are cancelled, and the loops have half a second
-    /// to tell the clients. Returns the exit status.
+    /// Waits until `stop` is cancelled, and then until the loops have served the connections that they have.
+    /// When `grace` is over, the tasks on the pool of `handlers` are cancelled, and the loops have half a
+    /// second to tell the clients. Returns the exit status of the stage.
     pub fn finish(self, handlers: &ThreadPoolExecutor, stop: &CancelToken, grace: Duration) -> u8 {
         let _ = stop.sleep(Duration::MAX);
         let deadline = Instant::now() + grace;

@@ -1,11 +1,12 @@
-//! An event loop: one thread that looks after thousands of connections.
+//! An event loop: one thread that serves thousands of connections.
 //!
-//! A thread that serves one client waits most of the time. An event loop waits for all its clients at once:
-//! the system reports which connections have changed, and each of them gets a
-//! [turn](connection::Connection::turn), in which it goes on as far as it can without waiting.
+//! A thread that serves one client waits most of the time. An event loop waits for all its clients at once.
+//! The system reports which connections have changed, and each of them gets a
+//! [turn](connection::Connection::turn), in which it makes as much progress as possible without waiting.
 //!
-//! Handlers may run on this thread, but while a handler computes or waits, no other client is served. Or the
-//! loop [hands them over](Reactor::handing_over), and itself only reads, parses and writes.
+//! Handlers may run on the loop's thread, but while a handler computes or waits, no other client is served.
+//! Instead, the loop can [hand requests over](Reactor::handing_over) to other threads, and itself only
+//! read, parse and write.
 //!
 //! | room | what it holds |
 //! |---|---|

@@ -1,10 +1,11 @@
-//! The requests of one connection that were handed over, until their answers are sent.
+//! The requests of one connection that were handed over to other threads, until their answers are
+//! sent.
 //!
-//! A client may send its next request before it has the answer to the request before. Other threads answer
-//! these requests while the loop reads on. The answers come back in the order of the requests, because the
-//! jobs of one connection are run in order. The number of these requests is bounded, and so is the sum of
-//! their bytes. While a bound is reached, the loop does not parse the next request, and TCP tells the client
-//! to wait.
+//! A client may send its next request before it has the answer to the previous one. Other threads answer
+//! these requests while the loop continues to read. The answers come back in the order of the requests,
+//! because the jobs of one connection run in order. The number of requests that were handed over is bounded,
+//! and so is the sum of their bytes. While a bound is reached, the loop does not parse the next request, and
+//! TCP makes the client wait.
 
 use super::handoff::{Exchange, Remote};
 use super::turn::Turn;
@@ -13,21 +14,22 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// How many requests of one connection may be handed over at a time.
+/// The number of requests of one connection that may be handed over at a time.
 const MOST: usize = 8;
 
-/// How many bytes these requests may have together, except for a single larger one.
+/// The number of bytes that the handed-over requests of one connection may have together, except
+/// for a single larger request.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// Counts the connection's requests without an answer, and keeps its answers until it is their turn to be
-/// sent.
+/// Counts the requests of the connection that have no answer, and keeps answers until it is their turn to
+/// be sent.
 #[derive(Default)]
 pub(super) struct Pipeline {
-    /// How many requests have no answer, and how many bytes they have.
+    /// The number of requests that have no answer, and the number of their bytes.
     unanswered: usize,
     bytes: usize,
     answered: VecDeque<Box<Exchange>>,
-    /// The last answer of the connection was taken. Later answers are dropped.
+    /// The last answer of the connection was already returned. Later answers are dropped.
     is_over: bool,
     client: Option<Arc<Remote>>,
 }
@@ -37,7 +39,7 @@ impl Pipeline {
         self.unanswered == 0 && self.answered.is_empty()
     }
 
-    /// Whether the connection can send nothing before another thread has answered.
+    /// Returns whether the connection can send nothing before another thread has answered.
     pub(super) fn has_to_come(&self) -> bool {
         self.unanswered > 0 && self.answered.is_empty() && !self.is_over
     }
@@ -79,7 +81,7 @@ impl Pipeline {
         }
     }
 
-    /// Returns the next answer to send; nothing after the last answer of the connection.
+    /// Returns the next answer to send; returns nothing after the last answer of the connection.
     pub(super) fn next_answer(&mut self) -> Option<Box<Exchange>> {
         let next = self.answered.pop_front()?;
         if !next.stays {
@@ -89,7 +91,7 @@ impl Pipeline {
         Some(next)
     }
 
-    /// Tells the handlers that their client has left.
+    /// Tells the handlers that their client is gone.
     pub(super) fn client_leaves(&self) {
         self.client.iter().for_each(|client| client.leaves());
     }

@@ -1,11 +1,11 @@
-//! The answers that a client has not taken yet: first bytes, then at most one tail.
+//! The answers that a client has not taken yet: first bytes in memory, then at most one tail.
 //!
 //! This buffer holds all answers of a connection that are not sent yet. While the buffer is not empty, no
-//! further request of that connection is answered, and nothing is read. So a client that sends and never
-//! reads costs no more than one buffer.
+//! further request of that connection is answered, and nothing is read from it. So a client that sends
+//! and never reads costs at most one buffer.
 //!
-//! A *tail* is the rest of a body that is too large to be copied into the buffer: a place in a file, or bytes
-//! in memory. A file is read from the place that the client has reached, a chunk at a time.
+//! A *tail* is the rest of a body that is too large to be copied into the buffer: a position in a file, or
+//! bytes in memory. A file is read from the position that the client has reached, a chunk at a time.
 
 use crate::access_log::Line;
 use crate::http::{CHUNK, Share, append_chunk};
@@ -17,19 +17,20 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::time::Instant;
 
-/// How many chunks of a tail are sent in one turn.
+/// The number of chunks of a tail that are sent in one turn.
 const CHUNKS: usize = 16;
 
-/// The answers that wait to be sent, and their lines of the access log, which are written once they are sent.
+/// The answers that wait to be sent, and their lines for the access log, which are written once the
+/// answers are sent.
 #[derive(Debug, Default)]
 pub(super) struct SendBuffer {
     bytes: Vec<u8>,
-    /// How many of the bytes have been sent.
+    /// The number of bytes that have been sent.
     sent: usize,
     tail: Option<Tail>,
-    /// `None` while there is nothing to send.
+    /// The value is `None` while there is nothing to send.
     budget: Option<WriteBudget>,
-    /// How many bytes were sent since the connection was opened.
+    /// The number of bytes that were sent since the connection was opened.
     total: u64,
     lines: VecDeque<Unfinished>,
 }
@@ -40,13 +41,14 @@ pub(super) struct Tail {
     source: Source,
     at: u64,
     end: u64,
-    /// A share of the memory for bodies, because the tail may be a body that a client has sent.
+    /// The share of the memory for bodies, because the tail may be a body that a client has sent.
     _share: Share,
 }
 
 #[derive(Debug)]
 pub(super) enum Source {
-    /// A file, whose bytes are not kept in memory: a part that the system did not take is read again later.
+    /// A file, whose bytes are not kept in memory: bytes that the system did not take are read
+    /// again later.
     File(File),
     Memory(Cow<'static, [u8]>),
 }
@@ -57,12 +59,13 @@ impl Tail {
         Tail { source, at, end, _share: Share::default() }
     }
 
-    /// Keeps the share until the tail is sent.
+    /// Keeps the share of the memory until the tail is sent.
     pub(super) fn with(self, share: Share) -> Tail {
         Tail { _share: share, ..self }
     }
 
-    /// Writes at most a chunk. Returns how many bytes were written, and whether `to` accepts more.
+    /// Writes the next bytes of the tail, but at most one chunk. Returns the number of bytes that
+    /// were written, and whether `to` accepts more bytes.
     fn send(&mut self, buffer: &mut Vec<u8>, to: &mut impl Write) -> io::Result<(usize, bool)> {
         let chunk = match &self.source {
             Source::File(file) => {
@@ -81,8 +84,8 @@ impl Tail {
     }
 }
 
-/// The line in the access log of an answer that is not completely sent. The numbers are bytes since the
-/// connection was opened.
+/// The line in the access log for an answer that is not completely sent. Both positions count the
+/// bytes since the connection was opened.
 #[derive(Debug)]
 struct Unfinished {
     line: Line,
@@ -91,40 +94,41 @@ struct Unfinished {
     end: u64,
 }
 
-/// How far a call has sent the buffer.
+/// The result of a call that sends the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sent {
     All,
-    /// The system takes no more for now.
+    /// The system takes no more bytes for now.
     Blocked,
-    /// There is more to send, but this turn has sent enough.
+    /// There are more bytes to send, but this turn has sent enough.
     Enough,
 }
 
 impl SendBuffer {
-    /// Whether nothing is left to send.
+    /// Returns whether nothing is left to send.
     pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.tail.is_none()
     }
 
-    /// Whether a tail is left to send. Nothing must be put behind a tail.
+    /// Returns whether a tail is left to send. Nothing must be appended after a tail.
     pub(super) fn has_tail(&self) -> bool {
         self.tail.is_some()
     }
 
-    /// Returns until when the client must take the next bytes; `None` if it has all of them.
+    /// Returns the time until which the client must take the next bytes; returns `None` if it has
+    /// taken all of them.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.budget.as_ref().map(WriteBudget::deadline)
     }
 
-    /// Limits the client's time to `deadline`, whatever it takes.
+    /// Limits the client's time to `deadline`, however many bytes the client takes.
     pub(super) fn end_by(&mut self, deadline: Instant) {
         if let Some(budget) = &mut self.budget {
             budget.end_by(deadline);
         }
     }
 
-    /// Puts a tail behind the bytes.
+    /// Appends a tail after the bytes.
     pub(super) fn put_tail(&mut self, tail: Tail) {
         debug_assert!(self.tail.is_none(), "one at a time");
         self.tail = Some(tail);
@@ -136,11 +140,11 @@ impl SendBuffer {
         self.lines.push_back(Unfinished { line, began, body: body_at, end: body_at + body });
     }
 
-    /// Sends the buffer and then `fresh`, as far as `to` takes them, at the time `now`. `fresh` is empty
-    /// afterwards.
+    /// Sends the buffer and then `fresh`, as far as `to` accepts the bytes, at the time `now`. The
+    /// function leaves `fresh` empty.
     ///
-    /// `fresh` is the buffer that all connections share. Only the bytes that the system does not take at once
-    /// are kept here.
+    /// `fresh` is the buffer that all connections share. This buffer keeps only the bytes that the system
+    /// does not take at once.
     pub(super) fn send(
         &mut self,
         fresh: &mut Vec<u8>,
@@ -210,7 +214,8 @@ impl Drop for SendBuffer {
     }
 }
 
-/// Writes until all bytes are written or there is no more room. Returns how many bytes were written.
+/// Writes until all bytes are written or `to` has no more room. Returns the number of bytes that
+/// were written.
 fn write_all_of(bytes: &[u8], to: &mut impl Write) -> io::Result<usize> {
     let mut written = 0;
     while written < bytes.len() {

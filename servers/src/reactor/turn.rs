@@ -1,7 +1,7 @@
-//! What an event loop lends to the connection whose turn it is.
+//! The values that an event loop lends to the connection whose turn it is.
 //!
-//! There is only one set of buffers, clock and spare memory, and not one for each connection, because only
-//! one connection has its turn at a time, and most of the thousands of connections are idle.
+//! There is only one set of buffers, clock and spare memory, not one for each connection. Only one
+//! connection has its turn at a time, and most of the thousands of connections are idle.
 
 use super::handoff::{Answers, Exchange, Job, Remote};
 use crate::http::{Request, date};
@@ -10,16 +10,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How many bytes one read can bring.
+/// The largest number of bytes that one read can return.
 const READ: usize = 64 * 1024;
 
-/// How many used exchanges are kept for further requests.
+/// The number of used exchanges that are kept for further requests.
 const SPARE: usize = 64;
 
-/// How many bytes of answers a used exchange may have room for.
+/// The number of bytes of answers for which a used exchange may have capacity.
 const MOST_KEPT: usize = 128 * 1024;
 
-/// What the turn of each connection uses.
+/// The values that the turn of each connection uses.
 pub(super) struct Turn {
     pub(super) server: Arc<Server>,
     pub(super) answers: Arc<Answers>,
@@ -29,26 +29,27 @@ pub(super) struct Turn {
     pub(super) stop: Stop,
     /// The buffer into which reads put their bytes.
     pub(super) arrived: Box<[u8]>,
-    /// The answers of the current connection that are not sent yet.
+    /// The answers that belong to the current connection and are not sent yet.
     pub(super) output: Vec<u8>,
     #[expect(clippy::vec_box, reason = "it is the box that goes to another thread and back")]
     spare: Vec<Box<Exchange>>,
 }
 
-/// Which requests are answered on other threads, and the function that hands them over.
+/// The rule that says which requests are answered on other threads, and the function that hands
+/// them over.
 pub(super) struct HandOver {
     pub(super) is_wanted: Box<dyn Fn(&Request<'_>) -> bool + Send>,
     pub(super) give: Box<dyn Fn(Job) + Send>,
 }
 
-/// Whether the end of the loop has begun.
+/// The phase of the end of the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stop {
     No,
-    /// Requests in progress are finished. Idle connections are kept at least until this time, because their
-    /// next request may be on its way.
+    /// The loop finishes the requests in progress. The loop keeps idle connections at least until this
+    /// time, because their next request may be on its way.
     Asked(Instant),
-    /// There is no more time.
+    /// The loop has no more time.
     Cancelled,
 }
 
@@ -87,7 +88,7 @@ impl Turn {
         }
     }
 
-    /// Keeps the memory of an exchange for another exchange, except for large buffers.
+    /// Keeps the memory of an exchange for another exchange, except for buffers that are large.
     pub(super) fn keep(&mut self, mut exchange: Box<Exchange>) {
         if self.spare.len() < SPARE && exchange.output.capacity() <= MOST_KEPT {
             exchange.forget();

@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Family {
     /// The family's name for Prometheus.
     pub name: &'static str,
-    /// Whether the value only grows.
+    /// True if the value only grows.
     pub kind: Kind,
     /// Its group in the JSON. The group is empty if the value of the label names it.
     pub group: &'static str,

@@ -33,7 +33,7 @@ pub(crate) fn upload(addr: SocketAddr, head: &str, size: usize, reads: Reads) ->
     client.reply().status
 }
 
-/// Whether a client has got an answer, or its connection was closed.
+/// Returns whether a client has got an answer, or its connection was closed.
 pub(crate) fn has_answer(client: &Client) -> bool {
     client.stream.set_nonblocking(true).unwrap();
     let is_here = client.stream.peek(&mut [0]).is_ok();

@@ -1,5 +1,5 @@
-//! The names that a server answers for. A stranger's page can reach the server through the owner's browser,
-//! under the stranger's domain name.
+//! The host names for which a server answers requests. A stranger's page can reach the server through the
+//! owner's browser, under the stranger's domain name.
 
 use crate::support::{Client, Reply, STAGES, Stage};
 use std::thread;

@@ -61,7 +61,7 @@ fn start(binary: &'static str) -> Stage {
     Stage::start(binary, &flags)
 }
 
-/// Whether another client is answered while `count` clients that have sent `bytes` are connected.
+/// Returns whether another client is answered while `count` clients that have sent `bytes` are connected.
 fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
     let stage = start(binary);
     let mut busy: Vec<_> = (0..count).map(|_| stage.connect()).collect();
@@ -287,7 +287,7 @@ fn slow_readers(binary: &'static str) -> String {
     served(stage.connect())
 }
 
-/// Whether a client is answered in the end, because the clients before it do not stay.
+/// Returns whether a client is answered in the end, because the clients before it do not stay.
 fn served(mut client: Client) -> String {
     client.stream.set_read_timeout(Some(DEADLINE)).unwrap();
     client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");

@@ -33,7 +33,7 @@ fn can_trace() -> bool {
 /// Counts the stage's system calls from its start to its end, while `requests` runs.
 fn traced(binary: &'static str, root: &Path, requests: impl FnOnce(&Stage)) -> Calls {
     let summary = root.with_extension("calls");
-    // With -D the stage is our child and strace is not, so ending the stage ends both.
+    // With `-D`, the stage is our child process and `strace` is not, so ending the stage ends both.
     let mut command = Command::new("strace");
     command.args(["-D", "-f", "-c", "-o"]).arg(&summary).args([binary, "--quiet", "--root"]).arg(root);
     let stage = Stage::start_command(binary, &mut command);
@@ -45,7 +45,8 @@ fn traced(binary: &'static str, root: &Path, requests: impl FnOnce(&Stage)) -> C
         table.trim_end().ends_with("total")
     });
     fs::remove_file(summary).unwrap();
-    // "% time  seconds  usecs/call  calls  errors  syscall", of which the errors may be missing.
+    // The columns are "% time seconds usecs/call calls errors syscall"; the field of the errors may
+    // be missing.
     let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     rows.filter_map(|row| Some(((*row.last()?).to_owned(), row.get(3)?.parse().ok()?))).collect()
 }

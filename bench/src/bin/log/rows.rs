@@ -110,12 +110,12 @@ impl Row {
         }
     }
 
-    /// Whether single calls are timed.
+    /// Returns whether single calls are timed.
     pub(crate) fn times_calls(self) -> bool {
         matches!(self, Row::Lines | Row::Tracing)
     }
 
-    /// Whether there is a log to be read afterwards.
+    /// Returns whether there is a log to be read afterwards.
     pub(crate) fn has_log(self) -> bool {
         self.times_calls() || self == Row::Memory
     }

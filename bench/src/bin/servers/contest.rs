@@ -20,7 +20,7 @@ pub(crate) struct Order<'a> {
     pub(crate) rounds: u32,
     /// How long each measurement takes.
     pub(crate) duration: Duration,
-    /// Whether the table for people is left out.
+    /// True if the table for people is left out.
     pub(crate) is_json: bool,
 }
 

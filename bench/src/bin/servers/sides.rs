@@ -102,7 +102,7 @@ impl Starter {
         Ok(Starter { site: Site::new()?, programs: RefCell::default(), missing: RefCell::default() })
     }
 
-    /// Whether the server can be started here. If not, the first call prints a line that says so.
+    /// Returns whether the server can be started here. If not, the first call prints a line that says so.
     pub(crate) fn has(&self, side: Side) -> bool {
         if self.missing.borrow().contains_key(side.name()) {
             return false;

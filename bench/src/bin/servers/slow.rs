@@ -66,7 +66,8 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
 }
 
 impl Entrant {
-    /// Whether a visitor had no answer. Further visitors would get none either, each after a long time.
+    /// Returns whether a visitor had no answer. Further visitors would get none either, each after a long
+    /// time.
     fn is_stuck(&self) -> bool {
         self.turns.last().is_some_and(|&(_, beside)| beside >= visitor::PATIENCE.as_secs_f64() * 1e3)
     }

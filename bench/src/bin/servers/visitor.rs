@@ -43,7 +43,7 @@ pub(crate) fn visit(addr: SocketAddr) -> anyhow::Result<Duration> {
     Ok(took)
 }
 
-/// Whether the error is a time-out.
+/// Returns whether the error is a time-out.
 fn is_late(error: &anyhow::Error) -> bool {
     let error = error.downcast_ref::<io::Error>();
     error.is_some_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))

@@ -74,7 +74,7 @@ impl Student {
         Ok(of_it.first().copied())
     }
 
-    /// Whether the student has written something.
+    /// Returns whether the student has written something.
     pub(super) fn has_begun(&self, exercise: &Exercise) -> bool {
         self.all(exercise).any(|answer| !is_stub(&answer.path, exercise))
     }
@@ -84,7 +84,7 @@ impl Student {
     }
 }
 
-/// Whether a file is the stub of an exercise, whatever ends its lines.
+/// Returns whether a file is the stub of an exercise, whatever ends its lines.
 pub(super) fn is_stub(path: &Path, exercise: &Exercise) -> bool {
     let text = |path: &Path| fs::read_to_string(path).map(|text| text.replace('\r', ""));
     matches!((text(path), text(&exercise.stub())), (Ok(answer), Ok(stub)) if answer == stub)
@@ -107,7 +107,7 @@ fn collect(
     Ok(())
 }
 
-/// Whether a file is an answer to an exercise, by its name and the names of its folders.
+/// Returns whether a file is an answer to an exercise, by its name and the names of its folders.
 fn answers_it(path: &Path, exercise: &Exercise) -> bool {
     let is_named = |name: &str| name == exercise.name || name == exercise.short();
     let mut names = path.iter().rev().map(|name| name.to_string_lossy());

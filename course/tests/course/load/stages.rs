@@ -53,7 +53,7 @@ impl Stages {
         started(self.project.course(&arguments).env("CARGO", self.path("cargo")))
     }
 
-    /// Whether the process whose number is in the file still runs.
+    /// Returns whether the process whose number is in the file still runs.
     fn is_alive(&self, file: &str) -> bool {
         signal("0", &self.read(file))
     }
@@ -262,7 +262,7 @@ impl Full {
         self.listener.local_addr().unwrap().as_socket().unwrap()
     }
 
-    /// Whether a client waits to be connected: state 2 in the system's table of sockets.
+    /// Returns whether a client waits to be connected: state 2 in the system's table of sockets.
     fn has_callers(&self) -> bool {
         let called = format!(":{:04X} 02 ", self.addr().port());
         fs::read_to_string("/proc/net/tcp").unwrap().lines().any(|line| line.contains(&called))

@@ -1,34 +1,35 @@
-//! What may follow the size of a chunk: `;name`, `;name=value` or `;name="quoted value"`, any number of
-//! times.
+//! Parses the extensions that may follow the size of a chunk: any number of `;name`, `;name=value` or
+//! `;name="quoted value"`.
 //!
 //! Hardly any client sends extensions, and this server ignores them, but every reader must find the end of
-//! their line. A reader that knows quotation marks and a reader that only searches for CR LF find that end in
-//! different places, unless the line follows the grammar (RFC 9112, 7.1.1): a quotation mark is closed on the
-//! same line, and each semicolon is followed by a name.
+//! the line that contains them. One reader may know quotation marks, and another may only search for CR LF.
+//! They find the end in different places unless the line follows the grammar (RFC 9112, 7.1.1). In that
+//! grammar, a quotation mark is closed on the same line, and each semicolon is followed by a name.
 
 use super::{is_text, is_token};
 
-/// The state after the last byte of a chunk's extensions that was read.
+/// The state of the parser after the last byte that it has read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extension {
-    /// A semicolon; white space may follow.
+    /// The last byte was a semicolon; white space may follow.
     Semicolon,
     Name,
-    /// A name and white space: more must follow.
+    /// The last bytes were a name and white space: more must follow.
     SpaceAfterName,
-    /// An equals sign; white space may follow.
+    /// The last byte was an equals sign; white space may follow.
     Equals,
     Value,
     Quoted,
-    /// A backslash within quotation marks.
+    /// The last byte was a backslash within quotation marks.
     Backslash,
     QuoteClosed,
-    /// A value and white space: more must follow.
+    /// The last bytes were a value and white space: more must follow.
     SpaceAfterValue,
 }
 
 impl Extension {
-    /// Returns the state after `byte`; `None` if the byte cannot stand here.
+    /// Returns the state after `byte`; returns `None` if the grammar does not allow the byte in
+    /// this state.
     pub(super) fn then(self, byte: u8) -> Option<Extension> {
         use Extension::{
             Backslash, Equals, Name, QuoteClosed, Quoted, Semicolon, SpaceAfterName, SpaceAfterValue, Value,
@@ -49,7 +50,7 @@ impl Extension {
         })
     }
 
-    /// Whether the line may end here.
+    /// Returns whether the line may end here.
     pub(super) fn is_complete(self) -> bool {
         matches!(self, Extension::Name | Extension::Value | Extension::QuoteClosed)
     }

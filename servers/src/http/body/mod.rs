@@ -8,12 +8,12 @@
 //!   CR LF
 //! ```
 //!
-//! If a lenient reader stands in front of a strict one, an attacker can make the two see the end of a request
-//! in different places. So the only line end is CR LF, a size has only digits before the line end or the
-//! semicolon, and the data is followed by the line end only.
+//! If a lenient reader stands in front of a strict one, an attacker can make the two readers see the end of a
+//! request in different places. So the only line end is CR LF, a size consists only of digits before the line
+//! end or the semicolon, and only the line end follows the data.
 //!
-//! Between two bytes the decoder keeps nothing but a state, so it does not matter where the arriving bytes
-//! are split.
+//! Between two bytes the decoder keeps only a state, so the places where the arriving bytes are split do
+//! not matter.
 
 mod extension;
 
@@ -21,12 +21,12 @@ use super::{Refusal, Room, Share};
 use crate::limits::Limits;
 use extension::Extension;
 
-/// How the end of a request's body is found.
+/// The rule by which the end of a request's body is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// The body has this many bytes.
+    /// The body has this number of bytes.
     Length(usize),
-    /// The body comes in chunks; the last one is empty.
+    /// The body comes in chunks; the last chunk is empty.
     Chunked,
 }
 
@@ -45,19 +45,19 @@ pub(super) struct BodyDecoder {
     /// The body's share of the memory for bodies.
     share: Share,
     max_body: usize,
-    /// How many more bytes are allowed that are not data.
+    /// The number of further bytes that are allowed and are not data.
     framing_left: usize,
 }
 
-/// What the next byte must be. The number is how many bytes of data the chunk has, or how many of them are
-/// still missing.
+/// The kind of byte that must come next. The number of bytes of data that the chunk has, or the number
+/// that are still missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// One of the last bytes of the body, of which so many are still missing.
+    /// One of the last bytes of the body; the number says how many of them are still missing.
     Last(usize),
     SizeStart,
     Size(usize),
-    /// White space before the semicolon.
+    /// The white space before the semicolon.
     AfterSize(usize),
     Extension(usize, Extension),
     SizeLineFeed(usize),
@@ -76,15 +76,16 @@ const BAD_SIZE: Refusal = Refusal::Malformed("the size of a chunk is malformed")
 const BAD_END: Refusal = Refusal::Malformed("a chunk does not end where its size says");
 const BAD_FIELD: Refusal = Refusal::Malformed("a field after the last chunk is malformed");
 
-/// How many times a body counts against the memory: more than once, because an answer may repeat the body.
+/// The number of times that a body counts against the memory: more than once, because an answer may
+/// repeat the body.
 const TWICE: usize = 2;
 
-/// The most bytes of a chunk that are not data, if its size has no leading zeros: its digits and two line
-/// ends.
+/// The largest number of bytes in a chunk that are not data, if its size has no leading zeros: the digits
+/// and two line ends.
 const FRAMING_OF_A_CHUNK: usize = 2 * size_of::<usize>() + 4;
 
 impl BodyDecoder {
-    /// Makes a decoder for a body that ends as `framing` says.
+    /// Makes a decoder for a body that ends according to `framing`.
     pub(super) fn new(framing: Framing, limits: &Limits) -> BodyDecoder {
         let state = match framing {
             Framing::Length(0) => State::Complete,
@@ -99,7 +100,7 @@ impl BodyDecoder {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoRoom`] if `room` has less.
+    /// Returns [`Refusal::NoRoom`] if `room` has less memory than the body needs.
     pub(super) fn reserve(&mut self, room: &Room) -> Result<(), Refusal> {
         match self.state {
             State::Last(length) if !self.share.grow_to(TWICE * length, room) => Err(Refusal::NoRoom),
@@ -107,13 +108,13 @@ impl BodyDecoder {
         }
     }
 
-    /// Takes the bytes of the body from the front of `bytes`, and returns how many bytes it has taken: all,
-    /// unless the body [is complete](BodyDecoder::is_complete) now.
+    /// Takes the bytes of the body from the front of `bytes`, and returns the number of bytes that it has
+    /// taken. It takes all bytes, unless the body [is complete](BodyDecoder::is_complete) now.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] as soon as it is known that the body is malformed or too large, or if `room` has no
-    /// memory for the body.
+    /// Returns a [`Refusal`] as soon as it is known that the body is malformed or too large, or if
+    /// `room` has no memory for the body.
     pub(super) fn decode(&mut self, bytes: &[u8], room: &Room) -> Result<usize, Refusal> {
         let mut used = 0;
         while used < bytes.len() && !self.is_complete() {
@@ -122,7 +123,7 @@ impl BodyDecoder {
         Ok(used)
     }
 
-    /// Whether the body has ended.
+    /// Returns whether the body has ended.
     pub(super) fn is_complete(&self) -> bool {
         self.state == State::Complete
     }
@@ -137,12 +138,13 @@ impl BodyDecoder {
         (self.body, self.share)
     }
 
-    /// Moves the share away. The caller must keep it as long as the body, or an answer that repeats it.
+    /// Moves the share of the memory out of the decoder. The caller must keep the share as long as
+    /// the body, or an answer that repeats the body.
     pub(super) fn take_share(&mut self) -> Share {
         self.share.take()
     }
 
-    /// Takes data as a whole, and other bytes one by one.
+    /// Takes data as a whole, and bytes that are not data one by one.
     fn take_some(&mut self, bytes: &[u8], room: &Room) -> Result<usize, Refusal> {
         let (State::Last(left) | State::Data(left)) = self.state else {
             self.framing_left = self.framing_left.checked_sub(1).ok_or(Refusal::BodyTooLarge)?;
@@ -161,8 +163,8 @@ impl BodyDecoder {
         Ok(count)
     }
 
-    /// Lets the memory grow so that `count` of the `left` expected bytes fit: in large steps, but not beyond
-    /// the expected bytes.
+    /// Lets the memory grow so that `count` of the `left` expected bytes fit. The memory grows in large
+    /// steps, but not beyond the expected bytes.
     fn make_room_for(&mut self, count: usize, left: usize, room: &Room) -> Result<(), Refusal> {
         let (length, capacity) = (self.body.len(), self.body.capacity());
         if length + count <= capacity {
@@ -175,7 +177,7 @@ impl BodyDecoder {
         if has_room { Ok(()) } else { Err(Refusal::NoRoom) }
     }
 
-    /// Returns the state after `byte`.
+    /// Returns the state of the decoder after `byte`.
     fn after(&mut self, byte: u8) -> Result<State, Refusal> {
         Ok(match (self.state, byte) {
             (State::SizeStart, _) => State::Size(self.add_digit(0, byte)?),
@@ -218,12 +220,13 @@ impl BodyDecoder {
     }
 }
 
-/// Whether the byte may stand in a field's value or in quotation marks: any byte but a control character.
+/// Returns whether the byte may stand in a field's value or in quotation marks: any byte but a control
+/// character.
 fn is_text(byte: u8) -> bool {
     byte == b'\t' || (byte >= b' ' && byte != 0x7f)
 }
 
-/// Whether the byte may stand in the name of a field or an extension.
+/// Returns whether the byte may stand in the name of a field or an extension.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

@@ -9,23 +9,24 @@
 //! ```
 //!
 //! A conversation has no socket and no clock, and never waits. The socket, the clock and the waits belong to
-//! its *driver*, which reads bytes and [hands them in](Conversation::arrived), asks for [the next
-//! step](Conversation::step), and sends the bytes that the conversation gives it. The blocking driver is
-//! [`Server`](crate::Server), whose thread waits between two steps; an event loop takes the step that a
-//! connection is ready for and turns to the next connection. The conversation knows how long a client may
-//! take ([`Conversation::deadline`]); the driver waits until then, and watches for other reasons to end the
-//! wait.
+//! the *driver* of the conversation. The driver reads bytes and [hands them in](Conversation::arrived), asks
+//! for [the next step](Conversation::step), and sends the bytes that the conversation returns. The blocking
+//! driver is [`Server`](crate::Server), whose thread waits between two steps. An event loop takes the step
+//! that a connection is ready for, and goes on with the next connection. The conversation knows how long a
+//! client may take ([`Conversation::deadline`]); the driver waits until that time, and watches for other
+//! reasons to end the wait.
 //!
 //! # Invariants
 //!
-//! - The input begins with the head of the current request. Bytes of the body leave the input when they are
-//!   decoded, or are decoded without being put there. So the bytes after the head are not parsed yet: they
-//!   are the beginning of the body, or the next request.
-//! - A request stays here until it is [answered](Conversation::answered). Until then each step is the same,
-//!   so a conversation can be moved to another thread between a step and its answer.
-//! - A refusal is the last thing that a conversation says. Each later step repeats the refusal, whatever
-//!   arrives, because the driver may have to send other answers first.
-//! - The pieces in which the bytes arrive change no request and no refusal.
+//! - The input begins with the head of the current request. Bytes of the body are removed from the input
+//!   when they are decoded; some are decoded without entering the input at all. So the bytes after the head
+//!   are not parsed yet: they belong to the body or to the next request.
+//! - A request stays in the conversation until it is [answered](Conversation::answered). Until the
+//!   answer each step is the same, so a conversation can be moved to another thread between a step and
+//!   its answer.
+//! - After a refusal, a conversation sends nothing more. Each later step repeats the refusal, whatever
+//!   bytes arrive, because the driver may have to send other answers first.
+//! - The requests and refusals do not depend on the pieces in which the bytes arrive.
 
 use super::head::Head;
 use super::{Body, BodyDecoder, OwnedRequest, Persistence, Refusal, Request, Response, Room, Share};
@@ -41,30 +42,31 @@ pub struct Conversation {
     input: Vec<u8>,
     /// A share of the room, for the input beyond [`KEPT`].
     share: Share,
-    /// Where in the input the current request begins. The requests before this place have been answered.
+    /// The place in the input where the current request begins. The requests before this place have
+    /// been answered.
     start: usize,
     head: Head,
-    /// The decoder of the current request's body, once its head is whole.
+    /// The decoder of the current request's body, once the head is complete.
     body: Option<BodyDecoder>,
-    /// Whether the client waits for "100 Continue", which was not sent yet.
+    /// True if the client waits for "100 Continue", which was not sent yet.
     is_waiting: bool,
     has_ended: bool,
-    /// The refusal that ends the conversation. No request follows it.
+    /// The refusal that ends the conversation. No request follows the refusal.
     refused: Option<Refusal>,
     answered: usize,
     /// When the current phase began.
     since: Instant,
-    /// The latest time that the driver has handed in.
+    /// The latest time that the driver has passed in.
     now: Instant,
 }
 
-/// What a driver can do next.
+/// The next step that a driver can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Read on: the bytes that have arrived are not enough for another step.
     Read,
     /// Send [`Conversation::go_ahead`], or answer the request without its body. The body has not arrived
-    /// completely, and the client waits for the permission to send it.
+    /// completely, and the client waits for permission to send it.
     Expectation,
     /// Answer the request, which has arrived completely.
     Request,
@@ -72,7 +74,7 @@ pub enum Step {
     Over,
 }
 
-/// What a conversation waits for.
+/// The bytes that a conversation waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// The first byte of the first request.
@@ -87,21 +89,23 @@ pub enum Phase {
     Request,
 }
 
-/// How many bytes of capacity the input keeps, and may have without a share of the memory for all clients.
+/// The number of bytes of capacity that the input keeps, and may have without a share of the memory
+/// for all clients.
 const KEPT: usize = 4 * 1024;
 
 const CUT_SHORT: Refusal = Refusal::Malformed("the request ends in the middle");
 
 impl Conversation {
-    /// Makes the conversation of a connection that was opened at the time `now`. The conversation has the
-    /// memory that `limits` allow for bodies to itself.
+    /// Makes the conversation of a connection that was opened at the time `now`. The conversation does
+    /// not share the memory that `limits` allow for bodies.
     pub fn new(limits: &Limits, now: Instant) -> Conversation {
         Conversation::sharing(&Room::of_at_most(limits.body_memory), limits, now)
     }
 
-    /// Makes the conversation of a connection that was opened at the time `now`. Arriving bytes take memory
-    /// from `room`. If there is not enough memory, a request is [refused](Refusal::NoRoom): before the body
-    /// is sent if its length is known, or while the body grows if it comes in chunks.
+    /// Makes the conversation of a connection that was opened at the time `now`. The conversation takes
+    /// memory for arriving bytes from `room`. If there is not enough memory, a request is
+    /// [refused](Refusal::NoRoom). If the length of its body is known, this happens before the body is
+    /// sent; if the body comes in chunks, it happens while the body grows.
     pub fn sharing(room: &Room, limits: &Limits, now: Instant) -> Conversation {
         Conversation {
             limits: limits.clone(),
@@ -120,7 +124,8 @@ impl Conversation {
         }
     }
 
-    /// Takes bytes that have arrived at the time `now`. After a refused request the bytes are dropped.
+    /// Takes bytes that have arrived at the time `now`. After a refusal, arriving bytes are
+    /// dropped.
     pub fn arrived(&mut self, bytes: &[u8], now: Instant) {
         if self.refused.is_some() {
             return;
@@ -138,9 +143,9 @@ impl Conversation {
         }
     }
 
-    /// Decodes the bytes of a body whose beginning has been decoded: the bytes then need no memory in the
-    /// input, for which there may be none although the body has its own. Returns the bytes that follow the
-    /// body.
+    /// Decodes more bytes of a body whose beginning has been decoded. The bytes then need no memory in the
+    /// input, which perhaps could not get the memory, although the body has its own. Returns the bytes
+    /// that follow the body.
     fn decode_at_once<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], Refusal> {
         let is_next = self.input.len() == self.head.length();
         match &mut self.body {
@@ -149,7 +154,7 @@ impl Conversation {
         }
     }
 
-    /// Makes room for `count` more bytes; false if they do not fit.
+    /// Makes room for `count` more bytes; returns false if they do not fit.
     fn make_room_for(&mut self, count: usize) -> bool {
         let (length, capacity) = (self.input.len(), self.input.capacity());
         if length + count <= capacity {
@@ -160,16 +165,18 @@ impl Conversation {
             && self.input.try_reserve_exact(wanted - length).is_ok()
     }
 
-    /// Notes that the client has ended its side: no more bytes will arrive.
+    /// Records that the client has ended its side: no more bytes will arrive.
     pub fn ended(&mut self) {
         self.has_ended = true;
     }
 
-    /// Parses as far as the arrived bytes allow, and returns what the driver must do.
+    /// Parses as much of the arrived bytes as possible, and returns the step that the driver must
+    /// take.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] to answer, after which the connection must be closed. From then on each step repeats it.
+    /// Returns a [`Refusal`] to answer, after which the connection must be closed. From then on
+    /// each step repeats the refusal.
     pub fn step(&mut self) -> Result<Step, Refusal> {
         if let Some(refusal) = self.refused {
             return Err(refusal);
@@ -177,7 +184,7 @@ impl Conversation {
         self.look().inspect_err(|&refusal| self.refuse(refusal))
     }
 
-    /// Refuses everything that follows: from now on each step returns `refusal`, and the arrived bytes are
+    /// Refuses everything that follows: from now on each step returns `refusal`, and arriving bytes are
     /// dropped.
     pub(crate) fn refuse(&mut self, refusal: Refusal) {
         self.refused = Some(refusal);
@@ -216,7 +223,7 @@ impl Conversation {
     ///
     /// # Panics
     ///
-    /// If the last step was neither [`Step::Expectation`] nor [`Step::Request`].
+    /// Panics if the last step was neither [`Step::Expectation`] nor [`Step::Request`].
     pub fn request(&self) -> Request<'_> {
         let body = self.body.as_ref().expect("a step has found a request").body();
         self.head.request(&self.input[self.start..self.start + self.head.length()], body)
@@ -228,21 +235,22 @@ impl Conversation {
         b"HTTP/1.1 100 Continue\r\n\r\n"
     }
 
-    /// Whether the connection may stay open once the current request is answered: its client wants that, and
-    /// the limit on requests is not reached.
+    /// Returns whether the connection may stay open once the current request is answered: its client
+    /// wants that, and the limit on requests is not reached.
     pub fn may_go_on(&self) -> bool {
         self.limits.max_requests.is_none_or(|most| self.answered + 1 < most.get())
             && self.head.wants_keep_alive()
     }
 
-    /// Whether the client has announced the current request as its last, and that request has no body. After
-    /// a body this cannot be known, because some clients send an empty line behind it.
+    /// Returns whether the client has announced the current request as its last, and that request has no
+    /// body. After a body the server cannot know this, because some clients send an empty line after the
+    /// body.
     pub(crate) fn is_the_clients_last(&self) -> bool {
         !self.head.wants_keep_alive() && self.body.as_ref().is_none_or(|body| body.body().is_empty())
     }
 
-    /// Whether another request has arrived after the current request, and can be answered or refused without
-    /// reading on.
+    /// Returns whether another request has arrived after the current request, and can be answered or
+    /// refused without reading on.
     pub fn next_is_here(&self) -> bool {
         let next = &self.input[self.start + self.head.length()..];
         let mut head = Head::default();
@@ -256,13 +264,14 @@ impl Conversation {
         }
     }
 
-    /// Whether there are bytes that were refused, or that belong to a request which has not been found yet.
+    /// Returns whether there are bytes that were refused, or that belong to a request which has not been
+    /// found yet.
     pub fn has_unread(&self) -> bool {
         self.refused.is_some() || self.start + self.head.length() < self.input.len()
     }
 
     /// Appends the head of the answer to the current request to `out`, and returns the body that follows it.
-    /// The head tells the client what `then` happens to the connection.
+    /// The head tells the client what `then` says about the connection.
     pub fn answer<'s>(
         &self,
         response: Response,
@@ -272,18 +281,18 @@ impl Conversation {
         self.head.answer(response, then.into(), out)
     }
 
-    /// Moves the current body's share of the memory away, for an answer that may repeat the body and is not
-    /// sent yet.
+    /// Moves the current body's share of the memory out of the conversation, for an answer that may repeat
+    /// the body and is not sent yet.
     pub(crate) fn take_share(&mut self) -> Share {
         self.body.as_mut().map(BodyDecoder::take_share).unwrap_or_default()
     }
 
-    /// Goes on to the next request, at the time `now`: the current one has its answer.
+    /// Goes on to the next request, at the time `now`: the current request has its answer.
     pub fn answered(&mut self, now: Instant) {
         self.go_past(self.head.length(), now);
     }
 
-    /// Moves the current request, which is whole, into `owned`, and goes on to the next one, at the time
+    /// Moves the current, complete request into `owned`, and goes on to the next request, at the time
     /// `now`.
     ///
     /// So several requests of one connection can be in progress. Their answers must be sent in the order in
@@ -291,7 +300,7 @@ impl Conversation {
     ///
     /// # Panics
     ///
-    /// If the last step was not [`Step::Request`].
+    /// Panics if the last step was not [`Step::Request`].
     pub fn take(&mut self, owned: &mut OwnedRequest, now: Instant) {
         let body =
             self.body.take().filter(BodyDecoder::is_complete).expect("a step has found a whole request");
@@ -336,16 +345,16 @@ impl Conversation {
         }
     }
 
-    /// Returns since when the conversation has been waiting for that.
+    /// Returns the time since which the conversation has been waiting for these bytes.
     pub fn since(&self) -> Instant {
         self.since
     }
 
-    /// Returns until when the client may send what the conversation waits for; `None` if it is not the
-    /// client's turn.
+    /// Returns the time until which the client may send the bytes that the conversation waits for;
+    /// returns `None` if it is not the client's turn.
     pub fn deadline(&self) -> Option<Instant> {
         let longest = match self.phase() {
-            // A client that is silent from the beginning may only want to keep a thread busy.
+            // A client that is silent from the beginning perhaps only wants to keep a thread busy.
             Phase::New | Phase::Head => self.limits.header_timeout,
             Phase::Idle => self.limits.idle_timeout,
             Phase::Body => self.limits.body_timeout,
@@ -367,7 +376,7 @@ impl Conversation {
 
 #[cfg(test)]
 impl Conversation {
-    /// Makes a conversation with a whole request, for tests.
+    /// Makes a conversation that holds a complete request, for tests.
     pub(crate) fn of(bytes: &[u8]) -> Conversation {
         let mut conversation = Conversation::new(&Limits::default(), Instant::now());
         conversation.arrived(bytes, Instant::now());

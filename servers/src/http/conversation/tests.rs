@@ -1,4 +1,4 @@
-//! Tests that drive a conversation: they hand in the bytes, and give the time.
+//! Tests that drive a conversation: they pass in the bytes, and set the time.
 
 use super::*;
 use crate::http::Status;
@@ -64,11 +64,11 @@ fn each_phase_has_its_time() {
         let _ = conversation.step();
         let expected = match request.len() - at {
             1 => (Phase::Request, None, None),
-            // The head was complete when its last byte came.
+            // The head was complete when its last byte arrived.
             2..=4 => {
                 (Phase::Body, Some(second(1000 + request.len() as u64 - 4 + 10)), Some(Refusal::BodyTimeout))
             }
-            // The head began with its first byte.
+            // The head began when its first byte arrived.
             _ => (Phase::Head, Some(second(1001)), Some(Refusal::HeadTimeout)),
         };
         assert_eq!(waits(&conversation), expected, "{at}");
@@ -79,8 +79,8 @@ fn each_phase_has_its_time() {
     assert_eq!(waits(&conversation), (Phase::Head, Some(second(2051)), Some(Refusal::HeadTimeout)));
 }
 
-/// If half a head has arrived together with a request, the time for that head begins with the answer to the
-/// request, however late the answer is.
+/// If half a head has arrived together with a request, the time for that head begins when the request is
+/// answered, however late that is.
 #[test]
 fn time_in_which_the_client_has_to_wait_is_not_its_own() {
     let mut conversation = new();
@@ -104,13 +104,14 @@ fn a_client_that_waits_is_told_once() {
     conversation.arrived(b"abc", second(0));
     assert_eq!(conversation.step(), Ok(Step::Request));
     assert_eq!(conversation.request().body, b"abc");
-    // A client that has sent its body without a wait needs no permission.
+    // A client that has sent its body without waiting needs no permission.
     conversation.answered(second(0));
     conversation.arrived(&[head.as_slice(), b"abc"].concat(), second(0));
     assert_eq!(conversation.step(), Ok(Step::Request));
 }
 
-/// A malformed chunk line is refused at its end, though the part before would be valid if it were read again.
+/// A malformed chunk line is refused at its end, even if the part before would be valid when it is
+/// read again.
 #[test]
 fn a_refusal_is_said_once_and_for_ever() {
     let head = b"POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -128,7 +129,8 @@ fn a_refusal_is_said_once_and_for_ever() {
     }
 }
 
-/// The memory that all clients share has no room for two of these bodies, each of which counts twice.
+/// The memory that all clients share cannot hold two of these bodies, because each body counts
+/// twice.
 #[test]
 fn what_finds_no_memory_is_refused_and_what_was_taken_is_given_back() {
     let limits = Limits { body_memory: 4_000, ..Limits::default() };
@@ -152,7 +154,7 @@ fn what_finds_no_memory_is_refused_and_what_was_taken_is_given_back() {
         (Err(Refusal::NoRoom), 2_000),
         "a refused one gives back its part"
     );
-    // No more bytes count than have been taken, and they count until they are dropped.
+    // Only bytes that have been taken count, and they count until they are dropped.
     one.arrived(&[b'a'; 1_000], second(0));
     assert_eq!((one.step(), room.held()), (Ok(Step::Request), 2_000));
     let mut owned = OwnedRequest::default();

@@ -1,5 +1,5 @@
-//! The meaning of a head whose lines are well formed: its host, where its body ends, what its client expects.
-//! It also finds the kind of mistake in a head whose lines are malformed.
+//! Determines the meaning of a head whose lines are well formed: its host, where its body ends, and what its
+//! client expects. The module also finds the kind of mistake in a head whose lines are malformed.
 
 use super::super::{Authority, Framing, Refusal, Version};
 use httparse::Header;
@@ -16,8 +16,8 @@ pub(super) fn refusal(error: httparse::Error, bytes: &[u8]) -> Refusal {
     }
 }
 
-/// Whether the request line is well formed up to a version such as `HTTP/2.0`, which shows that the bytes are
-/// a request and not garbage.
+/// Returns whether the request line is well formed up to a version such as `HTTP/2.0`, which shows that
+/// the bytes are a request and not garbage.
 fn names_some_http_version(bytes: &[u8]) -> bool {
     let (line, _) = request_line(bytes);
     let mut words = line.split(|&byte| byte == b' ').skip(2);
@@ -25,8 +25,8 @@ fn names_some_http_version(bytes: &[u8]) -> bool {
         if major.is_ascii_digit() && minor.is_ascii_digit())
 }
 
-/// Whether the request line is incomplete and can still end in a version; only a complete line shows the kind
-/// of mistake.
+/// Returns whether the request line is incomplete and can still end in a version; only a complete line
+/// shows the kind of mistake.
 pub(super) fn may_become_a_version(bytes: &[u8]) -> bool {
     let (line, is_complete) = request_line(bytes);
     let so_far = line.splitn(3, |&byte| byte == b' ').nth(2).unwrap_or_default();
@@ -34,7 +34,8 @@ pub(super) fn may_become_a_version(bytes: &[u8]) -> bool {
     !is_complete && so_far.len() <= 8 && so_far.iter().zip(b"HTTP/0.0").all(fits)
 }
 
-/// Returns the first line that is not empty, without its end; and whether its end has arrived.
+/// Returns the first line that is not empty, without its end, and whether the end of that line has
+/// arrived.
 pub(super) fn request_line(bytes: &[u8]) -> (&[u8], bool) {
     let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
     let start = bytes.iter().position(|byte| !is_end(byte)).unwrap_or(bytes.len());
@@ -47,7 +48,7 @@ pub(super) fn request_line(bytes: &[u8]) -> (&[u8], bool) {
 
 /// The parts of the request line's target.
 pub(super) struct Target<'b> {
-    /// `None` if the path is empty: the target ends with its host.
+    /// The value is `None` if the path is empty: the target ends with its host.
     pub(super) path: Option<&'b str>,
     pub(super) query: Option<&'b str>,
     pub(super) authority: Option<Authority<'b>>,
@@ -83,7 +84,7 @@ pub(super) fn target<'b>(method: &str, target: &'b str) -> Result<Target<'b>, Re
     Ok(Target { path: Some(path).filter(|path| !path.is_empty()), query, authority })
 }
 
-/// Returns the text behind `http://`, the only scheme that this server answers for.
+/// Returns the text after `http://`, the only scheme that this server answers for.
 fn split_scheme(target: &str) -> Option<&str> {
     has_scheme(target, "http://").then(|| &target["http://".len()..])
 }
@@ -93,7 +94,7 @@ fn has_scheme(target: &str, scheme: &str) -> bool {
 }
 
 /// Returns the host of a request: the host in the target, or else the host in the `Host` field. The request
-/// must have exactly one such field in any case, even if the target has a host and the field's value is
+/// must have exactly one `Host` field in any case, even if the target has a host and the field's value is
 /// ignored.
 pub(super) fn host<'b>(
     headers: &[Header<'b>],
@@ -115,8 +116,8 @@ pub(super) fn host<'b>(
     }
 }
 
-/// Returns how the body ends, from the only two fields that can say so. Request smuggling makes use of these
-/// fields.
+/// Returns the rule by which the body ends, from the only two fields that can say so. Request smuggling
+/// makes use of these two fields.
 pub(super) fn framing(headers: &[Header<'_>], version: Version) -> Result<Framing, Refusal> {
     let mut lengths = values(headers, "Content-Length");
     match (lengths.next(), values(headers, "Transfer-Encoding").next()) {
@@ -135,8 +136,9 @@ pub(super) fn framing(headers: &[Header<'_>], version: Version) -> Result<Framin
     }
 }
 
-/// Accepts `chunked` alone. After a list of codings that ends in `chunked`, the end of the body could be
-/// found, but this server cannot decode the body; after any other value, no reader can find the end.
+/// Accepts only the value `chunked`. If a list of codings ends in `chunked`, a reader could find the end
+/// of the body, but this server cannot decode the body. After any other value, no reader can find the
+/// end.
 fn transfer_coding(headers: &[Header<'_>]) -> Result<Framing, Refusal> {
     let fields: Vec<_> = values(headers, "Transfer-Encoding").collect();
     let codings: Vec<_> = fields.iter().flat_map(|field| field.split(|&byte| byte == b',')).collect();
@@ -154,7 +156,7 @@ fn transfer_coding(headers: &[Header<'_>]) -> Result<Framing, Refusal> {
     }
 }
 
-/// Whether the client waits for "100 Continue", which HTTP/1.0 does not have.
+/// Returns whether the client waits for "100 Continue", which HTTP/1.0 does not have.
 pub(super) fn expects_continue(headers: &[Header<'_>], version: Version) -> Result<bool, Refusal> {
     let mut expectations = values(headers, "Expect").filter(|_| version == Version::Http11).peekable();
     let is_expected = expectations.peek().is_some();
@@ -165,8 +167,8 @@ pub(super) fn expects_continue(headers: &[Header<'_>], version: Version) -> Resu
     }
 }
 
-/// Whether the client expects the connection to stay open. By default a client of HTTP/1.1 expects that, and
-/// a client of HTTP/1.0 does not.
+/// Returns whether the client expects the connection to stay open. By default a client of HTTP/1.1
+/// expects an open connection, and a client of HTTP/1.0 does not.
 pub(super) fn wants_keep_alive(headers: &[Header<'_>], version: Version) -> bool {
     let says = |option: &str| {
         values(headers, "Connection")
@@ -179,7 +181,7 @@ pub(super) fn wants_keep_alive(headers: &[Header<'_>], version: Version) -> bool
 
 fn decimal(digits: &[u8]) -> Result<usize, Refusal> {
     match std::str::from_utf8(digits) {
-        // Only digits: `parse` alone would also take `+5`.
+        // Only digits: `parse` alone would also accept `+5`.
         Ok(text) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
             text.parse().map_err(|_| Refusal::BodyTooLarge)
         }

@@ -1,17 +1,17 @@
-//! The head of a request, stored as places in its bytes.
+//! The head of a request, stored as positions in its bytes.
 //!
 //! The [`httparse`] crate checks the grammar of lines; `head/meaning.rs` checks everything that the crate
-//! leaves to its caller. The head keeps *places* in the bytes and not the bytes themselves, so the only
-//! allocation is the list of its fields, whose memory the next head of the connection uses again.
+//! leaves to its caller. The head keeps *positions* in the bytes and not the bytes themselves. So the
+//! only allocation is the list of its fields, and the next head of the connection uses that memory again.
 //!
 //! # Bytes that come in pieces
 //!
 //! If all bytes were parsed again after each piece, the cost of a head that arrives byte by byte would grow
-//! with the square of its length. So each piece is only searched for line ends, from where the last search
-//! ended. The bytes are parsed when the head is complete, when it can only be refused, and otherwise as long
-//! as all parsing together has read no more than [`WORTH`] times the bytes that have arrived. So a malformed
-//! head is refused before its end has arrived, though possibly some bytes later if it comes in tiny pieces.
-//! The kind of refusal does not depend on the pieces: see [`parse`].
+//! with the square of its length. So each new piece is only searched for line ends. The bytes are parsed
+//! when the head is complete, and when it can only be refused. Otherwise they are parsed as long as all
+//! parsing together has read at most [`WORTH`] times the bytes that have arrived. So a malformed head is
+//! refused before its end has arrived, although perhaps some bytes later if the head comes in tiny pieces.
+//! The kind of refusal does not depend on the pieces in which the head arrives: see [`parse`].
 
 mod meaning;
 
@@ -21,14 +21,14 @@ use crate::limits::Limits;
 use httparse::Header;
 use std::mem::MaybeUninit;
 
-/// How often each byte may be parsed, on average, while the head is not whole.
+/// The number of times that each byte may be parsed, on average, while the head is incomplete.
 const WORTH: usize = 16;
 
-/// A head that is being read, or has been read.
+/// A head that is being read or has been read.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     sight: Sight,
-    /// How many bytes the head has; 0 until it is whole.
+    /// The number of bytes in the head; it is 0 until the head is complete.
     length: usize,
     parts: Parts,
     fields: Vec<Field>,
@@ -39,7 +39,7 @@ pub(super) struct Head {
 struct Parts {
     method: Span,
     target: Span,
-    /// `None` means `/`: the target ends after its host.
+    /// `None` means the path `/`: the target ends after its host.
     path: Option<Span>,
     query: Option<Span>,
     host: Option<Span>,
@@ -47,7 +47,7 @@ struct Parts {
     framing: Framing,
     expects_continue: bool,
     keep_alive: bool,
-    /// Whether the method is `HEAD`, for which the answer has no body.
+    /// True if the method is `HEAD`, for which the answer has no body.
     is_for_head: bool,
 }
 
@@ -57,7 +57,7 @@ impl Head {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] if the bytes cannot become a head, whatever follows.
+    /// Returns a [`Refusal`] if the bytes cannot become a head, whatever follows.
     pub(super) fn read(&mut self, bytes: &[u8], limits: &Limits, is_end: bool) -> Result<bool, Refusal> {
         if self.sight.is_worth_parsing(bytes, limits) || is_end {
             self.sight.parsed += bytes.len();
@@ -78,7 +78,7 @@ impl Head {
         self.parts.framing
     }
 
-    /// Whether the client waits for "100 Continue" before it sends the body.
+    /// Returns whether the client waits for "100 Continue" before it sends the body.
     pub(super) fn expects_continue(&self) -> bool {
         self.parts.expects_continue
     }
@@ -103,12 +103,12 @@ impl Head {
         if self.parts.is_for_head { Body::None } else { response.body }
     }
 
-    /// Prepares this value for the next head.
+    /// Clears this value so that it can hold the next head.
     pub(super) fn clear(&mut self) {
         (self.sight, self.length) = (Sight::default(), 0);
     }
 
-    /// Returns the request with this head; `bytes` are those that were read.
+    /// Returns the request with this head; `bytes` are the bytes from which the head was read.
     pub(super) fn request<'b>(&'b self, bytes: &'b [u8], body: &'b [u8]) -> Request<'b> {
         debug_assert!(self.is_whole(), "half a head is no request");
         let Parts { method, target, path, query, host, version, keep_alive, .. } = &self.parts;
@@ -131,15 +131,15 @@ impl Head {
     }
 }
 
-/// How far a head has been searched for line ends.
+/// The progress of the search for line ends in a head.
 #[derive(Debug, Default)]
 struct Sight {
-    /// All line ends before this place have been found.
+    /// All line ends before this position have been found.
     looked: usize,
     line_start: usize,
-    /// Whether there was a line that is not empty. (Empty lines before the first are skipped.)
+    /// True if there was a line that is not empty. (Empty lines before the first are skipped.)
     has_line: bool,
-    /// How many bytes all calls together have parsed.
+    /// The number of bytes that all calls together have parsed.
     parsed: usize,
 }
 
@@ -150,7 +150,7 @@ impl Sight {
             && (self.has_end(bytes) || bytes.len() >= limits.max_head || self.parsed <= WORTH * bytes.len())
     }
 
-    /// Whether the head is whole, or has a line that ends in LF alone, which is refused.
+    /// Returns whether the head is whole, or has a line that ends in LF alone, which is refused.
     fn has_end(&mut self, bytes: &[u8]) -> bool {
         while let Some(distance) = memchr::memchr(b'\n', &bytes[self.looked..]) {
             let end = self.looked + distance;
@@ -167,12 +167,12 @@ impl Sight {
     }
 }
 
-/// Parses a head from the start of `bytes`. Returns its length, or `None` if further bytes can still make it
-/// a head.
+/// Parses a head from the start of `bytes`. Returns the length of the head, or `None` if further bytes can
+/// still make it a head.
 ///
 /// The result does not depend on the pieces in which the bytes arrived: if there are several mistakes, the
-/// one that can be seen first counts. A refused beginning stays refused when more bytes follow, so a search
-/// can find the shortest refused beginning.
+/// mistake that can be recognised first counts. A refused beginning stays refused when more bytes follow,
+/// so a search can find the shortest beginning that is refused.
 fn parse(
     bytes: &[u8],
     limits: &Limits,

@@ -1,4 +1,4 @@
-//! Tests of heads: which are accepted, how others are refused, and what parsing costs.
+//! Tests of heads: which heads are accepted, how others are refused, and what parsing costs.
 
 use super::*;
 
@@ -78,7 +78,8 @@ fn chunks_are_named_in_any_case() {
     }
 }
 
-/// Heads that are not among the cases of the acceptance suite, which has the heads that the stages refuse.
+/// Tests heads that are not among the cases of the acceptance suite, which contains the heads that
+/// the stages refuse.
 #[test]
 fn lines_and_versions_have_one_reading() {
     for (head, status) in [
@@ -146,8 +147,8 @@ fn each_byte_has_its_places() {
         };
         let rest = " / HTTP/1.1\r\nHost: h\r\n\r\n";
         assert_eq!(accepts("G", &format!("T{rest}")), is_token(byte), "method: {byte:#x}");
-        // `#` begins a fragment, which is not sent. In queries, browsers also send other ASCII characters
-        // that the grammar of URIs does not allow.
+        // `#` begins a fragment, which clients do not send. In queries, browsers also send other ASCII
+        // characters that the grammar of URIs does not allow.
         let in_target = byte.is_ascii_graphic() && byte != b'#';
         assert_eq!(accepts("GET /?a", "b HTTP/1.1\r\nHost: h\r\n\r\n"), in_target, "target: {byte:#x}");
         let get = "GET / HTTP/1.1\r\nHost: h\r\n";
@@ -166,8 +167,8 @@ fn one_expectation_is_met() {
     assert!(!expects("GET / HTTP/1.0\r\nExpect: 100-continue\r\n\r\n"));
 }
 
-/// Reads a head that arrives byte by byte. Returns after how many bytes the head was refused or complete, and
-/// how many bytes were parsed.
+/// Reads a head that arrives byte by byte. Returns the number of bytes after which the head was refused or
+/// complete, and the number of bytes that were parsed.
 fn read_byte_by_byte(bytes: &[u8]) -> (Result<(), Refusal>, usize, usize) {
     let mut head = Head::default();
     for end in 1..=bytes.len() {

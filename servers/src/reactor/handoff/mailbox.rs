@@ -1,4 +1,4 @@
-//! A mailbox through which other threads give results back to an event loop.
+//! A mailbox through which other threads pass results back to an event loop.
 //!
 //! ```text
 //!   event loop                                       another thread
@@ -7,30 +7,31 @@
 //! ```
 //!
 //! The loop waits for the system, on all its connections at once, and not on a lock. So a thread that
-//! posts notifies the loop, which ends that wait.
+//! posts a load notifies the loop, which ends the loop's wait.
 //!
 //! # Invariants
 //!
-//! 1. Each errand is posted exactly once: as done, or, if it is dropped, as [undone](Load::is_undone). So no
+//! 1. Each errand is posted exactly once: as done or, if it is dropped, as [undone](Load::is_undone). So no
 //!    client waits in vain when a queue has refused or discarded an errand, or a panic has ended it.
 //! 2. Loads come out in the order in which they were posted.
-//! 3. The loop is notified of the first load that is posted after it has emptied the mailbox, and the
-//!    notification ends the loop's next wait. So the loop never sleeps while a load is in the mailbox.
+//! 3. The loop is notified of the first load that is posted after the loop has emptied the mailbox.
+//!    The notification ends the loop's next wait. So the loop never sleeps while a load is in the
+//!    mailbox.
 
 use super::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Ends the current wait of the event loop, or else its next wait.
+/// Ends the current wait of the event loop or, if it is not waiting, its next wait.
 pub(crate) trait Notify {
     fn notify(&self);
 }
 
-/// The load of an errand.
+/// The value that an errand carries.
 pub(crate) trait Load {
-    /// Called if the errand is dropped before it is done.
+    /// Called if the errand is dropped before it is completed.
     fn is_undone(&mut self);
 }
 
-/// Where loads wait for the event loop.
+/// The mailbox in which loads wait for the event loop.
 #[derive(Debug)]
 pub(crate) struct Mailbox<L, B> {
     posted: Mutex<Vec<L>>,
@@ -60,7 +61,7 @@ impl<L, B: Notify> Mailbox<L, B> {
         std::mem::swap(&mut *self.lock(), taken);
     }
 
-    /// Wakes the loop although no load was posted.
+    /// Wakes the loop even if no load was posted.
     pub(crate) fn notify(&self) {
         self.event_loop.notify();
     }
@@ -70,10 +71,10 @@ impl<L, B: Notify> Mailbox<L, B> {
     }
 }
 
-/// Something to be done on another thread.
+/// Work to be done on another thread.
 #[derive(Debug)]
 pub(crate) struct Errand<L: Load, B: Notify> {
-    /// `None` once it is posted.
+    /// The value is `None` once the errand is posted.
     load: Option<L>,
     to: Arc<Mailbox<L, B>>,
 }

@@ -1,17 +1,18 @@
-//! A request on its way to another thread, and the answer on its way back.
+//! A request that is passed to another thread, and the answer that is passed back.
 //!
 //! ```text
 //!   event loop     Exchange: the request ──▶ Job ──▶ Job::run, on another thread
 //!                  Exchange: the answer  ◀──────────  (or the job is dropped, and the answer is 503)
 //! ```
 //!
-//! The loop gives a complete request away, in its own box. The other thread makes the bytes of the answer,
-//! head and body. So that thread never waits for the client, and the loop only sends the bytes. The box comes
-//! back through the [mailbox] of the loop, and is used for another request when its answer is sent.
+//! The loop passes a complete request, in its own box, to another thread. The other thread produces the bytes
+//! of the answer, head and body. So that thread never waits for the client, and the loop only has to send the
+//! bytes. The box comes back through the [mailbox] of the loop, and is used for another request after its
+//! answer is sent.
 
 mod mailbox;
 
-/// The only place that imports the types that a model replaces.
+/// This module is the only place that imports the types which a model replaces.
 mod door {
     pub(super) use std::sync;
 }
@@ -28,22 +29,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// One request that was handed over, and its answer. The memory is used again for other requests.
+/// One request that was handed over to another thread, and its answer. The memory of an exchange is
+/// used again for other requests.
 #[derive(Debug)]
 pub(super) struct Exchange {
     server: Arc<Server>,
-    /// Slab index and unique number of the connection; the number shows whether the index belongs to another
-    /// connection by now.
+    /// The slab index and the unique number of the connection; the number shows whether the index now
+    /// belongs to another connection.
     pub(super) place: usize,
     pub(super) connection: u64,
     pub(super) request: OwnedRequest,
-    /// Whether the connection goes on after this request.
+    /// True if the connection goes on after this request.
     pub(super) stays: bool,
-    /// Whether more bytes have arrived after the request.
+    /// True if more bytes have arrived after the request.
     pub(super) has_more: bool,
     pub(super) peer: SocketAddr,
     pub(super) client: Arc<Remote>,
-    /// The head of the answer, and the body as far as it is in memory.
+    /// The head of the answer, and the part of the body that is in memory.
     pub(super) output: Vec<u8>,
     pub(super) tail: Option<Tail>,
     pub(super) line: Option<AnswerLine>,
@@ -54,12 +56,12 @@ pub(super) struct Exchange {
 pub(super) struct AnswerLine {
     pub(super) line: Line,
     pub(super) began: Instant,
-    /// How many bytes of the answer are its head, and how many its body.
+    /// The number of bytes in the head of the answer, and the number in its body.
     pub(super) head: usize,
     pub(super) body: u64,
 }
 
-/// What a handler on another thread can know of its client.
+/// The information that a handler on another thread can get about its client.
 #[derive(Debug, Default)]
 pub(super) struct Remote(AtomicBool);
 
@@ -106,14 +108,14 @@ impl Exchange {
         let head = self.output.len();
         match into_bytes(body, &mut self.output) {
             Ok(tail) => self.tail = tail.map(|tail| tail.with(self.request.take_share())),
-            // The head has promised a body. Only the end of the connection can tell the client that the body
-            // is missing.
+            // The head that was sent has promised a body. Only the end of the connection can tell the client
+            // that the body is missing.
             Err(_) => self.stays = false,
         }
         self.line = line.map(|line| AnswerLine { line, began, head, body: length });
     }
 
-    /// Drops the request and the answer, and keeps the memory for other requests.
+    /// Drops the request and the answer, and keeps their memory for other requests.
     pub(super) fn forget(&mut self) {
         self.request.drop_body();
         (self.tail, self.line) = (None, None);
@@ -137,8 +139,8 @@ impl Load for Box<Exchange> {
 
 impl Notify for Waker {
     fn notify(&self) {
-        // Waking fails only if the system is out of memory; in that case the loop empties its mailbox at its
-        // next event.
+        // Waking the loop fails only if the system is out of memory; in that case the loop empties its
+        // mailbox at its next event.
         let _ = self.wake();
     }
 }
@@ -155,28 +157,29 @@ impl Job {
         Job(Errand::new(exchange, answers))
     }
 
-    /// Returns the unique number of the request's connection. Jobs of one connection must be run one after
-    /// the other, in the order in which they were handed over, because their answers are sent in the order in
-    /// which they come back.
+    /// Returns the unique number of the request's connection. The jobs of one connection must be run one
+    /// after the other, in the order in which they were handed over. The reason is that their answers are
+    /// sent in the order in which they come back.
     pub fn connection(&self) -> u64 {
         self.0.load().connection
     }
 
-    /// Answers the request.
+    /// Answers the request of the job.
     ///
     /// # Blocking
     ///
-    /// Blocks as long as the handler blocks; the call never waits for the client.
+    /// Blocks as long as the handler blocks, but never waits for the client.
     pub fn run(self) {
         self.0.done(|exchange| exchange.answer());
     }
 }
 
-/// Appends at most a chunk of a body to `out`. Returns the rest of the body.
+/// Appends the next bytes of a body to `out`, but at most one chunk. Returns the rest of the body
+/// that was not appended.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or has become shorter.
+/// Returns an error if the file cannot be read, or has become shorter.
 pub(super) fn into_bytes(body: Body, out: &mut Vec<u8>) -> io::Result<Option<Tail>> {
     match body {
         Body::None => Ok(None),
@@ -193,7 +196,8 @@ pub(super) fn into_bytes(body: Body, out: &mut Vec<u8>) -> io::Result<Option<Tai
     }
 }
 
-/// Appends an answer from memory; it is the last answer of the connection. Returns the length of its head.
+/// Appends an answer from memory, which is the last answer of the connection. Returns the length of
+/// the answer's head.
 pub(super) fn append_last(response: Response, output: &mut Vec<u8>) -> usize {
     let before = output.len();
     response.append_head(CLOSE, output);

@@ -23,7 +23,7 @@ pub(super) struct Answers {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) length: usize,
-    /// Whether the connection may be used again.
+    /// True if the connection may be used again.
     pub(super) stays: bool,
 }
 

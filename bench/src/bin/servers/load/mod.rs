@@ -36,7 +36,7 @@ pub(crate) struct Load {
     /// How many requests a connection sends at once.
     pub(crate) depth: usize,
     pub(crate) page: Page,
-    /// Whether each request has a connection of its own, which the server closes.
+    /// True if each request has a connection of its own, which the server closes.
     pub(crate) closes: bool,
 }
 
