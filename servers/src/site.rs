@@ -267,7 +267,8 @@ impl fmt::Debug for Site {
     }
 }
 
-/// Returns the value of the `Allow` field: the given methods, and the methods that every path has.
+/// Returns the value of the `Allow` field: the methods of the path, and the methods that every path
+/// has.
 fn allow(methods: &[&str]) -> String {
     methods.join(", ").replace("GET", "GET, HEAD") + ", OPTIONS"
 }
@@ -282,7 +283,7 @@ fn echo(request: &Request<'_>) -> Response {
     Response::new(Status::Ok, "application/octet-stream", body)
 }
 
-/// Does `how` for as many milliseconds as the request says, unless the work is ended early.
+/// Calls `how` for as many milliseconds as the request says, unless the work is ended early.
 fn work(request: &Request<'_>, how: fn(&Request<'_>, Duration) -> Result<(), &'static str>) -> Response {
     let wanted = request.query_value("ms").and_then(whole_number).map(Duration::from_millis);
     match wanted {
@@ -298,12 +299,12 @@ fn work(request: &Request<'_>, how: fn(&Request<'_>, Duration) -> Result<(), &'s
     }
 }
 
-/// Digits alone: `parse` would also take `+5`.
+/// Digits alone: `parse` alone would also accept `+5`.
 fn whole_number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// Keeps a core busy for this time, unless the task is cancelled or the client leaves.
+/// Keeps a core busy for this time, unless the task is cancelled or the client leaves earlier.
 fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     let token = CancelToken::current();
     let began = Instant::now();
@@ -326,8 +327,8 @@ fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     }
 }
 
-/// Keeps a thread, but no core, for this time, unless the task is cancelled. This work stands for a query to
-/// a database, which continues even if the client has left.
+/// Keeps a thread busy, but no core, for this time, unless the task is cancelled. This work stands for a
+/// query to a database, which continues even if the client has left.
 fn block(_: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     CancelToken::current().sleep(duration).map_err(|_| STOPPING)
 }

@@ -1,4 +1,5 @@
-//! What the stages share beside their lesson: name and statistics, and the orderly stop of the later stages.
+//! The parts of the stages that are not the lesson: name and statistics, and the graceful stop of
+//! the later stages.
 
 use crate::args::ServerArgs;
 use crate::control::{Control, ShutdownArgs};
@@ -22,8 +23,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What every stage has beside its execution policy: a name, statistics, and optionally an address at which
-/// it is watched.
+/// The parts that every stage has besides its execution policy: a name, statistics, and optionally an
+/// address at which it is watched.
 pub struct Stage<'a> {
     args: &'a ServerArgs,
     name: String,
@@ -34,17 +35,18 @@ pub struct Stage<'a> {
     board: Option<Arc<Board>>,
     watched_at: Option<SocketAddr>,
     stop: CancelToken,
-    /// Which requests may stop the stage.
+    /// The requests that may stop the stage.
     control: Control,
 }
 
 impl<'a> Stage<'a> {
-    /// Makes a stage with the name and the description of its command line `C`. With `--watch` it can be
-    /// watched from now on.
+    /// Makes a stage with the name and the description of its command line `C`. With `--watch`, the
+    /// stage can be watched from now on.
     ///
     /// # Errors
     ///
-    /// A sentence that says what to do, for instance when the address of `--watch` is taken.
+    /// Returns a sentence that says what to do, for instance when the address of `--watch` is
+    /// taken.
     pub fn new<C: CommandFactory>(args: &'a ServerArgs, stats: Stats) -> anyhow::Result<Stage<'a>> {
         let command = C::command();
         let name = command.get_name().to_owned();
@@ -65,12 +67,12 @@ impl<'a> Stage<'a> {
         Ok(Stage { args, name, what, stats, crowd, board, watched_at, stop, control: Control::Nobody })
     }
 
-    /// Returns its statistics.
+    /// Returns the statistics of the stage.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// Makes the server of the usual site, within the usual limits.
+    /// Makes the server of the usual site, with the usual limits.
     ///
     /// # Errors
     ///
@@ -93,17 +95,17 @@ impl<'a> Stage<'a> {
         server.watched_on(self.board.clone())
     }
 
-    /// Starts to listen, but does not yet say so.
+    /// Starts to listen, but does not yet print the address.
     ///
     /// # Errors
     ///
-    /// A sentence that says what to do, for instance when the port is taken.
+    /// Returns a sentence that says what to do, for instance when the port is taken.
     pub fn bind(&self) -> anyhow::Result<Listener> {
         self.bind_with_backlog(BACKLOG)
     }
 
     /// Starts to listen with [room for `backlog` connections](Listener::bind_with_backlog), but does not yet
-    /// say so.
+    /// print the address.
     ///
     /// # Errors
     ///
@@ -113,8 +115,8 @@ impl<'a> Stage<'a> {
         Ok(self.admit(listener.map_err(|error| self.args.cannot_listen(&error))?))
     }
 
-    /// Starts to listen with [several listeners](Listener::bind_each), but does not yet say so. The bound on
-    /// connections is for all of them together.
+    /// Starts to listen with [several listeners](Listener::bind_each), but does not yet print the address.
+    /// The bound on connections applies to all listeners together.
     ///
     /// # Errors
     ///
@@ -129,7 +131,7 @@ impl<'a> Stage<'a> {
         listener.admitting(&self.crowd)
     }
 
-    /// Starts to listen, and says so.
+    /// Starts to listen, and prints the address.
     ///
     /// # Errors
     ///
@@ -140,8 +142,8 @@ impl<'a> Stage<'a> {
         Ok(listener)
     }
 
-    /// Prints the address of a listener as the first line of output; then the token of `POST /shutdown`, if
-    /// there is one, and the address of `--watch`.
+    /// Prints the address of a listener as the first line of output. Then prints the token of `POST
+    /// /shutdown`, if there is one, and the address of `--watch`.
     pub fn announce(&self, addr: SocketAddr) {
         print_line(format_args!("listening on http://{addr}/"));
         if let Control::Token(token) = &self.control {
@@ -171,24 +173,24 @@ pub struct StopArgs {
     shutdown: ShutdownArgs,
 }
 
-/// A stage that stops in order when its token is cancelled, by a signal or by `POST /shutdown`.
+/// A stage that stops gracefully when its token is cancelled, by a signal or by `POST /shutdown`.
 pub struct Stoppable<'a> {
     stage: Stage<'a>,
     grace: Grace,
     outcome: Promise<u8>,
-    /// Runs the hooks when `main` ends.
+    /// Calls the hooks when `main` ends.
     guard: ShutdownGuard,
 }
 
 impl<'a> Stoppable<'a> {
     // ANCHOR: stop
-    /// A stage, as [`Stage::new`] makes it, that stops when it is asked to. After the stop it has the time
-    /// that the flags give it, and a little more to tell its clients; then the process ends.
+    /// Makes a stage, like [`Stage::new`], that stops when it is asked to. After the stop, the stage has
+    /// the time that the flags allow, and a little more to tell its clients; then the process ends.
     ///
     /// # Errors
     ///
-    /// The errors of [`Stage::new`]; and an error if the system gives no thread, no descriptor or no random
-    /// bytes.
+    /// Returns the errors of [`Stage::new`], and an error if the system gives no thread, no descriptor or
+    /// no random bytes.
     pub fn new<C: CommandFactory>(
         args: &'a ServerArgs,
         flags: &StopArgs,
@@ -207,14 +209,14 @@ impl<'a> Stoppable<'a> {
         &self.stage.stop
     }
 
-    /// Returns the time that the stage then has.
+    /// Returns the time that the stage has after it is told to stop.
     pub fn grace(&self) -> &Grace {
         &self.grace
     }
 
     // ANCHOR: control
     /// Makes the server of the usual site, with `POST /shutdown` if the flags allow it.
-    /// [`until`](Server::until) describes its stop.
+    /// [`until`](Server::until) describes the stop of this server.
     ///
     /// # Errors
     ///
@@ -226,8 +228,8 @@ impl<'a> Stoppable<'a> {
     // ANCHOR_END: control
 
     // ANCHOR: outcome
-    /// Ends the stage, once everything is served or cut off: passes the exit status to the hook that waits
-    /// for it.
+    /// Ends the stage after all clients were served or cut off: passes the exit status to the hook that
+    /// waits for it.
     pub fn end(self, status: u8) -> ExitCode {
         let _ = self.outcome.complete(status);
         drop(self.guard); // runs the hooks, if no signal has
@@ -244,12 +246,12 @@ impl<'a> Deref for Stoppable<'a> {
     }
 }
 
-/// Why a stage could not begin: the error that `main` returns.
+/// The reason why a stage could not begin: the error that `main` returns.
 ///
-/// The standard library prints the `Debug` form of an error that `main` returns. The `Debug` form of
-/// [`anyhow::Error`] has a backtrace after its sentence if `RUST_BACKTRACE` is set, which helps to find a
-/// fault in the program. But a port that is taken is not a fault of the program. So this type prints only the
-/// sentences, in one line.
+/// The standard library prints the `Debug` form of an error that `main` returns. If `RUST_BACKTRACE` is set,
+/// the `Debug` form of [`anyhow::Error`] has a backtrace after its sentence, which helps to find a bug in the
+/// program. But a port that is taken is not a bug in the program. So this type prints only the sentences of
+/// the error, in one line.
 pub struct Failure(Error);
 
 impl<E: Into<Error>> From<E> for Failure {

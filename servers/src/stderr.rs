@@ -1,34 +1,36 @@
-//! Writes to standard error so that no thread waits.
+//! Writes to standard error in such a way that no thread waits.
 //!
-//! The reader of standard error can be slow, stopped or stuck. A thread that waits for room in the pipe
-//! serves no client meanwhile, and in the end all threads would wait. So a line that finds no room is dropped
-//! and counted, and the next one that finds room is preceded by a line that says how many are missing.
+//! The process that reads standard error can be slow, stopped or stuck. A thread that waits for room in the
+//! pipe serves no client during that time, and in the end all threads would wait. So a line is dropped and
+//! counted if there is no room for it. Before the next line that is written, another line says how many are
+//! missing.
 //!
 //! On Windows a line is written without a check for room, so writing it may wait.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A pipe that is ready for writing has room for this many bytes: POSIX guarantees no more for the smallest
+/// A pipe that is ready for writing has room for this many bytes. POSIX guarantees no more for the smallest
 /// pipe.
 const PIECE: usize = 512;
 
 static STDERR: Mutex<Stderr> = Mutex::new(Stderr { lost: 0, is_cut: false });
 
-/// The state of the last line. One thread at a time writes, so lines of different threads do not mix.
+/// The state of the last line. Only one thread writes at a time, so lines of different threads do
+/// not mix.
 struct Stderr {
-    /// How many lines were dropped since the last written one.
+    /// The number of lines that were dropped since the last written line.
     lost: u64,
     /// True if the last line was dropped after it was begun.
     is_cut: bool,
 }
 
-/// Writes a line, which must end with a line end; if there is no room, drops and counts the line.
+/// Writes a line, which must end with a line end. If there is no room, drops and counts the line.
 pub(crate) fn write_line(line: &str) {
     lock().write_line(line.as_bytes());
 }
 
-/// A writer for `tracing`'s formatter; each call of `write` writes one line.
+/// A writer for the formatter of `tracing`; each call of `write` writes one line.
 pub(crate) struct Lines;
 
 impl Write for Lines {
@@ -66,7 +68,7 @@ impl Stderr {
         is_said
     }
 
-    /// Writes the bytes if there is room. Returns whether all of them were written.
+    /// Writes the bytes if there is room. Returns whether all bytes were written.
     fn write(&mut self, bytes: &[u8]) -> bool {
         let mut pieces = bytes.chunks(PIECE);
         let is_begun = pieces.next().is_some_and(system::write_if_there_is_room);
@@ -85,7 +87,8 @@ mod system {
     pub(super) fn write_if_there_is_room(mut bytes: &[u8]) -> bool {
         let stderr = stdio::stderr();
         let mut watched = [PollFd::new(&stderr, PollFlags::OUT)];
-        // A descriptor that cannot be polled is a file or a device; writing to it does not wait for a reader.
+        // A descriptor that cannot be polled is a file or a device; writing to such a descriptor
+        // does not wait for a reader.
         if poll(&mut watched, Some(&Timespec::default())) == Ok(0) {
             return false;
         }

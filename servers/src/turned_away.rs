@@ -1,9 +1,10 @@
-//! The clients that were turned away: told 503, or closed without an answer.
+//! The clients that were turned away, with a 503 or without an answer.
 //!
-//! If a connection is closed while its client is still sending, it is reset, and the client may never see the
-//! answer (see [`lingering`](crate::lingering)). If the server waited for one client after the other, the
-//! last of some hundred clients would wait for seconds. So each client is answered at once, and the accept
-//! loop waits for all these clients together while it waits for the next connection.
+//! If a connection is closed while its client is still sending, the system sends a reset, and perhaps the
+//! client never sees the answer (see [`lingering`](crate::lingering)). If the server waited for one client
+//! after the other, the last of some hundred clients would wait for seconds. So each client is answered at
+//! once. Then the accept loop waits for all clients that it has turned away together, while it waits for
+//! the next connection.
 
 use crate::http::{CLOSE, Refusal};
 use crate::lingering::{LONGEST, Lingering};
@@ -15,14 +16,14 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many such clients the loop waits for at a time. If there are more, the connection of the client that
-/// was told first is closed.
+/// The number of turned-away clients that the loop waits for at a time. If there are more clients, the
+/// connection of the client that was turned away first is closed.
 pub(crate) const MOST: usize = 2000;
 
-/// How many bytes of one client are dropped before the next client's turn.
+/// The number of bytes of one client that are dropped before the next client's turn.
 const TURN: usize = 1024 * 1024;
 
-/// The clients that were turned away and have not hung up.
+/// The clients that were turned away and have not closed their connections.
 #[derive(Debug, Clone, Default)]
 pub struct TurnedAway(Arc<Mutex<Clients>>);
 
@@ -44,19 +45,19 @@ struct Leaver {
 }
 
 impl Drop for Leaver {
-    /// Reads the rest, because a connection that is closed with unread bytes is reset.
+    /// Reads the remaining bytes, because closing a connection with unread bytes sends a reset.
     fn drop(&mut self) {
         self.is_ready = true;
         self.look(Instant::now());
     }
 }
 
-/// What is known about a client after a check.
+/// The state of a client after a check.
 #[derive(PartialEq, Eq)]
 enum Fate {
     Stays,
     Closed,
-    /// The client has gone without having sent anything.
+    /// The client has closed its connection without having sent anything.
     Silent,
 }
 
@@ -73,16 +74,16 @@ impl TurnedAway {
         self.count_from(&now);
     }
 
-    /// Answers 503, without waiting.
+    /// Answers 503 without waiting.
     pub(crate) fn turn_away(&self, stream: TcpStream) {
         let is_late = self.is_late(); // before the client knows
-        // A client that is gone already needs no answer.
+        // A client that has already closed its connection needs no answer.
         if tell(&stream).is_ok() {
             self.push(stream, is_late);
         }
     }
 
-    /// Closes without an answer and without waiting.
+    /// Closes the connection without an answer and without waiting.
     pub(crate) fn let_go(&self, stream: TcpStream) {
         let is_late = self.is_late();
         if stream.set_nonblocking(true).and_then(|()| stream.shutdown(Shutdown::Write)).is_ok() {
@@ -110,8 +111,9 @@ impl TurnedAway {
         });
     }
 
-    /// Waits until the clients that were turned away have hung up, or are silent, and at most until
-    /// `deadline`. Returns how many of them came too late, after the stage had begun to stop.
+    /// Waits until all clients that were turned away have closed their connections or are silent,
+    /// but at most until `deadline`. Returns how many of these clients came too late, after the
+    /// stage had begun to stop.
     pub fn see_off(&self, deadline: Instant) -> usize {
         let mut seen_off = 0;
         loop {
@@ -126,8 +128,8 @@ impl TurnedAway {
         }
     }
 
-    /// Reads from the clients that were turned away until `listener` has a connection, or no such client is
-    /// left.
+    /// Reads from the clients that were turned away until `listener` has a connection, or until no such
+    /// client is left.
     pub(crate) fn look_after_until(&self, listener: &TcpListener) {
         loop {
             let mut leavers = self.take();
@@ -143,7 +145,8 @@ impl TurnedAway {
         }
     }
 
-    /// Closes the connections of all these clients. Returns whether there was at least one.
+    /// Closes the connections of all clients that were turned away. Returns whether there was at
+    /// least one such client.
     pub(crate) fn hang_up(&self) -> bool {
         !self.take().is_empty()
     }
@@ -174,7 +177,7 @@ fn tell(mut stream: &TcpStream) -> io::Result<()> {
 }
 
 /// Waits until one of `leavers` has sent something or must be closed, until `listener` has a connection, or
-/// until the `deadline` has come. Returns whether `listener` has a connection.
+/// until the `deadline` has passed. Returns whether `listener` has a connection.
 fn look_after(leavers: &mut [Leaver], listener: Option<&TcpListener>, deadline: Instant) -> bool {
     let first = leavers.iter().map(Leaver::deadline).fold(deadline, Instant::min);
     let mut watched: Vec<_> =
@@ -188,7 +191,7 @@ fn look_after(leavers: &mut [Leaver], listener: Option<&TcpListener>, deadline: 
     listener.is_some() && ready.last() == Some(&true)
 }
 
-/// Waits until `listener` has a connection; false if it has none within `longest`.
+/// Waits until `listener` has a connection; returns false if it has none within `longest`.
 pub(crate) fn is_ready_within(listener: &TcpListener, longest: Duration) -> bool {
     let mut watched = [PollFd::new(listener, PollFlags::IN)];
     wait(&mut watched, longest);
@@ -197,12 +200,14 @@ pub(crate) fn is_ready_within(listener: &TcpListener, longest: Duration) -> bool
 
 fn wait(watched: &mut [PollFd<'_>], longest: Duration) {
     let longest = Timespec::try_from(longest).expect("some seconds");
-    // If a signal interrupts the system call, or memory is short, it returns early, and is called again.
+    // If a signal interrupts the system call, or memory is short, the call returns early, and is
+    // made again.
     let _ = poll(watched, Some(&longest));
 }
 
-/// Drops the clients that have hung up or had enough time. Returns how many of them came too late. Clients
-/// that sent nothing do not count, such as the connection with which a stop wakes the accept loop.
+/// Drops the clients that have closed their connections or had enough time. Returns how many of the
+/// dropped clients came too late. Clients that sent nothing do not count, such as the connection with
+/// which a stop wakes the accept loop.
 fn sweep(leavers: &mut Vec<Leaver>) -> usize {
     let now = Instant::now();
     let mut gone = 0;
@@ -219,7 +224,7 @@ impl Leaver {
         self.lingering.deadline(false)
     }
 
-    /// Drops the arrived bytes.
+    /// Drops the bytes that have arrived.
     fn look(&mut self, now: Instant) -> Fate {
         let mut discarded = [0; 16 * 1024];
         let mut left = TURN;
@@ -257,7 +262,7 @@ mod tests {
         let turned_away = TurnedAway::default();
         turned_away.turn_away(stream);
         assert!(turned_away.hang_up());
-        // A client whose connection was reset could not send, and would not read an answer.
+        // A client whose connection was reset could not send, and would not read an answer either.
         client.write_all(b"more").unwrap();
         let mut answer = String::new();
         client.read_to_string(&mut answer).unwrap();

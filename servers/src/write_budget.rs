@@ -1,23 +1,24 @@
-//! How long a client may take for an answer.
+//! Limits the time that a client may take for an answer.
 //!
-//! A time-out for each write would start again whenever the client takes a byte, and a client that takes a
-//! byte now and then would hold a thread for hours. So an answer has a budget of time. It begins with the
-//! write time-out; each byte that the client takes adds the time that a byte takes at the lowest allowed
-//! rate; the budget never grows beyond the write time-out. From this follow two bounds:
+//! A time-out for each write would start again whenever the client takes a byte. So a client that takes a
+//! byte now and then would hold a thread for hours. So an answer has a budget of time. The budget begins
+//! with the write time-out. Each byte that the client takes adds the time that one byte takes at the
+//! lowest allowed rate, but the budget never grows beyond the write time-out. Two bounds follow from this
+//! budget:
 //!
-//! - a client that takes nothing is given up after the write time-out, and
-//! - an answer of N bytes is over after the write time-out and N / rate seconds.
+//! - the server gives up a client that takes nothing after the write time-out, and
+//! - an answer of N bytes ends at the latest after the write time-out plus N / rate seconds.
 
 use crate::limits::Limits;
 use std::time::{Duration, Instant};
 
-/// The budget of one answer.
+/// The budget of time for one answer.
 #[derive(Debug)]
 pub(crate) struct WriteBudget {
     timeout: Duration,
-    /// How many bytes the client must take in a second.
+    /// The number of bytes that the client must take in a second.
     rate: usize,
-    /// When the budget is used up.
+    /// The time when the budget is used up.
     deadline: Instant,
     /// True if the budget no longer grows.
     is_ending: bool,
@@ -30,7 +31,7 @@ impl WriteBudget {
         WriteBudget { timeout, rate, deadline: now + timeout, is_ending: false }
     }
 
-    /// Adds the time for `count` bytes that the client has taken, at the time `now`.
+    /// Adds the time for `count` bytes, which the client has taken at the time `now`.
     pub(crate) fn earn(&mut self, count: usize, now: Instant) {
         if !self.is_ending {
             let earned = Duration::from_secs_f64(count as f64 / self.rate as f64);
@@ -46,7 +47,7 @@ impl WriteBudget {
         }
     }
 
-    /// Returns until when the client must take the next bytes.
+    /// Returns the time until which the client must take the next bytes.
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline
     }

@@ -1,5 +1,5 @@
-//! Counts the allocations of a request, once all buffers have their size. This test has its own process,
-//! because all code of a process has the same allocator.
+//! Counts the allocations for a request, once all buffers have grown to their size. This test has its
+//! own process, because all code of a process has the same allocator.
 #![allow(unsafe_code, reason = "an allocator that counts is an allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -14,8 +14,8 @@ use std::time::Instant;
 use executor::{CancelToken, StripedExecutor, ThreadPoolExecutor};
 use servers::{AccessLog, Limits, Listener, Reactor, Server, Site};
 
-/// Counts the allocations of all threads except the client's and the test harness's. Growing an allocation
-/// counts as one.
+/// Counts the allocations of all threads except the client's and the test harness's. An allocation that
+/// grows counts as one allocation.
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -30,22 +30,22 @@ fn count() {
     }
 }
 
-// SAFETY: each call is passed on to `System`, with the same arguments.
+// SAFETY: each call is passed on to `System` with the same arguments.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the promises of the caller are passed on to `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the promises of the caller are passed on to `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the promises of the caller are passed on to `System`.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
 }
@@ -55,7 +55,7 @@ static COUNTING: Counting = Counting;
 
 const REQUESTS: usize = 1_000;
 
-/// Sends as many requests as given, and reads the answers.
+/// Sends the given number of requests, and reads the answers.
 fn ask(client: &mut TcpStream, requests: &str, times: usize) {
     const BODY: &[u8] = b"Hello, world!";
     let mut answers = vec![0; 64 * 1024];
@@ -64,7 +64,8 @@ fn ask(client: &mut TcpStream, requests: &str, times: usize) {
     for _ in 0..times {
         client.write_all(requests.as_bytes()).unwrap();
         let mut read = 0;
-        // The length of the answers is unknown the first time; later answers have the same length.
+        // The length of the answer is unknown only the first time; later answers have the same
+        // length.
         while if length > 0 { read < length } else { count_of(BODY, &answers[..read]) < expected } {
             let count = client.read(&mut answers[read..]).unwrap();
             assert!(count > 0, "closed");
@@ -78,8 +79,8 @@ fn count_of(words: &[u8], bytes: &[u8]) -> usize {
     bytes.windows(words.len()).filter(|window| *window == words).count()
 }
 
-/// Returns how many allocations the server makes for a thousand requests on one connection, after a thousand
-/// requests that do not count; and how many seconds the requests take.
+/// Returns how many allocations the server makes for a thousand requests on one connection, and how many
+/// seconds the requests take. A thousand earlier requests do not count.
 fn allocations(addr: SocketAddr, request: &str) -> (usize, usize) {
     let mut client = TcpStream::connect(addr).unwrap();
     client.set_nodelay(true).unwrap();
@@ -101,11 +102,11 @@ const BROWSERS: &str = "GET /hello?a=b HTTP/1.1\r\nHost: localhost:8080\r\nUser-
     Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\nAccept-Language: en-US,en;q=0.5\r\n\
     Accept-Encoding: gzip, deflate, br\r\nConnection: keep-alive\r\nUpgrade-Insecure-Requests: 1\r\n\r\n";
 
-/// The date in an answer changes each second, and formatting it needs an allocation. On a busy machine a
-/// thousand requests take many seconds.
+/// The date in an answer changes each second, and formatting it needs an allocation. On a busy machine,
+/// a thousand requests take many seconds.
 const FOR_A_DATE: usize = 4;
 
-// All checks are in one test, because allocations of another test would also be counted.
+// All checks are in one test, because allocations of another test would be counted as well.
 #[test]
 fn once_warm_nothing_is_allocated_for_a_request() {
     IS_OUTSIDE.set(true);

@@ -1,7 +1,8 @@
-//! Shows what each thread does: which client it serves, and the client's request. `--watch` shows it.
+//! Shows what each thread does: the client that it serves, and the client's request. The page of
+//! `--watch` shows this board.
 //!
-//! Threads write it on a board, which costs each request a lock that all threads share. So there is a board
-//! only with `--watch`.
+//! Threads write their activity on a board, which costs each request a lock that all threads share. So
+//! a board exists only with `--watch`.
 
 use crate::http::Request;
 use serde_json::{Value as Json, json};
@@ -14,7 +15,7 @@ use std::time::Instant;
 /// The longest request line that is shown, in characters.
 const LONGEST: usize = 120;
 
-/// The board on which threads write what they do.
+/// The board on which each thread writes what it does.
 #[derive(Debug, Default)]
 pub(crate) struct Board(Mutex<HashMap<ThreadId, Line>>);
 
@@ -22,25 +23,26 @@ pub(crate) struct Board(Mutex<HashMap<ThreadId, Line>>);
 struct Line {
     thread: Thread,
     client: Option<SocketAddr>,
-    /// `None` while the thread waits for a request, or for the client to take the answer.
+    /// The value is `None` while the thread waits for a request, or for the client to take the
+    /// answer.
     request: Option<String>,
     since: Instant,
 }
 
-/// What the current thread does while this value lives. When this value is dropped, the previous entry is
-/// restored.
+/// The activity of the current thread, which is shown as long as this value lives. When this value is
+/// dropped, the previous entry is restored.
 pub(crate) struct Doing<'b> {
     board: &'b Board,
     before: Option<Line>,
 }
 
 impl Board {
-    /// Notes that the current thread serves a client.
+    /// Records that the current thread serves a client.
     pub(crate) fn serves(&self, client: SocketAddr) -> Doing<'_> {
         self.write(Some(client), None)
     }
 
-    /// Notes that the current thread computes the answer to a request.
+    /// Records that the current thread computes the answer to a request.
     pub(crate) fn answers(&self, request: &Request<'_>) -> Doing<'_> {
         let target: String = request.target.chars().take(LONGEST).collect();
         self.write(request.peer, Some(format!("{} {target}", request.method)))

@@ -1,29 +1,30 @@
 //! The list of all measured values. A family has a name for Prometheus, a place in the JSON, and a sentence
-//! that describes it; the README's table has the same sentences.
+//! that describes it; the table in the README has the same sentences.
 
 use std::fmt;
 
-/// One thing that is measured, with its names.
+/// A quantity that is measured, with its names.
 #[derive(Debug)]
 pub struct Family {
     /// The family's name for Prometheus.
     pub name: &'static str,
     /// True if the value only grows.
     pub kind: Kind,
-    /// Its group in the JSON. The group is empty if the value of the label names it.
+    /// The group of the family in the JSON. The group is empty if the value of the label is its
+    /// name.
     pub group: &'static str,
-    /// The family's key in the group.
+    /// The key of the family in the group.
     pub key: &'static str,
-    /// The label that distinguishes its samples; empty if there is only one.
+    /// The label that distinguishes the samples of the family; empty if there is only one sample.
     pub label: &'static str,
     /// A description of the value, with its unit.
     pub help: &'static str,
 }
 
-/// How a value may change.
+/// The way in which a value may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The value begins at zero with the process, and only grows.
+    /// The value is zero when the process starts, and only grows.
     Counter,
     /// The value can rise and fall.
     Gauge,
@@ -38,14 +39,14 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Makes a constant of each family, and the list of all.
+/// Makes a constant for each family, and the list of all families.
 macro_rules! families {
     ($($constant:ident: $kind:ident $name:literal, $group:literal . $key:literal by $label:literal, $help:literal;)*) => {
         $(pub(crate) static $constant: Family = Family {
             name: $name, kind: Kind::$kind, group: $group, key: $key, label: $label, help: $help,
         };)*
 
-        /// Everything that is measured, in the order in which it is shown.
+        /// All measured quantities, in the order in which they are shown.
         pub fn families() -> impl Iterator<Item = &'static Family> {
             [$(&$constant),*].into_iter()
         }

@@ -8,9 +8,9 @@
 //!                      ──────▶ text   (/metrics)    the same sample, below the name of its family
 //! ```
 //!
-//! A *family* is one thing that is measured; [`families()`](families) lists all families, with both names and
-//! a description. A *sample* is a family's value for one pool, one loop or one status code. Both forms are
-//! made of the same samples, so they agree.
+//! A *family* is one quantity that is measured; [`families()`](families) lists all families, with both names
+//! and a description of each. A *sample* is a family's value for one pool, one loop or one status code. Both
+//! forms are made from the same samples, so they agree.
 //!
 //! Values are measured only when a request asks for them. Events that must be counted as they happen are in
 //! the `Tally`, whose counters are atomics: no answer waits for a lock.
@@ -46,7 +46,8 @@ pub struct Samples(Vec<Sample>);
 #[derive(Debug)]
 struct Sample {
     family: &'static Family,
-    /// The pool, loop or status that the sample belongs to; empty if the family has only one sample.
+    /// The pool, loop or status to which the sample belongs; empty if the family has only one
+    /// sample.
     of: String,
     value: Value,
 }
@@ -55,19 +56,19 @@ struct Sample {
 enum Value {
     Count(u64),
     Seconds(f64),
-    /// One of several words, such as the state of a pool.
+    /// The value is one of several words, such as the state of a pool.
     Word(String),
 }
 
 impl Stats {
-    /// Makes statistics that measure only the process so far.
+    /// Makes statistics that measure only the process at first.
     pub fn new() -> Stats {
         let stats = Stats { sources: Mutex::default() };
         stats.add(process::source());
         stats
     }
 
-    /// Also measures a pool. `name` distinguishes the pool from other pools, and from the other groups of the
+    /// Also measures a pool. `name` distinguishes the pool from other pools, and from the other groups in the
     /// JSON, which are called `server`, `loops` and `process`.
     #[must_use]
     pub fn with_pool(self, name: &'static str, pool: &Arc<ThreadPoolExecutor>) -> Stats {
@@ -91,7 +92,7 @@ impl Stats {
         self
     }
 
-    /// Also measures the room in a pool's queue, and how often the queue was full.
+    /// Also measures how much room the queue of a pool has, and how often the queue was full.
     #[must_use]
     pub fn with_bound(
         self,
@@ -106,8 +107,8 @@ impl Stats {
         self
     }
 
-    /// Also measures what `source` adds. The source is called for each measurement, under a lock, so it must
-    /// not use these statistics.
+    /// Also measures the values that `source` adds. The source is called for each measurement, under a lock,
+    /// so it must not use these statistics.
     pub(crate) fn add(&self, source: impl Fn(&mut Samples) + Send + Sync + 'static) {
         self.lock().push(Box::new(source));
     }
@@ -122,20 +123,21 @@ impl Stats {
         samples
     }
 
-    /// Returns what `/stats` answers: a group of values for each pool, for the server, its loops and the
-    /// process. Without a pool, `pool` is null, and a note says so.
+    /// Returns the answer to `/stats`: a group of values for each pool, for the server, for its loops
+    /// and for the process. Without a pool, `pool` is null, and a note in the answer says so.
     pub fn json(&self) -> Json {
         self.look().json()
     }
 
-    /// Returns what `/metrics` answers, of the type [`TEXT_TYPE`].
+    /// Returns the answer to `/metrics`, of the type [`TEXT_TYPE`].
     pub fn text(&self) -> String {
         self.look().text()
     }
 }
 
 impl Samples {
-    /// Adds to a value without a label. Several sources may add to it: the value is their sum.
+    /// Adds to a value without a label. Several sources may add to the same value, which is then
+    /// their sum.
     pub(crate) fn count(&mut self, family: &'static Family, count: u64) {
         let before = self.0.iter_mut().find(|sample| std::ptr::eq(sample.family, family));
         match before.map(|sample| &mut sample.value) {
@@ -200,8 +202,8 @@ impl Samples {
 }
 
 impl Sample {
-    /// Appends a line of the text. If the sample is a word, the word becomes the value of a label, and the
-    /// number is 1.
+    /// Appends a line to the text for Prometheus. If the sample is a word, the word becomes the value of a
+    /// label, and the number is 1.
     fn append_line(&self, text: &mut String) {
         let Family { name, label, key, .. } = *self.family;
         let word = if let Value::Word(word) = &self.value { Some((key, word)) } else { None };
@@ -223,7 +225,7 @@ impl Sample {
     }
 }
 
-/// The value of a label, escaped for quotation marks.
+/// The value of a label, in which quotation marks are escaped.
 struct Escaped<'t>(&'t str);
 
 impl fmt::Display for Escaped<'_> {

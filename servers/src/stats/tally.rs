@@ -1,8 +1,8 @@
-//! Counts a server's answers and refusals, at almost no cost.
+//! Counts a server's answers and refusals at almost no cost.
 //!
-//! If all threads wrote the same counter, it would move from one processor's cache to another with each
-//! answer. So the answers are counted in stripes, each in cache lines of its own, and each thread writes to
-//! one of them. A reader adds the stripes up.
+//! If all threads wrote to the same counter, it would move from one processor's cache to another with each
+//! answer. So the answers are counted in stripes, each in its own cache lines, and each thread writes to
+//! one of the stripes. A reader adds the stripes up to get the total.
 //!
 //! All operations are relaxed: a counter says nothing about any other data, and no thread reads a counter to
 //! learn what another thread has written.
@@ -13,27 +13,29 @@ use crate::http::{FACTS, Refusal, Status};
 use std::array;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// How many threads can count answers at the same time without disturbing each other.
+/// The number of threads that can count answers at the same time without disturbing each other.
 const STRIPES: usize = 16;
 
 /// The possible statuses: three digits, from 200 on.
 const CODES: usize = 400;
 const FIRST_CODE: u16 = 200;
 
-/// A server's answers and refusals, counted by the threads that send them.
+/// The number of a server's answers and refusals, counted by the threads that send them.
 #[derive(Debug)]
 pub(crate) struct Tally {
     answers: Box<[Stripe]>,
     refusals: [AtomicU64; FACTS.len()],
 }
 
-/// The answers of some of the threads, by status. Each stripe is in its own cache lines.
+/// The number of answers from some of the threads, by status. Each stripe is in its own cache
+/// lines.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Stripe([AtomicU64; CODES]);
 
 thread_local! {
-    /// The stripe of this thread. The first threads have one stripe each; later threads share them.
+    /// The stripe of this thread. The first threads have one stripe each; later threads share the
+    /// stripes.
     static STRIPE: usize = {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         NEXT.fetch_add(1, Ordering::Relaxed) % STRIPES

@@ -1,11 +1,11 @@
 //! `--watch` shows a stage from outside, with a separate listener and a separate thread.
 //!
 //! A server that reports on itself through the threads that serve its clients is silent when its report
-//! matters most: when all these threads are busy. So a second server runs beside the first. The two share
-//! only the process and the numbers, and the second server goes on until the process ends.
+//! is needed most: when all these threads are busy. So a second server runs beside the first. The two
+//! servers share only the process and the numbers, and the second server runs until the process ends.
 //!
-//! One thread is enough because it is an event loop: a client that says nothing, or reads slowly, holds no
-//! thread. Its limits are small, and its handlers only read numbers.
+//! One thread is enough because it runs an event loop: a client that sends nothing, or reads slowly, holds
+//! no thread. The limits of this server are small, and its handlers only read numbers.
 
 use crate::access_log::AccessLog;
 use crate::crowd::Crowd;
@@ -24,13 +24,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// The policy of the page: it loads nothing from elsewhere and runs only its own script, even if a stranger
-/// has chosen the text of a request.
+/// The content policy of the page: it loads nothing from other servers and runs only its own script, even
+/// if a stranger has chosen the text of a request.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// How many clients may watch at a time. Watchers use the same descriptors as the stage, which needs them
-/// more.
+/// The number of clients that may watch at a time. Watchers use the same descriptors as the stage, for
+/// which they are more important.
 const MOST: usize = 256;
 
 /// The files of the page.
@@ -40,7 +40,8 @@ const FILES: [(&str, &str, &str); 3] = [
     ("/watch.css", "text/css; charset=utf-8", include_str!("watch.css")),
 ];
 
-/// Answers at `addr` until the process ends. Returns the bound address, because the port may be 0.
+/// Answers requests at `addr` until the process ends. Returns the bound address, because the port
+/// may be 0.
 pub(crate) fn begin(
     addr: SocketAddr,
     hosts: &HostArgs,

@@ -1,8 +1,9 @@
-//! What the client sees when there is no room, for each policy; and how a saturated stage stops.
+//! Tests what the client observes when there is no room, for each policy; and how a saturated stage
+//! stops.
 //!
-//! A thread is kept busy by an upload; the test decides when it sends the body. The accepting thread takes
+//! An upload keeps a thread busy; the test decides when it sends the body. The accepting thread accepts
 //! clients in the order in which they have connected, so each client finds the places that earlier clients
-//! have left.
+//! have left free.
 
 use crate::lifecycle::{Upload, stop_by, stopping};
 #[cfg(target_os = "linux")]
@@ -11,19 +12,19 @@ use crate::support::{BOUNDED, Client, Stage, once_of_five, shell};
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-/// A stage with one thread, and room for one more client.
+/// A stage with one thread and room for one more client.
 const SMALL: [&str; 6] = ["--threads", "1", "--queue", "1", "--body-timeout", "10m"];
 
 fn start(policy: &str, flags: &[&str]) -> Stage {
     Stage::start(BOUNDED, &[&["--policy", policy], &SMALL[..], flags].concat())
 }
 
-/// Returns the client that keeps the thread busy, and the client for which there was still room.
+/// Returns the client that keeps the thread busy, and the client that took the last free place.
 fn saturate(stage: &Stage) -> (Upload, Client) {
     (Upload::begin(stage), stage.ask("/hello"))
 }
 
-/// Returns what `/stats` says, once there is room for a client that asks.
+/// Returns the answer to `/stats`, once there is room for a client that asks for it.
 fn stat(stage: &Stage, name: &str) -> u64 {
     stage.stats()["pool"][name].as_u64().unwrap()
 }
@@ -59,7 +60,7 @@ fn discard_closes_the_next_client_without_a_word_and_without_a_reset() {
     let stage = start("discard", &["--quiet"]);
     let (upload, waiting) = saturate(&stage);
     for _ in 0..3 {
-        // A connection that the server closes with unread bytes would be reset.
+        // If the server closed a connection with unread bytes, the system would send a reset.
         let mut next = stage.connect();
         next.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n")
             .send(vec![b'x'; 100_000]);
@@ -100,7 +101,7 @@ fn caller_runs_serves_the_next_client_and_accepts_nobody_meanwhile() {
 }
 // ANCHOR_END: caller_runs
 
-/// Otherwise all other clients would wait for a client that asks for nothing, while the threads of the pool
+/// Otherwise all other clients would wait for a client that requests nothing, while the threads of the pool
 /// are idle.
 #[test]
 fn the_accepting_thread_does_not_stay_with_an_idle_client() {
@@ -120,7 +121,7 @@ fn block_fills_the_backlog_and_then_there_is_silence() {
     let stage = start("block", &["--quiet", "--backlog", "2"]);
     let (upload, waiting) = saturate(&stage);
     let in_hand = stage.ask("/hello");
-    // Linux keeps one connection more than it is told.
+    // Linux keeps one connection more than the backlog that it is told.
     let in_the_backlog = [stage.ask("/hello"), stage.ask("/hello"), stage.ask("/hello")];
     eventually("not all are there", || stage.backlog() == 3);
     let silence = std::net::TcpStream::connect_timeout(&stage.addr, Duration::from_millis(300));
@@ -134,10 +135,10 @@ fn block_fills_the_backlog_and_then_there_is_silence() {
 // ANCHOR_END: block
 
 // ANCHOR: rush
-/// 200 clients come at once; each needs 50 ms. With eight threads and room for 48 more, an accepted client is
-/// answered within seven rounds. On a quiet machine that takes a tenth longer (the book's chapter measures
-/// it). This test allows twice the time, because the machine may be busy; without a bound it would take 25
-/// rounds.
+/// 200 clients arrive at once; each needs 50 ms. With eight threads and room for 48 more, an accepted client
+/// is answered within seven rounds. On a quiet machine this takes a tenth longer (the book's chapter measures
+/// it). This test allows twice the time, because the machine may be busy; without a bound, the last answer
+/// would take 25 rounds.
 #[test]
 fn of_a_rush_everybody_is_answered_and_the_accepted_ones_in_time() {
     const REQUEST: &str = "GET /block?ms=50 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
@@ -169,7 +170,7 @@ fn of_a_rush_everybody_is_answered_and_the_accepted_ones_in_time() {
 
 #[test]
 fn a_saturated_stage_stops_in_order() {
-    // The other policies have separate tests, because with them the accepting thread is busy when the stop
+    // The other policies have separate tests, because the accepting thread is busy with them when the stop
     // comes.
     for (policy, how) in [("abort", "TERM"), ("discard", "INT")] {
         let mut stage = start(policy, &["--quiet", "--grace", "10m"]);
@@ -187,8 +188,8 @@ fn a_saturated_stage_stops_in_order() {
     }
 }
 
-/// When the connection that has waited longest is closed, the new connection is not yet in its place. If the
-/// stop comes at that moment, the new client is told 503.
+/// When the connection that has waited longest is closed, the new connection is not yet in the place that
+/// became free. If the stop comes at that moment, the new client gets a 503.
 #[test]
 fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes() {
     for _ in 0..20 {
@@ -206,8 +207,8 @@ fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes(
     }
 }
 
-/// A client that was refused before the stop did not come too late. The client has not hung up, so the end of
-/// the stage waits for it.
+/// A client that was refused before the stop did not come too late. The client has not closed its connection,
+/// so the end of the stage waits for the client.
 #[test]
 fn clients_that_were_refused_before_the_stop_do_not_count_as_late() {
     let mut stage = start("abort", &["--quiet"]);
@@ -251,15 +252,16 @@ fn what_the_accepting_thread_serves_is_served_to_the_end() {
     eventually("the stop has begun: it connects to wake the accepting thread", || stage.backlog() == 2);
     let reply = next.end();
     assert_eq!((reply.status, reply.header("Connection")), (200, Some("close")));
-    // Before that, no thread could tell the client.
+    // Before that time, no thread could tell the client.
     assert_refused(&mut { late });
     assert_eq!(stopping(&stage), "stopping: refused 1 that came too late");
     assert_served(upload, vec![waiting]);
     assert_eq!(stage.exit_status(), Some(0));
 }
 
-/// The process ends two seconds after the grace, whatever its threads do: on a very busy machine that may
-/// happen before the threads have told their clients. So it is enough if one of five attempts succeeds.
+/// The process ends two seconds after the grace period, whatever its threads do. On a very busy machine
+/// this may happen before the threads have told their clients. So the test passes if one of five
+/// attempts succeeds.
 #[test]
 fn out_of_time_everybody_is_cancelled_and_told_also_by_the_accepting_thread() {
     for policy in ["caller-runs", "block", "discard"] {
@@ -287,8 +289,8 @@ fn everybody_is_told_out_of_time(policy: &str) -> bool {
     told.iter().all(|&told| told)
 }
 
-/// Clients that were refused and do not hang up keep a descriptor each. Their connections are closed when the
-/// next clients need descriptors, and those clients are told 503 in the same way.
+/// Clients that were refused and do not close their connections keep a descriptor each. Their connections are
+/// closed when the next clients need descriptors; those clients also get a 503.
 #[test]
 fn with_few_descriptors_everybody_is_told_all_the_same() {
     let flags = [&["--quiet"], &SMALL[..]].concat();
@@ -303,8 +305,8 @@ fn with_few_descriptors_everybody_is_told_all_the_same() {
     assert_eq!(stage.stop(), Vec::<String>::new(), "it had to wait for descriptors");
 }
 
-/// Each waiting client holds a descriptor. A policy that makes clients wait in the backlog bounds the
-/// descriptors.
+/// Each waiting client holds a descriptor. A policy that makes clients wait in the backlog also
+/// bounds the number of descriptors.
 #[cfg(target_os = "linux")]
 #[test]
 fn block_holds_no_more_connections_than_it_has_room_for() {

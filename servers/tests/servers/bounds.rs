@@ -1,4 +1,4 @@
-//! A client can keep a thread only for a bounded time, even if the client is never idle.
+//! Tests that a client can keep a thread only for a bounded time, even if the client is never idle.
 
 #[cfg(unix)]
 use crate::lifecycle::Upload;
@@ -12,13 +12,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// A request of this length never ends where a buffer of 16 KiB ends.
+/// With this length, no request ends where a buffer of 16 KiB ends.
 const HELLO: &str = "GET /hello?a HTTP/1.1\r\nHost: h\r\n\r\n";
 
 /// A client that always has a request on its way, or at least the beginning of a request, and reads every
-/// answer. It reports each answer.
+/// answer. The client reports each answer to the test.
 pub(crate) fn pipeline_endlessly(stage: &Stage) -> mpsc::Receiver<()> {
-    // Each write ends within a request, and the next write begins with the rest of that request.
+    // Each write of the client ends within a request, and its next write begins with the rest of
+    // that request.
     let (begin, rest) = HELLO.split_at(7);
     let requests = [rest, &HELLO.repeat(30_000), begin].concat();
     let mut client = stage.connect();
@@ -125,14 +126,14 @@ fn connect_with_small_window(stage: &Stage) -> Client {
     Client::over(TcpStream::from(socket))
 }
 
-/// A client that reads some 40 KiB of a large answer in a second, while the server requires 64 KiB. It ends
-/// when it is dropped.
+/// A client that reads about 40 KiB of a large answer in a second, while the server requires 64 KiB.
+/// The client ends when this value is dropped.
 pub(crate) struct SlowReader {
     stream: TcpStream,
     reading: Option<thread::JoinHandle<()>>,
 }
 
-/// Returns when the answer has begun to arrive.
+/// Returns when the client has received the beginning of the answer.
 pub(crate) fn read_slowly(stage: &Stage) -> SlowReader {
     let mut client = connect_with_small_window(stage);
     client.send("GET /large.bin HTTP/1.1\r\nHost: h\r\n\r\n");

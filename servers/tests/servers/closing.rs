@@ -1,4 +1,5 @@
-//! The last answer reaches a client that is still sending, and closing holds up no other client.
+//! Tests that the last answer reaches a client that is still sending, and that closing a connection
+//! delays no other client.
 
 use crate::support::{Client, STAGES, Stage, every_stage, once_of_five};
 use executor::CancelToken;
@@ -10,16 +11,17 @@ use std::time::{Duration, Instant};
 
 pub(crate) const MIB: usize = 1024 * 1024;
 
-/// When a client that sends a large body checks for an answer.
+/// The moment when a client that sends a large body checks for an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Reads {
-    /// After it has sent everything.
+    /// The client checks after it has sent everything.
     Afterwards,
-    /// Between two writes, so that it sees an answer at once.
+    /// The client checks between two writes, so that it sees an answer at once.
     InBetween,
 }
 
-/// Sends as Node's `http` does: if a write fails, the client gives up, whatever answer has come before.
+/// The client sends as Node's `http` does: if a write fails, it gives up, even if an answer has
+/// arrived.
 pub(crate) fn upload(addr: SocketAddr, head: &str, size: usize, reads: Reads) -> u16 {
     let piece = vec![b'a'; 64 * 1024];
     let mut client = Client::connect(addr);
@@ -41,7 +43,7 @@ pub(crate) fn has_answer(client: &Client) -> bool {
     is_here
 }
 
-/// Uploads again and again, and each time must see the answer.
+/// Uploads again and again, and must see the answer each time.
 fn assert_told(addr: SocketAddr, head: &str, size: usize, status: u16) {
     for reads in [Reads::Afterwards, Reads::InBetween] {
         for attempt in 0..12 {
@@ -67,7 +69,7 @@ fn a_client_that_is_still_sending_sees_why_it_was_refused() {
     });
 }
 
-/// An accept loop that turns every client away; it ends when the token is cancelled.
+/// An accept loop that turns every client away. It ends when the token is cancelled.
 fn turn_everyone_away() -> (SocketAddr, CancelToken) {
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let (addr, stop) = (listener.local_addr(), CancelToken::new());
@@ -87,8 +89,9 @@ fn a_client_that_is_still_sending_sees_that_it_was_turned_away() {
     stop.cancel();
 }
 
-/// These clients keep their sockets open, as most clients do that expect more answers. If the server waited a
-/// moment for each of them to hang up, this test would take twice as long as it allows.
+/// These clients keep their sockets open, as most clients do when they expect more answers. If the server
+/// waited a moment for each of these clients to close its connection, this test would take twice as long
+/// as it allows.
 #[test]
 fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
     for binary in STAGES {
@@ -96,8 +99,8 @@ fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
         once_of_five(Duration::from_secs(3), || {
             let mut clients: Vec<_> = (0..120).map(|_| stage.connect()).collect();
             for client in &mut clients {
-                // The server closes the connection by itself, so it first checks whether bytes are on the
-                // way.
+                // The server closes the connection by itself, so it must first check whether bytes are on
+                // the way.
                 client.send("POST /echo HTTP/1.0\r\nContent-Length: 1\r\n\r\na");
             }
             let began = Instant::now();
@@ -113,7 +116,8 @@ fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
 fn hundreds_that_are_turned_away_are_told_at_once() {
     let (addr, stop) = turn_everyone_away();
     let mut clients = Vec::new();
-    // With a hundredth of a second for each client, this would take three seconds.
+    // If the server waited a hundredth of a second for each client, this test would take three
+    // seconds.
     once_of_five(Duration::from_millis(1500), || {
         let began = Instant::now();
         clients = (0..300).map(|_| Client::connect(addr)).collect();
@@ -122,7 +126,7 @@ fn hundreds_that_are_turned_away_are_told_at_once() {
         }
         began.elapsed()
     });
-    // The clients are still connected, and a client that sends something now is not reset.
+    // The clients are still connected, and a client that sends something now does not get a reset.
     for client in &mut clients[200..] {
         client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n").assert_closed();
     }
@@ -135,7 +139,7 @@ fn a_client_that_was_turned_away_and_stays_is_hung_up_on() {
     let mut client = Client::connect(addr);
     assert_eq!(client.reply().status, 503);
     client.assert_closed();
-    // For a while the server throws away what the client sends, and then it answers with a reset.
+    // For a while the server discards what the client sends; then it answers with a reset.
     while client.stream.write_all(b"a").is_ok() {
         thread::sleep(Duration::from_millis(10)); // the pace of the client
     }

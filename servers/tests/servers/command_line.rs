@@ -1,4 +1,5 @@
-//! The command line of the stages: mistakes in it, and what the README says of its flags.
+//! Tests the command line of the stages: mistakes in it, and the README's statements about its
+//! flags.
 
 use crate::support::{
     BOUNDED, LIFECYCLE, MULTI_REACTOR, POOLED, REACTOR, SINGLE_THREADED, STAGES, STOPPING_STAGES, Stage,
@@ -6,9 +7,9 @@ use crate::support::{
 };
 use std::process::Command;
 
-/// Runs a stage that cannot start; it fails and says so in one line about `expected`.
+/// Runs a stage that cannot start, and checks that it fails with one line about `expected`.
 pub(crate) fn assert_fails(binary: &str, flags: &[&str], expected: &str) {
-    // A backtrace shows where the program has a fault, but here the program has none.
+    // A backtrace shows where a program has a bug, but here the program has none.
     let output = output_of(Command::new(binary).args(flags).env("RUST_BACKTRACE", "1"));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(!said.contains("backtrace"), "{said}");
@@ -64,7 +65,8 @@ fn every_stage_has_the_same_flags() {
         let help = String::from_utf8(help).unwrap();
         let flags =
             help.lines().map(str::trim).filter(|line| line.starts_with('-') && !line.starts_with("- "));
-        // The description of a flag stands behind it, or below it if some description is long.
+        // The description of a flag stands on the same line, or on the next line if some
+        // description is long.
         flags.filter_map(|line| line.split("  ").next()).map(str::to_owned).collect::<Vec<_>>()
     };
     let everywhere = flags(SINGLE_THREADED);

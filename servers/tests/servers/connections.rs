@@ -25,8 +25,8 @@ fn keeps(stage: &Stage) {
     assert_eq!(client.get("/hello").status, 200);
 }
 
-/// A client that has already sent more need not be told, and a time of less than a second cannot be
-/// expressed.
+/// A client that has already sent more does not need to be told; and the field cannot express a
+/// time of less than a second.
 #[test]
 fn a_client_is_told_for_how_long_it_may_be_idle() {
     for (timeout, told) in [("1700ms", Some("timeout=1")), ("2m", Some("timeout=120")), ("900ms", None)] {

@@ -1,5 +1,5 @@
-//! Tests of what only the stages with event loops do. (What every stage must do is in `acceptance`,
-//! `closing`, `timeouts` and similar files.)
+//! Tests of the behaviour that only the stages with event loops have. (The behaviour that every
+//! stage must have is tested in `acceptance`, `closing`, `timeouts` and similar files.)
 
 use crate::support::{Client, ENDLESS, EVENT_LOOPS, MULTI_REACTOR, Stage, get, shell};
 use std::io::{ErrorKind, Read, Write};
@@ -7,7 +7,8 @@ use std::net::Shutdown;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// Runs a test against both stages, with one loop, so that all clients of the test are on the same loop.
+/// Runs a test against both stages with event loops, with one loop, so that all clients of the test
+/// are on the same loop.
 fn each(flags: &[&str], test: impl Fn(&mut Stage)) {
     for binary in EVENT_LOOPS {
         let one_loop: &[&str] = if binary == MULTI_REACTOR { &["--loops", "1"] } else { &[] };
@@ -15,8 +16,8 @@ fn each(flags: &[&str], test: impl Fn(&mut Stage)) {
     }
 }
 
-/// Later requests take fewer milliseconds: if each answer were sent as soon as it is ready, the order would
-/// be another.
+/// Later requests take fewer milliseconds: if each answer were sent as soon as it is ready, the answers
+/// would come in another order.
 #[test]
 fn requests_in_a_row_are_answered_in_order_however_long_each_takes() {
     each(&["--quiet", "--threads", "8"], |stage| {
@@ -36,12 +37,12 @@ fn requests_in_a_row_are_answered_in_order_however_long_each_takes() {
     });
 }
 
-/// As many requests as there are threads that run handlers.
+/// There are as many requests as threads that run handlers.
 #[test]
 fn slow_handlers_hold_up_no_loop() {
     each(&["--quiet", "--threads", "2"], |stage| {
         let _slow: Vec<_> = (0..2).map(|_| stage.ask(ENDLESS)).collect();
-        // This request is read, parsed and refused on the loop.
+        // The loop itself reads, parses and refuses this request.
         assert_eq!(stage.connect().send("nonsense\r\n\r\n").reply().status, 400);
         if stage.binary == MULTI_REACTOR {
             stage.assert_alive();
@@ -49,14 +50,14 @@ fn slow_handlers_hold_up_no_loop() {
     });
 }
 
-/// A handler that the site does not know to be slow holds up every client of its loop.
+/// If the site does not know that a handler is slow, the handler delays every client of its loop.
 #[test]
 fn a_loop_that_trusts_its_handlers_is_held_up() {
     let stage = Stage::start(MULTI_REACTOR, &["--quiet", "--loops", "1", "--trusting"]);
     let mut slow = stage.ask("/block?ms=500");
     let mut quick = stage.ask("/hello");
     slow.reply();
-    // Only now has the loop looked at other clients. The answer may already be on its way.
+    // Only now has the loop served other clients. The answer may already be on its way.
     quick.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     assert_eq!(quick.reply().status, 200);
 }
@@ -74,8 +75,8 @@ fn a_client_that_ends_its_side_gets_the_answers_to_what_it_has_asked() {
     });
 }
 
-/// The bytes and the client's end come in one event, because the loop is held up when they arrive. A read
-/// that brings the bytes has not seen the end, and the system does not report the end a second time.
+/// The bytes and the client's end come in one event, because the loop is busy when they arrive. A read
+/// that returns the bytes has not seen the end, and the system does not report the end a second time.
 #[test]
 fn an_end_that_comes_together_with_the_last_bytes_is_noticed() {
     let stage = Stage::start(MULTI_REACTOR, &["--quiet", "--loops", "1", "--trusting"]);
@@ -89,7 +90,7 @@ fn an_end_that_comes_together_with_the_last_bytes_is_noticed() {
     client.assert_closed();
 }
 
-/// The next check of the connection was due in ten minutes, but now there is less time.
+/// The next check of the connection was planned in ten minutes, but now there is less time.
 #[test]
 fn a_deadline_that_is_earlier_than_the_last_one_is_kept() {
     each(&["--quiet", "--idle-timeout", "10m", "--header-timeout", "2s"], |stage| {
@@ -101,7 +102,7 @@ fn a_deadline_that_is_earlier_than_the_last_one_is_kept() {
     });
 }
 
-/// An answer that the loop makes by itself also has its place in the order.
+/// An answer that the loop makes by itself must also keep its place in the order.
 #[test]
 fn an_expectation_waits_for_the_answers_before_it() {
     each(&["--quiet"], |stage| {
@@ -120,7 +121,7 @@ fn an_expectation_waits_for_the_answers_before_it() {
     });
 }
 
-/// The time for which the connection may be idle begins with the answer, and not with the request.
+/// The time for which the connection may be idle begins with the answer, not with the request.
 #[test]
 fn a_slow_handler_takes_nothing_of_the_time_to_ask_again() {
     each(&["--quiet", "--idle-timeout", "2s"], |stage| {
@@ -130,7 +131,7 @@ fn a_slow_handler_takes_nothing_of_the_time_to_ask_again() {
     });
 }
 
-/// More clients wait than are accepted in one go, and the system reports them only once.
+/// More clients wait than the loop accepts at once, and the system reports them only once.
 #[test]
 fn all_that_wait_are_accepted_though_nothing_tells_of_them_again() {
     let flags = ["--quiet", "--loops", "1", "--trusting", "--header-timeout", "10m"];
@@ -143,7 +144,7 @@ fn all_that_wait_are_accepted_though_nothing_tells_of_them_again() {
     assert_eq!(silent.last_mut().unwrap().get("/hello").status, 200);
 }
 
-/// Sends as long as the other side takes the bytes, and returns how many bytes were sent.
+/// Sends as long as the other side takes the bytes, and returns the number of bytes that were sent.
 fn send_and_never_read(stage: &Stage, request: &str, most: usize) -> (Client, usize) {
     let client = stage.connect();
     client.stream.set_nonblocking(true).unwrap();
@@ -162,8 +163,8 @@ fn send_and_never_read(stage: &Stage, request: &str, most: usize) -> (Client, us
 }
 
 // ANCHOR: never_reads
-/// The system's buffers take some megabytes in each direction. The bytes that the server keeps are bounded,
-/// whatever the client sends.
+/// The buffers of the system take some megabytes in each direction. The bytes that the server keeps are
+/// bounded, whatever the client sends.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_client_that_sends_and_never_reads_costs_a_buffer_and_no_more() {
@@ -182,7 +183,7 @@ fn a_client_that_sends_and_never_reads_costs_a_buffer_and_no_more() {
 }
 // ANCHOR_END: never_reads
 
-/// The loop has stopped reading for a while, and goes on from there: nothing is lost, and nothing is sent
+/// The loop has stopped reading for a while, and then continues: nothing is lost, and nothing is sent
 /// twice.
 #[test]
 fn a_client_that_reads_late_gets_every_answer() {
@@ -226,8 +227,8 @@ fn large_files_arrive_whole_beside_each_other() {
     });
 }
 
-/// The head was already sent when the file turns out to be shorter: only the end of the connection can tell
-/// the client.
+/// When the file turns out to be shorter, the head was already sent: only the end of the connection can
+/// tell the client.
 #[test]
 fn a_file_that_shrinks_while_it_is_sent_ends_the_connection() {
     let root = tempfile::tempdir().unwrap();
@@ -252,16 +253,16 @@ fn without_descriptors_it_neither_spins_nor_forgets_who_waits() {
         let stage = Stage::start_command(binary, &mut shell("ulimit -n 30", binary, &["--quiet"]));
         let mut clients: Vec<_> = (0..40).map(|_| stage.connect()).collect();
         assert!(stage.log_line().starts_with("cannot accept a connection"));
-        // Clients that were served make room for clients that wait, and no new client arrives whose event
-        // would make the loop accept them.
+        // Clients that were served free descriptors for clients that wait. No new client arrives whose
+        // event would make the loop accept the waiting clients.
         for client in &mut clients {
             client.send("GET /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
         }
         for mut client in clients {
             assert_eq!(client.reply().status, 200);
         }
-        // The pauses between reports grow; a loop without pauses would have reported the error thousands of
-        // times.
+        // The pauses between reports grow longer; a loop without pauses would have reported the error
+        // thousands of times.
         let complaints = stage.stop().len();
         assert!(complaints < 50, "{complaints}");
     }

@@ -1,5 +1,5 @@
-//! Tests what the library reports through the `tracing` facade, to the stages' subscriber and to a user's own
-//! subscriber.
+//! Tests that the library sends its reports through the `tracing` facade, to the stages' subscriber and to a
+//! user's own subscriber.
 
 use crate::support::{Client, POOLED, REACTOR, Stage};
 use executor::CancelToken;
@@ -133,7 +133,7 @@ fn a_report_is_an_event_with_a_target_of_its_own() {
     assert_eq!(fields.0["message"], "no room");
 }
 
-/// Except for the time, every byte of the line is as expected, and the line comes once, whatever else
+/// Except for the time, every byte of the line is as expected, and the line occurs once, whatever
 /// `RUST_LOG` asks for.
 #[test]
 fn on_stderr_an_answer_is_the_line_that_web_servers_have() {

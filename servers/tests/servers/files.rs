@@ -1,5 +1,5 @@
-//! Tests of the files below `--root`: which are found, what their answers say, and that no path leads out of
-//! the directory.
+//! Tests of the files below `--root`: which files are found, what their answers contain, and that no path
+//! leads out of the directory.
 
 use crate::support::{POOLED, Reply, STAGES, Stage, every_stage};
 use std::fs;
@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// A directory to serve, inside a directory that must not be served; and the path for `--root`.
+/// A directory to serve, inside a directory that must not be served, and the path for `--root`.
 fn site() -> (TempDir, String) {
     let outer = tempfile::tempdir().unwrap();
     fs::write(outer.path().join("secret.txt"), "secret").unwrap();
@@ -63,7 +63,8 @@ fn files_are_served() {
     });
 }
 
-/// The server sends a quarter of a gibibyte, and never has more than a small part of it in memory.
+/// The server sends a quarter of a gibibyte, and never holds more than a small part of it in
+/// memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_large_file_never_sits_in_memory() {
@@ -125,7 +126,7 @@ fn links_may_lead_within_the_root_only() {
     symlink(outer.path(), root_path.join("up")).unwrap();
     symlink("style.css", root_path.join("in.css")).unwrap();
     symlink("loop", root_path.join("loop")).unwrap();
-    // A sibling whose name begins like the root's.
+    // A sibling directory whose name begins like the name of the root.
     fs::create_dir(outer.path().join("root-too")).unwrap();
     fs::write(outer.path().join("root-too/secret.txt"), "secret").unwrap();
     symlink("../root-too", root_path.join("sibling")).unwrap();
@@ -141,8 +142,8 @@ fn links_may_lead_within_the_root_only() {
     });
 }
 
-/// Runs `test` while `path` changes all the time between two things: each is made beside the path, and then
-/// put in its place.
+/// Runs `test` while `path` changes all the time between two files or links: each is made beside the path,
+/// and then moved to the path.
 #[cfg(unix)]
 fn while_swapping(path: &Path, makers: [&(dyn Fn(&Path) + Sync); 2], test: impl FnOnce()) {
     struct OnDrop<'a>(&'a AtomicBool);
@@ -283,7 +284,7 @@ fn a_client_may_ask_for_one_state_of_a_file_only() {
 fn a_changed_file_has_another_tag() {
     let (_outer, root) = site();
     let path = Path::new(&root).join("style.css");
-    // The stages run one after the other, because they serve the same file.
+    // The stages run one after another, because they serve the same file.
     for binary in STAGES {
         let stage = Stage::start(binary, &["--root", &root]);
         fs::write(&path, "p {}").unwrap();

@@ -1,5 +1,6 @@
-//! Checks the properties that must hold for any bytes, with the acceptance suite's cases and mutations of
-//! them. `fuzz/` has the target for cargo-fuzz. Input for which it finds a fault becomes a case.
+//! Checks the properties that must hold for any input, with the cases of the acceptance suite and with
+//! mutations of these cases. `fuzz/` has the target for cargo-fuzz. If cargo-fuzz finds a fault, its
+//! input becomes a new case.
 
 #[path = "../../fuzz/property.rs"]
 mod property;
@@ -10,7 +11,7 @@ use std::path::Path;
 
 const SEED: u64 = 0x5eed_0f7a_5c5e_ed00;
 
-/// Longer cases are cut at a few places only, and not mutated.
+/// Longer cases are cut only at a few positions, and are not mutated.
 const LONG: usize = 1_000;
 
 fn seeds() -> Vec<Vec<u8>> {
@@ -57,7 +58,7 @@ fn mutations_of_cases_are_understood_wherever_they_are_split() {
     }
 }
 
-/// Pieces of text that mean something to a parser.
+/// Pieces of text that are special to a parser.
 const WORDS: [&[u8]; 20] = [
     b"\r\n",
     b"\n",
@@ -97,7 +98,7 @@ fn mutate(bytes: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
     }
 }
 
-/// Xorshift: the same numbers in every run.
+/// A Xorshift generator, which gives the same numbers in every run.
 struct Random(u64);
 
 impl Random {

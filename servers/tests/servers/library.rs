@@ -1,4 +1,4 @@
-//! Behaviour of the library that the stages do not show.
+//! Tests behaviour of the library that the stages do not show.
 
 use crate::support::{Client, DEADLINE, eventually, once_of_five};
 use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
@@ -73,7 +73,8 @@ fn an_accept_loop_that_was_cancelled_before_does_not_begin() {
 #[test]
 fn threads_that_share_a_listener_all_stop() {
     let listener = Arc::new(listener("127.0.0.1:0"));
-    // It is a matter of chance that one thread takes another thread's wake-up, so there are many rounds.
+    // Whether one thread takes another thread's wake-up depends on chance, so there are many
+    // rounds.
     for _ in 0..300 {
         let stop = CancelToken::new();
         let (tell, ended) = mpsc::channel();
@@ -137,7 +138,8 @@ fn an_abrupt_stop_reaches_who_waits_for_a_client() {
         client.send(request);
         clients.push(client);
     }
-    // The first byte of the answer has arrived, so the thread that writes it is about to get stuck.
+    // The first byte of the answer has arrived, so the thread that writes the answer is about to
+    // block.
     assert_eq!(clients[0].stream.peek(&mut [0]).unwrap(), 1);
     eventually("not all have begun", || accepting.pool.stats().active == 3);
     accepting.stop();
@@ -166,15 +168,15 @@ fn a_busy_connection_makes_way_for_a_waiting_one() {
     waiting.send("GET /hello HTTP/1.0\r\n\r\n");
     eventually("the second connection does not wait", || accepting.pool.queued() == 1);
     open.send(()).unwrap();
-    // The client is never idle, so it is told by an answer that this is the last one.
+    // The client is never idle, so an answer must tell the client that this answer is the last one.
     assert_eq!(busy.reply().header("Connection"), Some("close"));
     busy.assert_closed();
     assert_eq!(waiting.reply().status, 200);
     accepting.stop();
 }
 
-/// If a connection may stay, only a cancel of the task can end the wait of its thread, so the thread does not
-/// wake to check anything meanwhile.
+/// If a connection may stay open, only cancelling the task can end the wait of its thread. So the thread does
+/// not wake up to check anything in the meantime.
 #[test]
 fn a_task_that_waits_for_long_ends_when_it_is_cancelled() {
     let hours = Duration::from_secs(10_000);
@@ -187,7 +189,8 @@ fn a_task_that_waits_for_long_ends_when_it_is_cancelled() {
         let server = Arc::clone(&server);
         pool.execute(move || server.serve(connection)).unwrap();
     }
-    // The bytes after the first request have been read, so the threads are waiting, or are about to wait.
+    // The bytes after the first request have been read, so the threads are waiting or are about to
+    // wait.
     for (client, begin) in
         clients.iter_mut().zip(["", "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab"])
     {
@@ -239,8 +242,8 @@ fn whoever_is_in_the_backlog_when_listening_ends_is_told_so() {
     assert_eq!(turned_away.see_off(Instant::now() + DEADLINE), 5);
 }
 
-/// Without the filter, the listener would wait in vain, for a whole second, for a moment in which no client
-/// arrives.
+/// Without the filter, the listener would wait a whole second, without success, for a moment in which no
+/// client arrives.
 #[cfg(target_os = "linux")]
 #[test]
 fn clients_that_come_without_end_do_not_keep_a_listener_open() {
@@ -248,8 +251,8 @@ fn clients_that_come_without_end_do_not_keep_a_listener_open() {
         let listener = listener("127.0.0.1:0");
         let addr = listener.local_addr();
         let (tell, told) = mpsc::channel();
-        // There are several clients, so that even on a busy machine one arrives while the others wait for a
-        // processor.
+        // There are several clients, so that even on a busy machine one client arrives while the others
+        // wait for a processor.
         let coming: Vec<_> = iter::repeat_n(tell, 4)
             .map(|tell| {
                 thread::spawn(move || {

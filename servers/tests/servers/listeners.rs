@@ -14,8 +14,8 @@ fn two_at_once(addr: SocketAddr) -> [io::Result<Vec<Listener>>; 2] {
     let ready = AtomicUsize::new(0);
     let server = || {
         ready.fetch_add(1, Ordering::SeqCst);
-        // The threads do not wait at a barrier, because it would wake one thread so much later than the other
-        // that they would hardly ever listen at the same time.
+        // The threads do not wait at a barrier. The barrier would wake one thread so much later than the
+        // other that the threads would hardly ever listen at the same time.
         while ready.load(Ordering::SeqCst) < 2 {
             thread::yield_now();
         }
@@ -53,9 +53,9 @@ fn clients_are_dealt_out_at_every_kind_of_address() {
         let addr = listeners[0].local_addr();
         assert!(listeners.iter().all(|listener| listener.local_addr() == addr), "{listeners:?}");
         assert_eq!(TcpListener::bind(addr).unwrap_err().kind(), ErrorKind::AddrInUse);
-        // On Linux a connection to the address that stands for all addresses reaches this machine.
+        // On Linux a connection to the address that means "all addresses" reaches this machine.
         let mut clients: Vec<_> = (0..96).map(|_| Client::connect(addr)).collect();
-        // A client that asks for nothing would not be counted.
+        // A client that sends no request would not be counted.
         for client in &mut clients {
             client.send("GET /hello HTTP/1.1\r\n\r\n");
         }

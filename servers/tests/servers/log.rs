@@ -1,4 +1,4 @@
-//! Tests what is written to standard error, and that no client waits for it.
+//! Tests the lines that are written to standard error, and that no client waits for these lines.
 
 use crate::support::{
     Client, DEADLINE, ENDLESS, LIFECYCLE, POOLED, STAGES, Stage, every_stage, get, lines,
@@ -7,7 +7,7 @@ use crate::support::{
 use std::io::Read;
 use std::iter;
 
-/// More lines than any pipe holds.
+/// These are more lines than any pipe can hold.
 const MANY: usize = 2_000;
 
 /// The stage has one thread, so the lines are in the order of the requests.
@@ -25,7 +25,8 @@ fn lines_that_found_no_room_are_counted() {
     let log = lines(log);
     let mut written = 0;
     let missing = loop {
-        // Only another line can say how many are missing, and only if there is room by then.
+        // Only another line can say how many are missing, and only if the pipe has room at that
+        // time.
         ask();
         let mut said = log.try_iter().map(|line| {
             written += 1;
@@ -37,7 +38,7 @@ fn lines_that_found_no_room_are_counted() {
     };
     assert!(missing > MANY / 2, "{missing}");
     let line = log.recv_timeout(DEADLINE).unwrap();
-    // One of the written lines is the note that says how many are missing.
+    // One of the written lines is the note about the missing lines.
     assert!(
         line.contains(&format!("\"GET /hello?{} ", written - 1 + missing)),
         "{missing} and {written}: {line}"
@@ -87,7 +88,7 @@ fn the_log_says_how_much_was_sent_of_an_answer_that_was_cut_off() {
         for reads in [0, 3_000_000] {
             let mut client = stage.ask("/large.bin");
             read_exactly(&mut client, reads);
-            // The client takes no more of the answer, so the server gives it up.
+            // The client takes no more of the answer, so the server gives the client up.
             let line =
                 iter::repeat_with(|| stage.log_line()).find(|line| line.contains("/large.bin")).unwrap();
             let (_, after) = line.split_once("\" 200 ").expect(&line);

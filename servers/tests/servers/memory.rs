@@ -1,4 +1,5 @@
-//! Tests of the memory that all clients together can make a stage use, and of its release.
+//! Tests how much memory all clients together can make a stage use, and that the memory is given
+//! back.
 
 use crate::closing::has_answer;
 use crate::support::{Client, SINGLE_THREADED, STAGES, Stage, each_of, eventually, every_stage};
@@ -14,7 +15,7 @@ use std::time::Duration;
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// A request whose body has so many bytes, in one piece or in chunks.
+/// A request whose body has this number of bytes, in one piece or in chunks.
 fn post(length: usize, is_chunked: bool) -> Vec<u8> {
     let mut bytes = b"POST /echo HTTP/1.1\r\nHost: h\r\n".to_vec();
     if !is_chunked {
@@ -33,14 +34,14 @@ fn post(length: usize, is_chunked: bool) -> Vec<u8> {
     bytes
 }
 
-/// Clients that have sent all but the last byte of their bodies, except for clients that were refused before,
-/// or from which the stage takes no more.
+/// Clients that have sent all but the last byte of their bodies. Clients that were refused before, or from
+/// which the stage takes no more bytes, are not included.
 pub(crate) fn upload_all_but_one_byte(addr: SocketAddr, clients: usize, length: usize) -> Vec<Client> {
     let bodies = [post(length, false), post(length, true)];
     let upload = |number: usize| {
         let bytes = &bodies[number % 2];
         let mut client = Client::connect(addr);
-        // A stage with a single thread takes one body at a time.
+        // A stage with a single thread reads one body at a time.
         client.stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
         for piece in bytes[..bytes.len() - 1].chunks(128 * KIB) {
             if has_answer(&client) || client.stream.write_all(piece).is_err() {
@@ -56,7 +57,7 @@ pub(crate) fn upload_all_but_one_byte(addr: SocketAddr, clients: usize, length: 
     })
 }
 
-/// Sends the last bytes.
+/// Sends the last bytes of the bodies.
 pub(crate) fn end_uploads(clients: &mut [Client]) {
     for (number, client) in clients.iter_mut().enumerate() {
         let _ = client.stream.write_all(if number % 2 == 1 { b"\n" } else { b"a" });
@@ -86,13 +87,13 @@ fn a_body_for_which_there_is_no_memory_is_refused_until_another_is_gone() {
         let said = (reply.status, reply.header("Retry-After"), reply.header("Connection"));
         assert_eq!(said, (503, Some("1"), Some("close")), "before its body is wanted");
         third.assert_closed();
-        // The length of a body in chunks is unknown.
+        // The length of a body in chunks is unknown in advance.
         let (mut chunked, status) = begin(HALF[1]);
         assert_eq!(status, 100);
         let _ = chunked.stream.write_all(format!("{:x}\r\n{}", 250_000, "a".repeat(250_000)).as_bytes());
         assert_eq!(chunked.reply().status, 503, "when it has outgrown what is left");
         chunked.assert_closed();
-        // One client is answered, and one gives up: after that there is room for two bodies.
+        // One client is answered, and one gives up: after that there is memory for two bodies.
         assert!(first.send("b".repeat(250_000)).reply().body == "b".repeat(250_000).as_bytes());
         drop(second);
         let mut two = Vec::new();
@@ -143,7 +144,7 @@ fn clients_within_their_bounds_end_no_stage() {
     });
 }
 
-/// A server in this process, so that the test can read its counts.
+/// A server in this process, so that the test can read its counters.
 struct Inside {
     addr: SocketAddr,
     crowd: Crowd,
@@ -172,8 +173,8 @@ impl Inside {
             let pool = Arc::new(ThreadPoolExecutor::fixed(8));
             if is_loop {
                 let stripes = StripedExecutor::over(Arc::clone(&pool));
-                // Quick requests are answered on the loop, and slow requests on other threads; bodies are
-                // held in both cases.
+                // The loop answers quick requests, and other threads answer slow requests; both hold the
+                // memory of bodies.
                 let handed_over = |request: &servers::http::Request<'_>| request.query.is_some();
                 let give = move |job: servers::reactor::Job| {
                     let _ = stripes.execute_in(job.connection(), move || job.run());
@@ -196,7 +197,7 @@ impl Inside {
     }
 }
 
-/// A client that leaves in one of many ways, in the middle of an exchange.
+/// A client that leaves in one of many ways, before its requests are completed.
 fn come_and_go(addr: SocketAddr, way: usize) {
     let Ok(mut stream) = TcpStream::connect(addr) else { return };
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -218,7 +219,7 @@ fn come_and_go(addr: SocketAddr, way: usize) {
             String::from_utf8(whole).unwrap().replacen("\r\n", "\r\nConnection: close\r\n", 1).as_bytes(),
         ),
     };
-    // Some clients read to the end, some read a little, some read nothing.
+    // Some clients read to the end, some read a part, and some read nothing.
     if sent.is_ok() && !way.is_multiple_of(4) {
         let most = if way % 4 == 1 { 1_000 } else { u64::MAX };
         let _ = stream.shutdown(Shutdown::Write);
@@ -226,8 +227,8 @@ fn come_and_go(addr: SocketAddr, way: usize) {
     }
 }
 
-/// The next requests of these clients are on their way when the stage stops. The stage waits for a moment in
-/// any case.
+/// The next requests of these clients are still on their way when the stage stops. The stage waits for a
+/// moment even if there is no client.
 #[test]
 fn what_comes_right_after_the_stop_is_answered_as_the_last() {
     for is_loop in [false, true] {
@@ -263,7 +264,8 @@ fn what_comes_right_after_the_stop_is_answered_as_the_last() {
     }
 }
 
-/// Memory and places are counted when they are taken, and must be given back, whatever becomes of the client.
+/// Memory and places are counted when they are taken, and must be given back, whatever happens to
+/// the client.
 #[test]
 fn all_that_was_taken_is_given_back() {
     for is_loop in [false, true] {
@@ -275,7 +277,8 @@ fn all_that_was_taken_is_given_back() {
             }
         });
         eventually("something is not given back", || inside.held() == (0, 0));
-        // Memory and places are also given back after a stop in the middle of everything.
+        // Memory and places are also given back after a stop, even if requests are in progress at
+        // that moment.
         let held: Vec<_> = (0..6)
             .map(|way| {
                 let mut stream = TcpStream::connect(inside.addr).unwrap();

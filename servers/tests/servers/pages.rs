@@ -1,5 +1,5 @@
-//! Checks rules for the sources that the compiler does not check: each file begins with a page of comments,
-//! and the modules have an order.
+//! Checks rules for the sources that the compiler does not check: each file begins with a comment that
+//! explains it, and modules use only modules below them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the sources in a folder and in those below it.
+/// Returns the sources in a folder and in its subfolders.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let (folders, files): (Vec<_>, Vec<_>) = paths.partition(|path| path.is_dir());
@@ -20,14 +20,15 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files.chain(folders.iter().flat_map(|folder| sources(folder))).collect()
 }
 
-/// Returns the code of a file without comments, and without its tests, which may use every module.
+/// Returns the code of a file without its comments and without its tests, which may use every
+/// module.
 fn code(file: &Path) -> String {
     let text = read(file);
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     code.lines().map(|line| line.split("//").next().unwrap_or_default().to_owned() + "\n").collect()
 }
 
-/// Returns the rooms that `lib.rs` lists, each with its code.
+/// Returns the modules that `lib.rs` lists, each with its code.
 fn rooms() -> Vec<(String, String)> {
     let src = root().join("src");
     let list = code(&src.join("lib.rs"));
@@ -75,7 +76,7 @@ fn the_readme_names_each_room() {
     }
 }
 
-/// So there is no cycle among the modules.
+/// So there is no cycle among the modules of the library.
 #[test]
 fn a_room_names_only_rooms_above_it() {
     let rooms = rooms();

@@ -1,4 +1,4 @@
-//! Tests where the stages differ.
+//! Tests the behaviour in which the stages differ.
 
 use crate::support::{BOUNDED, Client, LIFECYCLE, POOLED, Stage, eventually};
 use std::thread;
@@ -13,8 +13,8 @@ fn an_idle_connection_makes_way_for_a_waiting_one() {
     idle.assert_closed();
 }
 
-/// A client can rely on what it was told. So while idle connections must be closed, no answer promises that a
-/// connection stays open.
+/// A client can rely on what the server has promised. So while idle connections must be closed for other
+/// clients, no answer promises that a connection stays open.
 #[test]
 fn who_asks_while_idle_connections_have_to_go_is_told_that_its_own_does_not_stay() {
     let stage = Stage::start(POOLED, &["--threads", "1", "--idle-timeout", "10m"]);
@@ -26,16 +26,16 @@ fn who_asks_while_idle_connections_have_to_go_is_told_that_its_own_does_not_stay
         });
         let began = Instant::now();
         let reply = stage.get("/hello");
-        // The next request must arrive within a second, and this machine may be busy.
+        // The next request must arrive within a second, but this machine may be busy.
         (reply.header("Connection") == Some("close")).then_some(()).ok_or(began.elapsed())
     };
     let told: Vec<_> = (0..5).map(|_| is_told()).take_while(Result::is_err).collect();
     assert!(told.len() < 5, "never: {told:?}");
 }
 
-/// A connection that was just accepted waits in the queue until an idle thread has woken. That is no reason
-/// to close other connections: their clients would connect again and wait in the queue, and so on, at a
-/// quarter of the speed.
+/// A connection that was just accepted waits in the queue until an idle thread has woken. A connection in
+/// the queue is no reason to close other connections. Their clients would connect again and wait in the
+/// queue, so all clients would be served at a quarter of the speed.
 #[test]
 fn nobody_makes_way_for_a_connection_that_an_idle_thread_is_about_to_take() {
     for binary in [POOLED, LIFECYCLE, BOUNDED] {

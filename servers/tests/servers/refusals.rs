@@ -1,4 +1,4 @@
-//! Requests that every stage refuses for their length, or because they end too early. (Requests that could be
+//! Tests requests that every stage refuses because they are too long or end too early. (Requests that can be
 //! read in two ways, or that are not supported, are among the cases of `acceptance`.)
 
 use crate::support::every_stage;

@@ -1,4 +1,4 @@
-//! Tests the claims that are made against threads that share a listener. (The tests of every stage are in
+//! Tests claims against servers whose threads share a listener. (The tests of every stage are in
 //! `policy.rs`.)
 
 use crate::support::{Client, DEADLINE, SHARED_ACCEPT, Stage};
@@ -14,7 +14,7 @@ const BLOCK: &str = "/block?ms=600";
 
 // ANCHOR: sharing
 /// The claim is false in Rust: the type of a listener says that threads may share it. Each connection goes to
-/// one of them.
+/// one of these threads.
 #[test]
 fn a_listener_may_be_shared_and_each_connection_has_one_thread() {
     fn shared<T: Send + Sync>(listener: T) -> Arc<T> {
@@ -38,14 +38,14 @@ fn a_listener_may_be_shared_and_each_connection_has_one_thread() {
 // ANCHOR_END: sharing
 
 // ANCHOR: no_rejection
-/// The claim is true: the server has no queue of its own. A client that comes while all threads are busy is
-/// neither served nor refused nor counted.
+/// The claim is true: the server does not have its own queue. A client that arrives while all threads
+/// are busy is neither served, nor refused, nor counted.
 #[test]
 fn nobody_is_refused_and_nobody_knows_who_waits() {
     let stage = Stage::start(SHARED_ACCEPT, &["--threads", "2"]);
     let busy: Vec<_> = (0..2).map(|_| stage.ask(BLOCK)).collect();
-    // For the clients it seems that they are connected, because the system connects them and keeps them in
-    // the backlog.
+    // The clients believe that they are connected, because the system connects them and keeps them in the
+    // backlog.
     let waiting: Vec<_> = (0..50).map(|_| stage.ask("/stats")).collect();
     for mut client in waiting {
         let reply = client.reply();
@@ -59,8 +59,8 @@ fn nobody_is_refused_and_nobody_knows_who_waits() {
 // ANCHOR_END: no_rejection
 
 // ANCHOR: no_order
-/// The claim is true: clients are accepted in the order in which they came. A thread cannot look further down
-/// the backlog.
+/// The claim is true: clients are accepted in the order in which they came. A thread cannot choose a client
+/// that is further back in the backlog.
 #[test]
 fn the_order_is_the_systems() {
     let stage = Stage::start(SHARED_ACCEPT, &["--threads", "1"]);
@@ -81,8 +81,8 @@ fn the_order_is_the_systems() {
 // ANCHOR_END: no_order
 
 // ANCHOR: backlog
-/// The claim is true on Linux, where the system has room for three connections if it is asked for room for
-/// two. The fourth client is not refused; it hears nothing, and is connected when there is room.
+/// The claim is true on Linux, where the backlog has room for three connections if the program asks for
+/// two. The fourth client is not refused; it gets no response, and is connected when there is room.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_backlog_refuses_nobody() {
@@ -101,7 +101,7 @@ fn a_full_backlog_refuses_nobody() {
 }
 // ANCHOR_END: backlog
 
-/// Two threads that accept connections, and die when they get the first one. The listener lives as long as
+/// Two threads that accept connections, and end when they get the first one. The listener lives as long as
 /// the test holds it.
 fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {
     let listener = Arc::new(Listener::bind(([127, 0, 0, 1], 0).into()).unwrap());
@@ -125,8 +125,8 @@ fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {
 }
 
 // ANCHOR: dying_threads
-/// The claim is true of a plain loop: a panic ends the thread. The other threads notice nothing, until no
-/// thread is left.
+/// The claim is true for a plain loop: a panic ends the thread. The other threads notice nothing, and
+/// in the end no thread is left.
 #[test]
 fn a_dying_thread_is_not_replaced() {
     let (listener, dead) = accept_loops_that_panic();
@@ -156,7 +156,7 @@ fn panicking_handlers_cost_no_thread() {
 // ANCHOR_END: dying_threads
 
 // ANCHOR: no_lifecycle
-/// The claim is true: the server ends only with the process, in the middle of its work.
+/// The claim is true: the server ends only when the process ends, in the middle of its work.
 #[cfg(unix)]
 #[test]
 fn a_signal_cuts_requests_off() {
@@ -170,7 +170,8 @@ fn a_signal_cuts_requests_off() {
 // ANCHOR_END: no_lifecycle
 
 // ANCHOR: thundering_herd
-/// The claim is false on Linux: a connection wakes one of the threads that wait in `accept`, not all of them.
+/// The claim is false on Linux: a connection wakes one of the threads that wait in `accept`, but
+/// not all of them.
 #[cfg(target_os = "linux")]
 #[test]
 fn there_is_no_thundering_herd() {
@@ -183,12 +184,12 @@ fn there_is_no_thundering_herd() {
         stage.assert_alive();
     }
     let switches = stage.voluntary_context_switches() - before;
-    // Each connection costs a few waits, on any thread. If each connection woke a herd, every thread would
-    // wait once more for every connection.
+    // Each connection costs a few waits in total, over all threads. If each connection woke all threads,
+    // every thread would wait once more for every connection.
     assert!(switches < connections * threads / 4, "{switches} context switches");
 }
 
-/// The claim is true: every thread exists from the start, whether it is needed or not.
+/// The claim is true: every thread exists from the start, even if it is not needed.
 #[cfg(target_os = "linux")]
 #[test]
 fn its_threads_exist_before_any_client() {

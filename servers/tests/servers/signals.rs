@@ -1,4 +1,5 @@
-//! Tests the deadline of a stop. No stage can show this deadline, because no stage blocks without an end.
+//! Tests the deadline for the end of a stage that was told to stop. No stage can show this
+//! deadline, because every stage ends its waits.
 
 use crate::support::{DEADLINE, output_of};
 use executor::CancelToken;
@@ -10,8 +11,8 @@ use std::time::Duration;
 
 const LONGEST: Duration = Duration::from_millis(300);
 
-/// This is not a test by itself, but the process that the next test starts. The process stops, and then waits
-/// for something that never comes.
+/// This function is not a test, but the process that the next test starts. The process is told to stop, and
+/// then waits forever.
 #[test]
 #[ignore = "does not end as a test should"]
 fn a_process_that_hangs_while_it_stops() {

@@ -1,4 +1,4 @@
-//! A stage as a process, and a client that sends exactly the bytes it is told to.
+//! Runs a stage as a process, and clients that send exactly the bytes that a test gives them.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, PipeReader, PipeWriter, Read, Write};
@@ -10,7 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long a test waits for something that must happen. If all is well, no test waits that long.
+/// The time that a test waits for an event that must happen. If nothing fails, no test waits that
+/// long.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 pub(crate) const SINGLE_THREADED: &str = env!("CARGO_BIN_EXE_single_threaded");
@@ -28,7 +29,7 @@ pub(crate) const ENDLESS: &str = "/block?ms=60000";
 /// The stages with event loops.
 pub(crate) const EVENT_LOOPS: [&str; 2] = [REACTOR, MULTI_REACTOR];
 
-/// All stages, in the order of the course.
+/// All stages, in the order in which the course presents them.
 pub(crate) const STAGES: [&str; 8] =
     [SINGLE_THREADED, THREAD_PER_TASK, SHARED_ACCEPT, POOLED, LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
@@ -36,15 +37,15 @@ pub(crate) const STAGES: [&str; 8] =
 pub(crate) const KEEPING_STAGES: [&str; 6] =
     [THREAD_PER_TASK, POOLED, LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
-/// The stages that can be stopped in order.
+/// The stages that can be stopped gracefully.
 pub(crate) const STOPPING_STAGES: [&str; 4] = [LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
-/// Flags that are added to each command. The tests call the server by many names; the tests of `hosts.rs`
-/// start a server that checks the name.
+/// Flags that are added to each command. The tests use many host names for the server; the tests of
+/// `hosts.rs` start a server that checks the name.
 const USUAL: [&str; 4] = ["--addr", "127.0.0.1:0", "--host", "*"];
 
-/// Flags with which a stage never refuses a client because there is no room, however many clients a test
-/// sends.
+/// The flags with which a stage never refuses a client for lack of room, however many clients a test
+/// starts.
 pub(crate) fn room(binary: &str) -> &'static [&'static str] {
     if binary == BOUNDED { &["--queue", "10000"] } else { &[] }
 }
@@ -68,7 +69,8 @@ pub(crate) fn each_of(stages: &[&'static str], flags: &[&str], test: impl Fn(&mu
     });
 }
 
-/// Returns the command of a shell that does something `before` it becomes a stage with these flags.
+/// Returns the shell command that first does something (`before`), and then becomes a stage with
+/// these flags.
 #[cfg(unix)]
 pub(crate) fn shell(before: &str, binary: &str, flags: &[&str]) -> Command {
     let mut command = Command::new("sh");
@@ -76,10 +78,10 @@ pub(crate) fn shell(before: &str, binary: &str, flags: &[&str]) -> Command {
     command
 }
 
-/// A stage that has address space for some twenty threads with 64 MiB of stack each, and for everything else.
-/// The test does not limit the number of threads, because that limit does not bind the superuser, and tests
-/// may run as the superuser. The stacks are so large that a stack is the first thing that does not fit, and
-/// not one of the small allocations of a thread.
+/// A stage that has address space for about twenty threads with a stack of 64 MiB each, and for everything
+/// else. The test does not limit the number of threads, because such a limit does not apply to the superuser,
+/// and the superuser may run the tests. The stacks are so large that a stack is the first allocation that
+/// fails, and not one of the small allocations of a thread.
 #[cfg(target_os = "linux")]
 pub(crate) fn with_few_threads(binary: &str, flags: &[&str]) -> Command {
     let mut command = shell(&format!("ulimit -v {}", 20 * 64 * 1024 + 40 * 1024), binary, flags);
@@ -89,7 +91,7 @@ pub(crate) fn with_few_threads(binary: &str, flags: &[&str]) -> Command {
     command
 }
 
-/// A running stage; it ends with the test.
+/// A running stage, which ends when the test ends.
 pub(crate) struct Stage {
     pub(crate) binary: &'static str,
     child: Child,
@@ -103,22 +105,22 @@ impl Stage {
         Stage::start_command(binary, Command::new(binary).args(flags).env_remove("RUST_LOG"))
     }
 
-    /// Starts a stage that never refuses a client because there is no room.
+    /// Starts a stage that never refuses a client for lack of room.
     pub(crate) fn start_with_room(binary: &'static str, flags: &[&str]) -> Stage {
         Stage::start(binary, &[flags, room(binary)].concat())
     }
 
-    /// Starts a command that becomes a stage: a shell must `exec` the stage, because otherwise the end of the
-    /// test ends only the shell.
+    /// Starts a command that becomes a stage. A shell must `exec` the stage, because otherwise the end of the
+    /// test would end only the shell.
     pub(crate) fn start_command(binary: &'static str, command: &mut Command) -> Stage {
-        // The same number of loops on every machine, unless the test sets another number.
+        // There is the same number of loops on every machine, unless the test sets another number.
         if binary == MULTI_REACTOR && !command.get_args().any(|arg| arg == "--loops") {
             command.args(["--loops", "2"]);
         }
         Stage::start_as_it_is(binary, command.args(USUAL))
     }
 
-    /// Starts a stage with these flags and no others.
+    /// Starts a stage with only these flags.
     pub(crate) fn start_with_only(binary: &'static str, flags: &[&str]) -> Stage {
         Stage::start_as_it_is(binary, Command::new(binary).args(flags).env_remove("RUST_LOG"))
     }
@@ -130,7 +132,7 @@ impl Stage {
         stage
     }
 
-    /// Starts a stage whose log is closed, so that each line that it writes fails.
+    /// Starts a stage whose log is closed, so that writing a line to it fails.
     pub(crate) fn start_with_closed_log(binary: &'static str) -> Stage {
         let (log, stderr) = std::io::pipe().unwrap();
         drop(log);
@@ -139,7 +141,7 @@ impl Stage {
         Stage::start_logging_to(stderr, None, binary, command)
     }
 
-    /// Starts a stage whose log is read by the test, or not at all.
+    /// Starts a stage whose log the test may read.
     pub(crate) fn start_with_unread_log(binary: &'static str, flags: &[&str]) -> (Stage, PipeReader) {
         let (log, stderr) = std::io::pipe().unwrap();
         let mut command = Command::new(binary);
@@ -147,7 +149,7 @@ impl Stage {
         (Stage::start_logging_to(stderr, Some(&log), binary, command), log)
     }
 
-    /// The log is read here if it must explain why there is no address.
+    /// The log is read here if it must explain why the stage printed no address.
     fn start_logging_to(
         stderr: PipeWriter,
         log: Option<&PipeReader>,
@@ -174,19 +176,19 @@ impl Stage {
         Client::connect(self.addr)
     }
 
-    /// Connects a client that has sent a request, and may have to wait for the answer.
+    /// Connects a client that has sent a request, and perhaps must wait for the answer.
     pub(crate) fn ask(&self, target: &str) -> Client {
         let mut client = self.connect();
         client.send(get(target));
         client
     }
 
-    /// Returns what `/stats` says.
+    /// Returns the answer to `/stats`.
     pub(crate) fn stats(&self) -> serde_json::Value {
         serde_json::from_slice(&self.get("/stats").body).unwrap()
     }
 
-    /// Sends one request on its own connection.
+    /// Sends one request on a new connection.
     pub(crate) fn get(&self, target: &str) -> Reply {
         self.connect().get(target)
     }
@@ -207,8 +209,8 @@ impl Stage {
         self.log_line_or_end().expect("a line in the log")
     }
 
-    /// Returns the next line on stderr, or `None` if the process has ended. Skips the report that a flag has
-    /// no effect.
+    /// Returns the next line on stderr, or `None` if the process has ended. Skips the report which says that
+    /// a flag has no effect.
     pub(crate) fn log_line_or_end(&self) -> Option<String> {
         match self.log.recv_timeout(DEADLINE) {
             Ok(line) if line.starts_with("--threads has no effect") => self.log_line_or_end(),
@@ -224,7 +226,7 @@ impl Stage {
         self.log.iter().collect()
     }
 
-    /// Sends a signal, such as `TERM`.
+    /// Sends a signal, such as `TERM`, to the stage.
     #[cfg(unix)]
     pub(crate) fn signal(&self, signal: &str) {
         let script = format!("kill -{signal} {}", self.child.id());
@@ -247,7 +249,7 @@ impl Stage {
         self.tasks().count()
     }
 
-    /// Returns how often the threads of the process have waited for something.
+    /// Returns how often the threads of the process have waited.
     #[cfg(target_os = "linux")]
     pub(crate) fn voluntary_context_switches(&self) -> usize {
         let of_thread = |path: std::path::PathBuf| {
@@ -258,13 +260,13 @@ impl Stage {
         self.tasks().map(of_thread).sum()
     }
 
-    /// How much memory the process has.
+    /// The amount of memory that the process has.
     #[cfg(target_os = "linux")]
     pub(crate) fn resident_kib(&self) -> usize {
         self.status_kib("VmRSS:")
     }
 
-    /// The most memory that the process has had at any time.
+    /// The largest amount of memory that the process has had at any time.
     #[cfg(target_os = "linux")]
     pub(crate) fn peak_kib(&self) -> usize {
         self.status_kib("VmHWM:")
@@ -277,10 +279,11 @@ impl Stage {
         size.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
-    /// Returns how many connections wait to be accepted, as the system's table says.
+    /// Returns how many connections wait to be accepted, according to the system's table.
     #[cfg(target_os = "linux")]
     pub(crate) fn backlog(&self) -> usize {
-        // The number is the second one in the fifth column of a socket that listens (state 0A).
+        // The number is the second one in the fifth column, in the line of a socket that listens
+        // (state 0A).
         let listens = format!(":{:04X} 00000000:0000 0A ", self.addr.port());
         let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
         let (_, queues) = table.lines().find_map(|line| line.split_once(&listens)).unwrap();
@@ -293,7 +296,7 @@ impl Stage {
         tasks.map(|entry| entry.unwrap().path())
     }
 
-    /// How many descriptors the process has open.
+    /// The number of descriptors that the process has open.
     #[cfg(target_os = "linux")]
     pub(crate) fn open_descriptors(&self) -> usize {
         std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
@@ -312,8 +315,8 @@ pub(crate) fn get(target: &str) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n")
 }
 
-/// Makes a directory with a file `large.bin` that is too large for the buffers between a server and its
-/// client; also returns the directory's path.
+/// Makes a directory with a file `large.bin`, which is too large for the buffers between a server and
+/// its client; also returns the path of the directory.
 pub(crate) fn root_with_a_large_file() -> (TempDir, String) {
     let root = tempfile::tempdir().unwrap();
     File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
@@ -321,8 +324,8 @@ pub(crate) fn root_with_a_large_file() -> (TempDir, String) {
     (root, path)
 }
 
-/// Returns the output of a command that should end by itself. If it does not, it is killed, and the test
-/// fails.
+/// Returns the output of a command that is expected to end by itself. If the command does not end by
+/// itself, it is killed, and the test fails.
 pub(crate) fn output_of(command: &mut Command) -> Output {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let deadline = Instant::now() + DEADLINE;
@@ -340,15 +343,15 @@ pub(crate) fn lines(from: impl Read + Send + 'static) -> mpsc::Receiver<String> 
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {
-            // Goes on reading even if there is no receiver, because otherwise the process would wait for room
-            // in the pipe.
+            // The reader continues even if there is no receiver, because otherwise the process would wait for
+            // room in the pipe.
             let _ = tell.send(line);
         }
     });
     told
 }
 
-/// Waits until `holds` returns true, and fails if that takes too long.
+/// Waits until `holds` returns true, and fails if this takes too long.
 pub(crate) fn eventually(otherwise: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + DEADLINE;
     while !holds() {
@@ -357,8 +360,8 @@ pub(crate) fn eventually(otherwise: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Fails unless one of five calls of `attempt` returns a time below `bound`. A wait that is in the code is
-/// there each time, but other work of the machine is not.
+/// Fails unless one of five calls of `attempt` returns a time below `bound`. A wait that is part of the
+/// code happens each time, but other work of the machine does not.
 pub(crate) fn once_of_five(bound: Duration, mut attempt: impl FnMut() -> Duration) {
     let times: Vec<_> = (0..5).map(|_| attempt()).take_while(|&took| took >= bound).collect();
     assert!(times.len() < 5, "never less than {bound:?}: {times:?}");
@@ -370,7 +373,7 @@ pub(crate) struct Client {
     arrived: Vec<u8>,
 }
 
-/// What a stage answered.
+/// The answer of a stage.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -396,7 +399,7 @@ impl Client {
         Client::over(TcpStream::connect_timeout(&addr, DEADLINE).unwrap())
     }
 
-    /// A client with a connection that the test has made.
+    /// Makes a client from a connection that the test has opened.
     pub(crate) fn over(stream: TcpStream) -> Client {
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
         stream.set_write_timeout(Some(DEADLINE)).unwrap();
@@ -413,7 +416,8 @@ impl Client {
         self.send(get(target)).reply()
     }
 
-    /// Reads one response. The response ends where `Content-Length` says, so a wrong length is noticed.
+    /// Reads one response from the connection. The response ends where `Content-Length` says, so
+    /// the test notices a wrong length.
     pub(crate) fn reply(&mut self) -> Reply {
         self.read_reply(true)
     }
@@ -443,7 +447,7 @@ impl Client {
         reply
     }
 
-    /// Fails unless the server closes the connection in order after the bytes that were read, without a
+    /// Fails unless the server closes the connection normally after the bytes that were read, without a
     /// second answer and without a reset.
     pub(crate) fn assert_closed(&mut self) {
         while self.read_some() {}

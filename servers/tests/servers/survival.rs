@@ -1,6 +1,7 @@
-//! Finds out where the stages differ, and makes a table of the differences for the book.
+//! Finds out how the stages differ, and makes a table of the differences for the book.
 //!
-//! `RECORD=1 cargo test --test servers survival` writes the table; without it the test compares.
+//! `RECORD=1 cargo test --test servers survival` writes the table; without `RECORD`, the test
+//! compares the table.
 
 use crate::acceptance::cases::{self, Kind};
 use crate::bounds::{pipeline_endlessly, read_slowly};
@@ -18,7 +19,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{iter, thread};
 
-/// After this time, a client without an answer counts as waiting for another client.
+/// A client that has no answer after this time counts as waiting for another client.
 const LONG_ENOUGH: Duration = Duration::from_secs(3);
 
 /// The number of clients, which is also the number of threads of each stage.
@@ -68,15 +69,16 @@ fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
     for client in &mut busy {
         client.send(bytes);
     }
-    // A client that has sent something before the server looks is not silent, and the server waits for it.
+    // A client that has sent something before the server reads is not silent, so the server waits
+    // for it.
     let other = stage.ask("/hello");
     if answered(&other) { "answered" } else { "left waiting" }.to_owned()
 }
 
 fn no_place(binary: &'static str) -> String {
     let stage = Stage::start(binary, &["--quiet", "--threads", "8", "--max-connections", "4"]);
-    // Each client is told to continue, so it has its place. A single thread would tell the second client only
-    // when it has finished with the first.
+    // Each client is told to continue, so it has a place. A single thread would tell the second client to
+    // continue only when it has finished with the first client.
     let count = if binary == SINGLE_THREADED { 1 } else { 4 };
     let _served: Vec<_> = (0..count).map(|_| Upload::begin(&stage)).collect();
     let mut next = stage.connect();
@@ -96,7 +98,8 @@ fn answered(client: &Client) -> bool {
 
 fn rush(binary: &'static str) -> String {
     let stage = start(binary);
-    // The server may close a client that is silent for a second, so each client sends its request at once.
+    // The server may close the connection of a client that is silent for a second, so each client
+    // sends its request at once.
     let mut clients: Vec<_> = (0..200).map(|_| stage.ask("/block?ms=20")).collect();
     statuses(&mut clients)
 }
@@ -117,7 +120,7 @@ fn silent_clients(binary: &'static str) -> String {
     let stage = start(binary);
     let mut silent: Vec<_> = (0..THREADS).map(|_| stage.connect()).collect();
     stage.assert_alive();
-    // It is a matter of chance which of them must go.
+    // Which of the clients is closed depends on chance.
     let mut is_closed = |client: &mut Client| {
         client.stream.set_read_timeout(Some(LONG_ENOUGH / 40)).unwrap();
         matches!(client.stream.read(&mut [0]), Ok(0))
@@ -144,7 +147,7 @@ fn idle_wakeups(binary: &'static str) -> String {
     let before = stage.voluntary_context_switches();
     thread::sleep(Duration::from_secs(1));
     match stage.voluntary_context_switches() - before {
-        // A few waits are allowed, because some threads may not have been asleep at the beginning.
+        // A few waits are allowed, because some threads perhaps were not asleep at the beginning.
         0..=60 => "never",
         // The threads have waited 400 times, or less often if the machine is busy.
         _ => "20 times a second",
@@ -155,21 +158,21 @@ fn idle_wakeups(binary: &'static str) -> String {
 fn threads_for_a_crowd(binary: &'static str) -> String {
     let stage = start(binary);
     let _crowd: Vec<_> = (0..100).map(|_| stage.connect()).collect();
-    // These stages have all their threads from the start, however many clients they have accepted.
+    // All threads of these stages exist from the start, however many clients were accepted.
     if ![SINGLE_THREADED, SHARED_ACCEPT].contains(&binary) {
         eventually("not all are accepted", || stage.backlog() == 0);
     }
     let mut before = (usize::MAX, 0);
     eventually("the number of threads goes up and up", || {
-        // This waits for the client that was accepted last: if its thread is started at all, that happens at
-        // this moment.
+        // This call waits for the client that was accepted last: if a thread is started for that client at
+        // all, it is started now.
         thread::sleep(Duration::from_millis(100));
         let threads = stage.threads();
         before = if threads == before.0 { (threads, before.1 + 1) } else { (threads, 0) };
         before.1 == 5
     });
-    // A stage that ends in order has a thread that waits for SIGHUP, unless these tests were started with
-    // SIGHUP ignored.
+    // A stage that ends gracefully has a thread that waits for SIGHUP, unless these tests were started
+    // with SIGHUP ignored.
     let ends_in_order = STOPPING_STAGES.contains(&binary);
     (before.0 + usize::from(ends_in_order && hangup() != "HUP")).to_string()
 }
@@ -200,15 +203,16 @@ fn panics(binary: &'static str) -> String {
     "500, and it goes on".to_owned()
 }
 
-/// Sixty clients stay connected, but there is address space for only some twenty threads.
+/// Sixty clients stay connected, but there is address space for only about twenty threads.
 fn few_threads(binary: &'static str) -> String {
     let mut command = with_few_threads(binary, &["--quiet", "--threads", "100"]);
     if !binary.ends_with("shared_accept") {
         let stage = Stage::start_command(binary, &mut command);
-        // A pool in which no thread is running refuses the task, so one thread is started before the crowd
-        // comes.
+        // A pool that has no running thread refuses the task, so one thread is started before the clients
+        // connect.
         stage.assert_alive();
-        // The server may close a client that is silent for long, so each client sends its request at once.
+        // The server may close the connection of a client that is silent for long, so each client
+        // sends its request at once.
         let mut clients: Vec<_> = (0..60).map(|_| stage.ask("/hello")).collect();
         let statuses: Vec<_> = clients.iter_mut().map(|client| client.reply().status).collect();
         drop(clients);
@@ -222,7 +226,8 @@ fn few_threads(binary: &'static str) -> String {
     "does not start, and says so".to_owned()
 }
 
-/// Sends a signal when the server has read the head of a request, and has told the client to continue.
+/// Sends a signal when the server has read the head of a request and has told the client to
+/// continue.
 fn terminated(binary: &'static str) -> String {
     let mut stage = start(binary);
     let mut client = stage.connect();
@@ -264,7 +269,7 @@ fn terminated_under_load(binary: &'static str) -> String {
         move || answers.inspect(|_| tell.send(()).unwrap_or_default()).filter(String::is_empty).count()
     };
     let asking: Vec<_> = (0..150).map(|_| thread::spawn(ask(tell.clone()))).collect();
-    // By then most clients have had an answer, and have sent the next request.
+    // At that time most clients have had an answer, and have sent the next request.
     answered.iter().take(1_000).for_each(drop);
     stage.signal("TERM");
     let cut_off: usize = asking.into_iter().map(|client| client.join().unwrap()).sum();
@@ -274,7 +279,7 @@ fn terminated_under_load(binary: &'static str) -> String {
 fn pipelining_clients(binary: &'static str) -> String {
     let stage = start(binary);
     let pipelining: Vec<_> = (0..THREADS).map(|_| pipeline_endlessly(&stage)).collect();
-    // Each client has had an answer, and with four threads all clients go on, if they can.
+    // Each client has had an answer; with four threads, all clients continue if they can.
     assert!(pipelining.iter().all(|answered| answered.recv().is_ok()));
     served(stage.connect())
 }
@@ -313,7 +318,7 @@ fn uploads(binary: &'static str) -> String {
 
 fn unread_log(binary: &'static str) -> String {
     let (stage, _log) = Stage::start_with_unread_log(binary, &["--threads", "4"]);
-    // More requests than there is room for lines in a pipe.
+    // These are more requests than a pipe has room for lines.
     (0..2_000).for_each(|_| stage.assert_alive());
     "answered".to_owned()
 }
@@ -340,7 +345,7 @@ fn table() -> String {
         let _ = write!(table, " `{name}` |");
     }
     let _ = writeln!(table, "\n|---|{}", "---|".repeat(STAGES.len()));
-    // Here the stages do not differ, because otherwise the acceptance suite would have failed.
+    // The stages do not differ here, because otherwise the acceptance suite would have failed.
     for (kind, what) in [
         (Kind::Valid, "valid requests, answered as they should be"),
         (Kind::Refused, "requests to refuse, refused"),

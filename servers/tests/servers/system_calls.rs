@@ -1,4 +1,4 @@
-//! Tests how many system calls a request takes, as `strace` counts them; if there is no `strace`, nothing is
+//! Tests how many system calls a request takes, as `strace` counts them. Without `strace`, nothing is
 //! tested.
 
 use crate::support::{MULTI_REACTOR, POOLED, SINGLE_THREADED, Stage, eventually};
@@ -13,8 +13,8 @@ const REQUESTS: [u64; 2] = [100, 600];
 
 type Calls = BTreeMap<String, u64>;
 
-/// All system calls, except for those by which the standard library checks, in a debug build, that a
-/// descriptor which it closes is open.
+/// All system calls, except the calls with which the standard library checks, in a debug build, that
+/// a descriptor is open when it is closed.
 fn total(calls: &Calls) -> u64 {
     let checks = if cfg!(debug_assertions) { calls.get("fcntl").copied().unwrap_or(0) } else { 0 };
     calls["total"] - checks
@@ -51,8 +51,8 @@ fn traced(binary: &'static str, root: &Path, requests: impl FnOnce(&Stage)) -> C
     rows.filter_map(|row| Some(((*row.last()?).to_owned(), row.get(3)?.parse().ok()?))).collect()
 }
 
-/// The calls that one more request takes. Calls that happen in only some requests, such as after a time-out,
-/// are rounded away.
+/// The system calls that one more request takes. Calls that occur in only some requests, such as after a
+/// time-out, are rounded away.
 fn per_request(binary: &'static str, root: &Path, requests: impl Fn(&Stage, u64)) -> Calls {
     let [few, many] = REQUESTS.map(|count| traced(binary, root, |stage| requests(stage, count)));
     let more = REQUESTS[1] - REQUESTS[0];
@@ -85,9 +85,9 @@ fn a_small_file_takes_few_system_calls() {
         }
     });
     assert!(total(&kept) <= 6, "{kept:?}");
-    // The stage has only one thread, because it depends on chance how often the threads of a pool wake each
-    // other. The thread is kept busy while the clients connect and send, so that it finds each request there:
-    // to wait for a request takes two more calls.
+    // The stage has only one thread, because the threads of a pool wake each other a random number of times.
+    // The thread is kept busy while the clients connect and send, so that it finds each request there;
+    // waiting for a request would take two more calls.
     let alone = |path: &'static str| {
         per_request(SINGLE_THREADED, &root, move |stage, count| {
             let mut holder = stage.connect();
@@ -106,15 +106,15 @@ fn a_small_file_takes_few_system_calls() {
             }
         })
     };
-    // The calls are: the connection is accepted and closed, the request is read, the answer is written; the
-    // file is opened, examined, read and closed.
+    // These calls are made: the connection is accepted and closed, the request is read, and the answer is
+    // written; the file is opened, examined, read and closed.
     let (file, hello) = (alone("/small.bin"), alone("/hello"));
     assert!(total(&file) <= 8, "{file:?}");
     assert!(total(&hello) <= 4, "{hello:?}");
 }
 
-/// All calls except those in which a loop waits: how many there are depends on how many clients have sent
-/// something each time.
+/// The test counts all calls except those in which a loop waits. The number of waits depends on how many
+/// clients have sent something each time.
 fn but_for_waits(calls: &Calls) -> u64 {
     let waits =
         ["epoll_wait", "epoll_pwait", "sched_yield"].iter().filter_map(|name| calls.get(*name)).sum::<u64>();
@@ -160,7 +160,7 @@ fn an_event_loop_reads_once_and_writes_once() {
             client.assert_closed();
         }
     });
-    // The connection is accepted, registered, read, written and closed; and the loop tries to accept another
+    // The connection is accepted, registered, read, written and closed, and the loop tries to accept another
     // connection.
     assert!(but_for_waits(&connection) <= 6, "{connection:?}");
 }

@@ -1,4 +1,5 @@
-//! Tests the stage that starts a thread for each connection, on a system that gives no more threads.
+//! Tests the stage that starts a thread for each connection, on a system that allows no more
+//! threads.
 
 use crate::support::{Client, Stage, THREAD_PER_TASK, eventually, with_few_threads};
 

@@ -1,5 +1,5 @@
-//! Tests what a stage shows of itself: at `/stats` and `/metrics`, and with `--watch` even while all its
-//! threads are busy.
+//! Tests what a stage reports about itself: at `/stats` and `/metrics`, and with `--watch` even while
+//! all its threads are busy.
 
 use crate::command_line::assert_fails;
 use crate::support::{
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 
-/// Returns the address that is announced in the second line of output.
+/// Returns the address that the second line of output announces.
 fn watch_addr(stage: &Stage) -> SocketAddr {
     let line = stage.output_line();
     let addr = line.strip_prefix("watch on http://").and_then(|addr| addr.strip_suffix('/'));
@@ -29,8 +29,8 @@ fn watched(addr: SocketAddr) -> Value {
     stats_of(Client::connect(addr))
 }
 
-/// Returns the values of `/metrics`, by name and labels as they are written. Fails if the text does not
-/// follow the format.
+/// Returns the values of `/metrics`, by name and labels in their written form. Fails if the text does
+/// not follow the format of Prometheus.
 fn metrics(mut client: Client) -> HashMap<String, String> {
     let reply = client.get("/metrics");
     assert_eq!((reply.status, reply.header("Content-Type")), (200, Some(TEXT_TYPE)));
@@ -61,7 +61,7 @@ fn name_of(sample: &str) -> &str {
     sample.split_once('{').map_or(sample, |(name, _)| name)
 }
 
-/// `{a="b",c="d"}`; in these tests no value has a quotation mark.
+/// The labels have the form `{a="b",c="d"}`; in these tests no value has a quotation mark.
 fn are_labels(text: &str) -> bool {
     let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
     let is_label = |label: &str| {
@@ -75,7 +75,8 @@ fn are_labels(text: &str) -> bool {
     inner.is_some_and(|inner| inner.split(',').all(is_label))
 }
 
-/// With these flags, two requests keep both threads busy, so that the stage itself answers nothing.
+/// With these flags, two requests keep both threads busy, so that the stage itself cannot answer
+/// any request.
 const SATURATED: [&str; 7] =
     ["--quiet", "--watch", "127.0.0.1:0", "--threads", "2", "--header-timeout", "10m"];
 
@@ -124,8 +125,7 @@ fn json_and_text_say_the_same() {
             let stats = watched(watch);
             stats["server"]["connections"] == 0 && stats["pool"]["active"].as_u64().unwrap_or(0) == 0
         });
-        // From now on nothing changes between two measurements, except for the resources that the process has
-        // used.
+        // From now on only the resources of the process change between two measurements.
         let (stats, metrics) = (watched(watch), metrics(Client::connect(watch)));
         let mut compared = 0;
         for family in families().filter(|family| !family.group.is_empty() && family.group != "process") {
@@ -179,8 +179,8 @@ fn refusals_are_counted_by_kind() {
     });
 }
 
-/// A connection that is not served does not count as a request; the policy decides whether its client is
-/// told.
+/// A connection that is not served does not count as a request; the policy decides whether its client
+/// gets an answer.
 #[test]
 fn connections_that_are_not_served_are_counted_by_what_they_are_told() {
     for (policy, reason) in [("abort", "turned_away"), ("discard", "closed_unanswered")] {
@@ -242,8 +242,8 @@ fn the_loops_connections_add_up() {
     );
 }
 
-/// A request that is answered on the loop itself is also shown: in this way the user sees a handler that
-/// should have been handed over.
+/// A request that the loop itself answers is also shown, so that the user sees a handler that should run
+/// on another thread.
 #[test]
 fn a_loop_that_is_held_up_shows_by_what() {
     let stage =
@@ -306,8 +306,8 @@ fn half_a_head(addr: SocketAddr) -> Client {
     client
 }
 
-/// The address only shows numbers: it has no endpoint that computes, waits or stops the stage, and no page of
-/// another site can read it.
+/// The address of `--watch` only shows numbers: it has no endpoint that computes, waits or stops the stage,
+/// and no page of another site can read it.
 #[test]
 fn who_watches_can_do_nothing_else() {
     let stage =
@@ -335,8 +335,8 @@ fn who_watches_can_do_nothing_else() {
 fn an_address_that_is_taken_is_said_before_the_stage_listens() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
-    // While the first address is taken, no other test gets this port; and Linux has more than one loopback
-    // address.
+    // While the first address is taken, no other test gets this port; the test uses another loopback
+    // address, because Linux has more than one.
     let free = taken.replace("127.0.0.1", "127.0.0.2");
     for binary in STAGES {
         let flags = ["--addr", "127.0.0.1:0", "--watch", &taken];
@@ -348,7 +348,7 @@ fn an_address_that_is_taken_is_said_before_the_stage_listens() {
     }
 }
 
-/// Only watchers see what other clients ask for.
+/// Only watchers see the requests of other clients.
 #[test]
 fn a_stage_that_is_not_watched_shows_no_requests() {
     let stage = Stage::start(THREAD_PER_TASK, &["--quiet"]);
@@ -373,7 +373,8 @@ fn the_readme_tells_every_family() {
     assert_eq!(rows, expected, "write this:\n{}", expected.join("\n"));
 }
 
-/// Requests that wait are not connections that wait: each loop has accepted all connections.
+/// Requests that wait are different from connections that wait: each loop has accepted all
+/// connections.
 #[test]
 fn an_event_loop_with_a_full_pool_counts_who_waits() {
     for binary in EVENT_LOOPS {

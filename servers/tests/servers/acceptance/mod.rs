@@ -1,12 +1,12 @@
 //! Checks what every stage must do with the bytes that clients send; the checks are written once, for all
 //! stages.
 //!
-//! The cases are data. Each case is sent whole, and byte by byte; `fuzz.rs` cuts each case in two at every
-//! place. A case that is sent whole is followed by another request. If the case is understood, the next
-//! request must be answered, which shows that the server has found the end of the case; if the case is
-//! refused, the next request must not be answered. Each case that is refused is also sent after a slow
-//! request: the refusal must wait for the answer to that request, and must not change meanwhile. The tests of
-//! slow clients are in `timeouts.rs` and `floods.rs`.
+//! The cases are written as data. Each case is sent in one piece, and also byte by byte; `fuzz.rs` cuts each
+//! case in two at every position. A case that is sent in one piece is followed by another request. If the
+//! server understands the case, it must answer the next request, which shows that the server has found the
+//! end of the case. If it refuses the case, it must not answer the next request. Each case that is refused is
+//! also sent after a slow request: the refusal must wait for the answer to that request, and must stay the
+//! same. The tests of slow clients are in `timeouts.rs` and `floods.rs`.
 
 pub(crate) mod cases;
 
@@ -21,7 +21,7 @@ use std::time::Instant;
 
 const FOLLOWER: &[u8] = b"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
 
-/// Reads exactly the answers to a case. Returns the last of them.
+/// Reads exactly the answers to a case. Returns the last of the answers.
 fn assert_answered(case: &Case, client: &mut Client, how: &str) -> Reply {
     let mut last = None;
     for &expected in &case.answers {
@@ -39,7 +39,7 @@ fn assert_answered(case: &Case, client: &mut Client, how: &str) -> Reply {
     last.expect("each case has an answer")
 }
 
-/// Returns what the first of these requests says about its connection.
+/// Returns what the answer to the first of these requests says about its connection.
 fn wants_keep_alive(bytes: &[u8]) -> bool {
     let now = Instant::now();
     let mut conversation = Conversation::new(&Limits::default(), now);
@@ -85,7 +85,7 @@ fn every_case_is_answered_when_it_arrives_whole() {
     });
 }
 
-/// Cases that can be split: a stage that keeps no connection may close between two requests.
+/// The cases that can be split: a stage that keeps no connection may close it between two requests.
 fn single_requests() -> impl Iterator<Item = Case> {
     // The server may send a refusal and close the connection while the rest of an overlong request is still
     // being sent.
@@ -106,13 +106,13 @@ fn every_request_is_answered_when_it_arrives_byte_by_byte() {
     });
 }
 
-/// The number of cases at a time is so small that the threads are enough, even if some still serve earlier
+/// Few cases run at a time, so that the threads are enough, even if some threads still serve earlier
 /// clients whose end they have not noticed.
 const AT_ONCE: usize = 60;
 
-/// A stage that hands jobs over finds the refusal while the first answer is being made, and the rest arrives
-/// after that. The other stages read on only after that answer, so the cases that are sent in two halves are
-/// divided among them.
+/// A stage that hands jobs over finds the refusal while the first answer is computed, and the rest of the
+/// case arrives after that. The other stages read on only after the first answer, so the cases that are
+/// sent in two halves are divided among these stages.
 #[test]
 fn a_refusal_is_the_same_behind_a_request_that_takes_its_time() {
     const SLOW: &[u8] = b"GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -174,7 +174,7 @@ fn who_waits_for_100_continue_is_told_to_go_on() {
             client.send([body.as_bytes(), FOLLOWER].concat());
             assert_eq!(client.reply().text(), "abc");
             assert_eq!(client.reply().text(), "Hello, world!");
-            // A client that does not wait for permission need not get it.
+            // A client that does not wait for permission does not have to get it.
             assert_eq!(stage.connect().send(head + body).reply().status, 200);
         }
         let too_large =
@@ -183,7 +183,7 @@ fn who_waits_for_100_continue_is_told_to_go_on() {
     });
 }
 
-/// Otherwise the client would be told to send a body that the server then refuses.
+/// Otherwise the server would tell the client to send a body, and then refuse the body.
 #[test]
 fn who_waits_for_100_continue_is_refused_at_once() {
     every_stage(&["--quiet"], |stage| {
@@ -203,7 +203,7 @@ fn who_waits_for_100_continue_is_refused_at_once() {
             );
             client.assert_closed();
         }
-        // A client whose body has already arrived is not told to send it.
+        // A client whose body has already arrived is not asked to send it.
         let whole = "POST /hello HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc";
         let mut client = stage.connect();
         client.send([whole.as_bytes(), FOLLOWER].concat());
@@ -212,14 +212,14 @@ fn who_waits_for_100_continue_is_refused_at_once() {
     });
 }
 
-/// The client may send its body nevertheless (RFC 9110, 10.1.1), and read the answer only after that.
+/// The client may still send its body (RFC 9110, 10.1.1), and read the answer only after that.
 #[test]
 fn who_expects_100_continue_and_does_not_wait_reads_the_refusal() {
     every_stage(&["--quiet"], |stage| {
         let mut client = stage.connect();
         client.send("POST /hello HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n");
         for _ in 0..100 {
-            // The client sends for a second in all: it is slow, and does not wait for anything.
+            // The client sends for a second in total: it is slow, but does not wait for anything.
             thread::sleep(Duration::from_millis(10));
             client.send("a");
         }

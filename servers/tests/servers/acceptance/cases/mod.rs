@@ -14,16 +14,17 @@ use valid::{VALID, VALID_CHUNKS, VALID_FIELDS};
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
-    /// The statuses of the answers, in order.
+    /// The statuses of the answers, in the order of the requests.
     pub(crate) answers: Vec<u16>,
     pub(crate) kind: Kind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// One request that the server understands, whatever the answer is.
+    /// One request that the server understands, whatever the answer.
     Valid,
-    /// A request that is refused; after it the connection is closed, whatever follows.
+    /// A request that is refused; after the refusal the connection is closed, whatever follows the
+    /// request.
     Refused,
     /// Several requests in a row.
     Pipelined,

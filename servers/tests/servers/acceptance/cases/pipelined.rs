@@ -1,8 +1,8 @@
-//! Several requests in a row. Each request begins where the one before ends, and smuggling is an attack on
-//! this place.
+//! Several requests in a row. Each request begins where the previous request ends; smuggling is an attack
+//! on this boundary.
 
-/// The requests arrive as one piece, and a stage that keeps no connection open answers all that it has
-/// received before it closes.
+/// The requests arrive as one piece. A stage that keeps no connection open answers all requests that
+/// it has received before it closes the connection.
 pub(super) const PIPELINED: &[(&str, &str, &[u16])] = &[
     ("two", "GET /hello HTTP/1.1\r\nHost: h\r\n\r\nGET /stats HTTP/1.1\r\nHost: h\r\n\r\n", &[200, 200]),
     (

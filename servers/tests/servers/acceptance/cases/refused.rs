@@ -1,5 +1,5 @@
-//! Requests that are refused. Each is in the list because some other server or proxy understands it
-//! differently.
+//! Requests that are refused. Each request is in the list because some other server or proxy
+//! understands it differently.
 
 pub(super) const REFUSED: &[(&str, &str, u16)] = &[
     ("no-host", "GET /hello HTTP/1.1\r\n\r\n", 400),
@@ -155,7 +155,7 @@ pub(super) const REFUSED: &[(&str, &str, u16)] = &[
     ("coding-odd-of-get", "GET /hello HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: x\r\n\r\n", 400),
 ];
 
-/// Each line is the last field of a POST.
+/// Each line of this list is the last field of a POST.
 pub(super) const REFUSED_FIELDS: &[(&str, &str, u16)] = &[
     ("length-twice", "Content-Length: 3\r\nContent-Length: 3", 400),
     ("two-lengths", "Content-Length: 3\r\nContent-Length: 4", 400),
@@ -274,7 +274,7 @@ pub(super) const REFUSED_FIELDS: &[(&str, &str, u16)] = &[
     ("length-fields-and-coding", "Content-Length: 3\r\nTransfer-Encoding: chunked\r\nContent-Length: 3", 400),
 ];
 
-/// Each line is the body of a POST in chunks.
+/// Each line of this list is the body of a POST in chunks.
 pub(super) const REFUSED_CHUNKS: &[(&str, &str)] = &[
     ("chunk-without-size", "\r\nabc\r\n0\r\n\r\n"),
     ("chunk-of-odd-size", "g\r\nabc\r\n0\r\n\r\n"),

@@ -1,4 +1,4 @@
-//! Requests that the server understands, whatever the answer is.
+//! Requests that the server understands, whatever the answer.
 
 pub(super) const VALID: &[(&str, &str, u16)] = &[
     ("get", "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n", 200),
@@ -103,7 +103,7 @@ pub(super) const VALID: &[(&str, &str, u16)] = &[
     ),
 ];
 
-/// Each line is a field in the head of a GET.
+/// Each line of this list is a field in the head of a GET.
 pub(super) const VALID_FIELDS: &[(&str, &str, u16)] = &[
     ("field-empty", "A:", 200),
     ("field-without-space", "A:b", 200),
@@ -132,7 +132,7 @@ pub(super) const VALID_FIELDS: &[(&str, &str, u16)] = &[
     ("range-several", "Range: bytes=0-1,3-4, -5", 200),
 ];
 
-/// Each line is the body of a POST in chunks; the request is answered with 200.
+/// Each line of this list is the body of a POST in chunks; the request is answered with 200.
 pub(super) const VALID_CHUNKS: &[(&str, &str)] = &[
     ("chunks", "3\r\nabc\r\n0\r\n\r\n"),
     ("chunks-none", "0\r\n\r\n"),
