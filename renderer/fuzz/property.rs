@@ -1,10 +1,12 @@
-//! Properties of the page that is parsed from any bytes.
+//! Properties of the page that is parsed from any input.
 //!
 //! 1. Nothing panics.
-//! 2. The page never has more than the limits allow, and no block is so long that its layout takes for ever.
+//! 2. The page never has more elements or text than the limits allow, and no block is so long that
+//!    its layout takes forever.
 //! 3. The place of an image is its index; a styled part of a text begins and ends between two characters.
 //! 4. A page that came over the network shows no file.
-//! 5. The page can be laid out and painted, with a gap for every image, and the picture is within its limit.
+//! 5. The page can be laid out and painted, with a gap for every image, and the picture is within
+//!    its size limit.
 
 use renderer::layout::LayoutOptions;
 use renderer::page::{PageLimits, Source, TextKind, Viewport};
@@ -18,7 +20,7 @@ const LONGEST_BLOCK: usize = 40 << 10;
 /// cut off.
 const PIXELS: u64 = 30_000;
 
-/// Limits with room for any small page, and limits so small that small inputs exceed them.
+/// Limits with room for any small page, and limits that even small inputs exceed.
 pub(crate) fn all_limits() -> [PageLimits; 2] {
     [
         PageLimits { elements: 20_000, text: 4 << 20, viewport: Viewport::USUAL },

@@ -1,11 +1,11 @@
-//! The command line that all strategies share, so that one can replace another.
+//! The command line that all strategies share, so that one strategy can replace another.
 
 use crate::demo::{DemoImage, DemoOptions, demo_image};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Threads that a pool may have.
+/// The number of threads that a pool may have.
 const MOST_THREADS: usize = 1000;
 
 /// The flags of every strategy.

@@ -1,11 +1,11 @@
 //! Records the picture each time it changes: as a PNG file for each change, and as one animated picture of
 //! all changes.
 //!
-//! Encoding a frame takes longer than painting it, so a separate thread writes the frames, because recording
-//! must not delay the page. The thread that paints hands over the pixels that have changed, and never waits
-//! for a disk. A place on the page is painted three times at most: empty, with text or a place-holder, and as
-//! it will stay. So the pixels that wait to be written are those of three pictures at most, however slow the
-//! writing is. The animated picture is made of the files at the end.
+//! Encoding a frame takes longer than painting it. So a separate thread writes the frames, and recording does
+//! not delay the page. The thread that paints sends the changed pixels to the writing thread, and never waits
+//! for a disk. A place on the page is painted three times at most: empty, with text or a place-holder, and in
+//! its final look. So the pixels that wait to be written are those of at most three pictures, however slow
+//! the writing is. In the end, the animated picture is made from the files.
 
 use crate::layout::Area;
 use crate::timeline::{Activity, Timeline};
@@ -19,16 +19,16 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How many frames are written. When there are so many, each new frame replaces the last one, so that the
-/// final page is always recorded.
+/// The number of frames that are written. When this number is reached, each new frame replaces the last
+/// one, so that the final page is always recorded.
 const MOST_FRAMES: usize = 1000;
 
-/// The shortest time of a frame: viewers do not agree about shorter ones.
+/// The shortest time of a frame: viewers treat shorter times differently.
 const SHORTEST: Duration = Duration::from_millis(10);
 
 const ANIMATION: &str = "animation.png";
 
-/// How long the last frame of the animated picture stays.
+/// The time for which the last frame of the animated picture is shown.
 const LAST: Duration = Duration::from_secs(2);
 
 /// Makes the directory if it does not exist.
@@ -46,7 +46,7 @@ pub struct Frames {
     thread: JoinHandle<anyhow::Result<()>>,
 }
 
-/// The new pixels of a part of the picture, and the time of the change.
+/// The changed pixels of a part of the picture, and the time of the change.
 struct Change {
     at: Duration,
     area: Area,
@@ -54,12 +54,14 @@ struct Change {
 }
 
 impl Frames {
-    /// Writes frames into this directory, which is made if it does not exist. Frames of an earlier run are
-    /// removed from the directory. `size` is the size of the picture. Each frame is a bar in the timeline.
-    /// After `stop`, only the last of the frames that are not written yet is written.
+    /// Makes a writer of frames for this directory, which is created if it does not exist. Frames of an
+    /// earlier run are removed from the directory. `size` is the size of the whole picture. Each frame is
+    /// a bar in the timeline. After `stop` is cancelled, only the last of the unwritten frames is
+    /// written.
     ///
     /// # Errors
-    /// A sentence, if the directory cannot be made, read or written to, or the system gives no thread.
+    /// Returns a sentence, if the directory cannot be made, read or written to, or if the system
+    /// gives no thread.
     pub fn into(
         directory: PathBuf,
         size: (u32, u32),
@@ -82,18 +84,19 @@ impl Frames {
         Ok(Frames { changes, thread: thread.context("there is no thread for the frames")? })
     }
 
-    /// Notes that a part of the picture has changed, at a time counted from the start. The pixels are opaque,
-    /// four bytes each, row by row. If all pixels are as before, no frame is written. Does not wait for the
-    /// file; [`finish`](Frames::finish) reports a failure.
+    /// Records that a part of the picture has changed, at a time counted from the start. The pixels are
+    /// opaque, four bytes each, row by row. If all pixels are as before, no frame is written. The call does
+    /// not wait for the file; [`finish`](Frames::finish) reports a failure.
     pub fn add(&self, at: Duration, area: Area, pixels: Vec<u8>) {
         let _ = self.changes.send(Change { at, area, pixels }); // `finish` reports a failure
     }
 
-    /// Waits until all frames are written, and also `animation.png`, an animated picture that shows the
-    /// frames in order and at their times.
+    /// Waits until all frames are written. Also writes `animation.png`, an animated picture that shows
+    /// the frames in order and at their times.
     ///
     /// # Errors
-    /// A sentence, if a file cannot be read or written. After the first failure no more frames are written.
+    /// Returns a sentence, if a file cannot be read or written. After the first failure no more
+    /// frames are written.
     pub fn finish(self) -> anyhow::Result<()> {
         drop(self.changes);
         self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
@@ -104,7 +107,7 @@ impl Frames {
 struct Writer {
     directory: PathBuf,
     size: (u32, u32),
-    /// The picture as of the last change.
+    /// The picture after the last change.
     picture: Vec<u8>,
     /// The time of each frame.
     times: Vec<Duration>,
@@ -133,7 +136,7 @@ impl Writer {
         self.animate(&path).with_context(|| format!("the animated picture {} cannot be made", path.display()))
     }
 
-    /// Applies a change to the picture. Returns whether the picture differs now.
+    /// Applies a change to the picture. Returns whether the picture has changed.
     fn apply(&mut self, Change { area, pixels, .. }: Change) -> bool {
         if pixels.len() == self.picture.len() {
             let differs = self.picture != pixels;
@@ -199,7 +202,7 @@ fn rgb_of(path: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(pixels)
 }
 
-/// A PNG file of opaque pixels, four bytes each, row by row.
+/// Returns a PNG file of opaque pixels, four bytes each, row by row.
 pub(crate) fn png(width: u32, height: u32, pixels: &[u8]) -> Vec<u8> {
     let rgb: Vec<u8> = pixels.chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
     let mut file = Vec::new();

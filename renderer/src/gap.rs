@@ -1,12 +1,15 @@
-//! Why something is missing in a picture: every way in which an image can fail, as a value.
+//! The reasons why something is missing in a picture: every way in which an image can fail, as a
+//! value.
 //!
-//! A page with gaps is better than no page. Each gap has its reason in its place in the picture, in the
-//! summary and in `--json`; the words are in this module, so that they are the same in all three.
+//! A page that has gaps is better than no page. Each gap shows its reason in its place in the picture,
+//! in the summary and in `--json`. The words are in this module, so that they are the same in all three
+//! outputs.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Why an image is not in the picture. `Display` gives a short phrase, such as `the server answered 404`.
+/// The reason why an image is not in the picture. `Display` formats it as a short phrase, such as
+/// `the server answered 404`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Gap {
@@ -16,44 +19,44 @@ pub enum Gap {
     Unreachable(String),
     /// The server answered with a status that is not a success.
     Status(u16),
-    /// Too many redirects.
+    /// There were too many redirects.
     Redirects {
-        /// How many redirects are followed.
+        /// The number of redirects that are followed.
         most: usize,
     },
     /// The connection broke before the answer was complete.
     Broken(String),
     /// The image did not arrive in time.
     TimedOut {
-        /// How long the image had.
+        /// The time that the image had.
         after: Duration,
     },
-    /// More bytes than are allowed.
+    /// The answer has more bytes than are allowed.
     TooManyBytes {
-        /// How many bytes are allowed.
+        /// The number of bytes that are allowed.
         limit: u64,
     },
-    /// More pixels than are allowed.
+    /// The image has more pixels than are allowed.
     TooManyPixels {
-        /// How many pixels the image claims to have.
+        /// The number of pixels that the image claims to have.
         pixels: u64,
-        /// How many pixels are allowed.
+        /// The number of pixels that are allowed.
         limit: u64,
     },
     /// The bytes are not an image of a known format.
     NotAnImage(String),
     /// The page has more images than are loaded.
     TooManyImages {
-        /// How many images are loaded.
+        /// The number of images that are loaded.
         limit: usize,
     },
-    /// Its place is below the end of the picture.
+    /// The place of the image is below the end of the picture.
     OutsideThePicture,
     /// The task that loaded the image panicked.
     Panicked(String),
     /// The task that loaded the image was cancelled.
     Cancelled(String),
-    /// No task has tried to load it: the program was stopped before.
+    /// No task has tried to load the image: the program was stopped before.
     NotLoaded,
 }
 

@@ -1,4 +1,5 @@
-//! Loads one image, from its reference on the page to its pixels: the work of a task, in any strategy.
+//! Loads one image, from its reference on the page to its pixels. In every strategy, this is the
+//! work of a task.
 
 use crate::fetch::fetch;
 use crate::gap::Gap;
@@ -13,10 +14,10 @@ use std::time::Duration;
 
 /// Loads images: fetches and decodes them, on the calling thread.
 ///
-/// The loader has no threads, and decides nothing about the order. A strategy decides which threads call
-/// [`load`](Loader::load) and which threads wait for the result.
+/// The loader has no threads, and does not decide about the order. A strategy decides which threads call
+/// [`load`](Loader::load), and which threads wait for the result.
 pub struct Loader {
-    /// For each image in the picture, the width and height of the largest place where it is shown.
+    /// The width and height of the largest place where each image in the picture is shown.
     rooms: HashMap<usize, (u32, u32)>,
     limits: ImageLimits,
     timeout: Duration,
@@ -24,19 +25,20 @@ pub struct Loader {
     observer: Box<dyn Fn(&ImageRef) + Send + Sync>,
 }
 
-/// The result for an image.
+/// The result of loading an image.
 #[derive(Debug)]
 pub struct Loaded {
-    /// Its place on the page.
+    /// The place of the image on the page.
     pub place: usize,
-    /// Bytes that were fetched for it.
+    /// The number of bytes that were fetched for the image.
     pub bytes: u64,
-    /// The image's pixels, or why there are none.
+    /// The image's pixels, or the reason why there are none.
     pub picture: Result<Picture, Gap>,
 }
 
 impl Loaded {
-    /// Makes the result for an image from the end of its task. If the task has panicked, the result is a gap.
+    /// Makes the result for an image from the result of its task. If the task has panicked, the
+    /// result is a gap.
     ///
     /// # Errors
     /// If the wait has failed, or the task was cancelled.
@@ -68,27 +70,27 @@ impl Loader {
         Loader { rooms, limits, timeout, timeline, observer: Box::new(|_| ()) }
     }
 
-    /// Calls `observer` at the beginning of each [`load`](Loader::load) from now on, on the thread that
+    /// Calls `observer` at the start of each [`load`](Loader::load) from now on, on the thread that
     /// loads.
     pub fn observe(&mut self, observer: impl Fn(&ImageRef) + Send + Sync + 'static) {
         self.observer = Box::new(observer);
     }
 
-    /// Fetches an image and decodes it to the size of its place, or of the largest one if the page shows it
-    /// several times.
+    /// Fetches an image and decodes it to the size of its place; if the page shows the image several times,
+    /// to the size of the largest place.
     ///
     /// Blocks for at most the time limit of `--timeout`. A failure is a [`Gap`] in the result, not an error,
     /// so that a caller that waits for many images learns of each failure.
     ///
     /// # Errors
-    /// If the token was cancelled: the page no longer wants the image.
+    /// Returns an error if the token was cancelled: the page no longer needs the image.
     pub fn load(&self, image: &ImageRef, token: &CancelToken) -> Result<Loaded, Cancelled> {
         (self.observer)(image);
         let limited = token.with_timeout(self.timeout);
         let mut bytes = 0;
         let picture = match self.pixels(image, &limited, &mut bytes) {
-            // If this image's time limit has passed, the result is a gap. Any other request to stop concerns
-            // the whole task.
+            // If this image's time limit has passed, the result is a gap. Any other request to stop applies
+            // to the whole task.
             Err(cancelled) if !token.is_cancelled() && is_deadline(&cancelled) => {
                 Err(Gap::TimedOut { after: self.timeout })
             }
@@ -128,7 +130,7 @@ fn is_deadline(cancelled: &Cancelled) -> bool {
     cancelled.reason().is_some_and(|reason| reason.kind() == CancelKind::Deadline)
 }
 
-/// The name of an image in a timeline: the last part of its address.
+/// Returns the name of an image in a timeline: the last part of its address.
 pub(crate) fn label(image: &ImageRef) -> String {
     match &image.source {
         Ok(Source::Url(url)) => {

@@ -1,5 +1,5 @@
-//! Parts of the travel portal that teach nothing about concurrency: the list of companies, quotes as JSON,
-//! and a page of quotes.
+//! The parts of the travel portal that teach nothing about concurrency: the list of companies, quotes as
+//! JSON, and a page of quotes.
 
 use crate::fetch::{Fetched, fetch};
 use crate::gap::Gap;
@@ -12,40 +12,40 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 use url::Url;
 
-/// The most companies that are asked.
+/// The largest number of companies that are asked.
 const MOST_COMPANIES: usize = 500;
 
-/// The longest quote, in bytes.
+/// The maximum length of a quote, in bytes.
 const LONGEST_QUOTE: u64 = 64 << 10;
 
 /// A company that is asked for a quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Company {
-    /// The company's name.
+    /// The name of the company.
     pub name: String,
-    /// The address of the company's quote, or why the list must not name that address.
+    /// The address of the company's quote, or the reason why the list must not name that address.
     pub address: Result<Url, Gap>,
 }
 
-/// A price, in cents, so that two can be compared.
+/// A price in cents, so that prices can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Price {
     cents: u64,
 }
 
 impl Price {
-    /// A price of this many cents.
+    /// Makes a price of this many cents.
     pub fn of_cents(cents: u64) -> Price {
         Price { cents }
     }
 }
 
-/// An entry: a company, and the result of the request for its quote.
+/// An entry of the result: a company, and the result of the request for its quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The company's name.
+    /// The name of the company.
     pub company: String,
-    /// The result of the request.
+    /// The result of the request for the quote.
     pub answer: Answer,
 }
 
@@ -56,13 +56,13 @@ pub enum Answer {
     Price(Price),
     /// The company made no offer, its answer made no sense, or its task panicked.
     Failed(String),
-    /// The answer did not come in time.
+    /// The company's answer did not arrive in time.
     TimedOut,
 }
 
 impl Answer {
-    /// The order in which answers are shown: the lowest price first, then failures, then time-outs. All
-    /// failures are equal, whatever their texts.
+    /// The order in which answers are shown: first prices, the lowest first, then failures, then
+    /// time-outs. All failures compare as equal, whatever their texts.
     pub fn rank(&self) -> (u8, Option<Price>) {
         match self {
             Answer::Price(price) => (0, Some(*price)),
@@ -72,12 +72,13 @@ impl Answer {
     }
 }
 
-/// Reads a list of companies: a line for each, its name, a tab, and the address of its quote. Lines that are
-/// empty or begin with `#` are left out; addresses may be relative to the list's own. A list that came over
-/// HTTP must not name a file: in that case the company is in the list, but its address is a gap.
+/// Parses a list of companies: each line has a name, a tab, and the address of the company's quote. Lines
+/// that are empty or begin with `#` are left out; addresses may be relative to the address of the list. A
+/// list that came over HTTP must not name a file: in that case the company is in the list, but its address
+/// is a gap.
 ///
 /// # Errors
-/// A sentence that names the line, or says that there are too many.
+/// Returns a sentence that names the line, or says that there are too many companies.
 pub fn companies(list: &Fetched) -> anyhow::Result<Vec<Company>> {
     let text = str::from_utf8(&list.bytes).with_context(|| format!("{} is no text in UTF-8", list.url))?;
     let mut companies = Vec::new();
@@ -95,7 +96,7 @@ pub fn companies(list: &Fetched) -> anyhow::Result<Vec<Company>> {
     Ok(companies)
 }
 
-/// Asks a company for its quote. Blocks; a cancellation point.
+/// Asks a company for its quote. The call blocks, and is a cancellation point.
 ///
 /// # Errors
 /// If the token was cancelled. A missing quote is not an error but an [`Answer`].
@@ -112,7 +113,7 @@ pub fn quote(company: &Company, token: &CancelToken) -> Result<Answer, Cancelled
     })
 }
 
-/// Reads `{"price": 129.50, "currency": "EUR"}`.
+/// Parses a quote such as `{"price": 129.50, "currency": "EUR"}`.
 fn price(json: &[u8]) -> anyhow::Result<Price> {
     let quote: Value = serde_json::from_slice(json).ok().context("its answer is no JSON")?;
     let currency = quote["currency"].as_str().unwrap_or("EUR");
@@ -141,7 +142,7 @@ impl fmt::Display for Answer {
     }
 }
 
-/// A page that shows the entries, one below the other.
+/// Returns a page that shows the entries below each other.
 pub fn page(entries: &[Entry], url: &Url, deadline: Duration) -> Fetched {
     let mut html =
         String::from("<!doctype html>\n<meta charset=\"utf-8\">\n<title>Quotes</title>\n<h1>Quotes</h1>\n");
@@ -157,10 +158,10 @@ pub fn page(entries: &[Entry], url: &Url, deadline: Duration) -> Fetched {
     }
 }
 
-/// How many entries are printed.
+/// The number of entries that are printed.
 const MOST_LINES: usize = 12;
 
-/// Prints the entries, one on each line, as many as a screen has room for.
+/// Prints the entries, one on each line, but not more than a screen has room for.
 pub fn print(entries: &[Entry]) {
     let mut lines = String::new();
     for Entry { company, answer } in entries.iter().take(MOST_LINES) {

@@ -1,5 +1,5 @@
-//! A line on a terminal that says how much of the page is drawn. It appears with the first change, since the
-//! next one may take long.
+//! A line on a terminal that shows how much of the page is drawn. The line appears with the first change,
+//! because the next change may take long.
 
 use command_line::ProgressLine;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ impl Progress {
         Progress { images, started: Instant::now(), line: ProgressLine::after(Duration::ZERO) }
     }
 
-    /// The page has changed.
+    /// Updates the line after a change of the page.
     pub(crate) fn update(&self, has_text: bool, painted: usize, failed: usize) {
         self.line.show(|| {
             let text = if has_text { "text" } else { "no text yet" };
@@ -26,7 +26,7 @@ impl Progress {
         });
     }
 
-    /// The page is finished, and its frames are being written.
+    /// Shows that the page is finished, and that its frames are being written.
     pub(crate) fn writes_frames(&self) {
         self.line.update(|bar| {
             bar.set_message("writing the frames");

@@ -1,17 +1,17 @@
-//! Decides which addresses a document may name, so that they are fetched.
+//! Decides which addresses a document may name for the program to fetch.
 //!
-//! There is one rule for the images of a page, the companies of a list and the target of a redirect. A
-//! document that came over HTTP is not trusted, so it must not choose a local file: the contents of that file
-//! would be shown, or its price ranked, as if the sender of the document had sent it.
+//! The same rule applies to the images of a page, the companies of a list and the target of a redirect. A
+//! document that came over HTTP is not trusted, so it must not choose a local file. Otherwise the program
+//! would show the contents of that file, or rank its price, as if they came from the sender of the document.
 
 use crate::gap::Gap;
 use url::Url;
 
-/// Checks that the document at `from` may name `to`: always an `http` or `https` address, a `file` address
-/// only if the document is a file itself.
+/// Checks that the document at `from` may name `to`: always an `http` or `https` address, but a `file`
+/// address only if the document itself is a file.
 ///
 /// # Errors
-/// [`Gap::Unusable`] with the reason, for any other address.
+/// Returns [`Gap::Unusable`] with the reason, for any other address.
 pub(crate) fn check(from: &Url, to: &Url) -> Result<(), Gap> {
     match to.scheme() {
         "http" | "https" => Ok(()),

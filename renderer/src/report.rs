@@ -1,4 +1,5 @@
-//! The result of drawing a page: a table for people, JSON for machines, an exit status for shells.
+//! The result of drawing a page: a table for people, JSON for machines, and an exit status for
+//! shells.
 
 use crate::gap::Gap;
 use crate::layout::NoGlyph;
@@ -7,43 +8,45 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// How many missing images the table names.
+/// The number of missing images that the table names.
 const MOST_ROWS: usize = 20;
 
 /// The result of drawing a page.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// The strategy's name.
+    /// The name of the strategy.
     pub strategy: &'static str,
-    /// The page's address.
+    /// The address of the page.
     pub page: String,
     /// Its title.
     pub title: Option<String>,
-    /// Time from the program's start until the text was painted.
+    /// The time from the program's start until the text was painted.
     pub text: Option<Duration>,
-    /// Time until the first image was painted.
+    /// The time until the first image was painted.
     pub first_image: Option<Duration>,
-    /// Time until everything was painted.
+    /// The time until everything was painted.
     pub whole: Duration,
-    /// Images on the page.
+    /// The number of images on the page.
     pub images: usize,
-    /// Images that are in the picture.
+    /// The number of images that are in the picture.
     pub painted: usize,
-    /// Fetched bytes, including the page's.
+    /// The number of fetched bytes, including those of the page.
     pub bytes: u64,
-    /// The missing images.
+    /// The images that are missing, with their reasons.
     pub failed: Vec<Missing>,
-    /// Images that were replaced since they did not come in time. These images do not count as gaps.
+    /// The number of images that were replaced because they did not arrive in time. Images that
+    /// were replaced do not count as gaps.
     pub replaced: Vec<Missing>,
-    /// A program's own additions to the JSON: names and values.
+    /// The values that the program itself adds to the JSON, with their names.
     pub more: Vec<(&'static str, Value)>,
     /// True if the page has neither words nor images.
     pub is_empty: bool,
-    /// Elements that were left out, since the page has more elements, or more text, than its limits allow.
+    /// The number of elements that were left out, because the page has more elements, or more text,
+    /// than its limits allow.
     pub left_out: usize,
-    /// Elements that are below the end of the picture.
+    /// The number of elements that are below the end of the picture.
     pub cut: usize,
-    /// Characters that are boxes in the picture.
+    /// The characters that are shown as boxes in the picture.
     pub no_glyph: NoGlyph,
     /// True if a signal ended it.
     pub interrupted: bool,
@@ -52,18 +55,19 @@ pub struct Report {
 /// An image that is not in the picture.
 #[derive(Debug)]
 pub struct Missing {
-    /// Its place on the page.
+    /// The place of the image on the page.
     pub place: usize,
-    /// Its address; empty if it has none.
+    /// The address of the image; empty if it has none.
     pub address: String,
     /// Why.
     pub why: Gap,
-    /// Time from the program's start until it was known that the image is missing.
+    /// The time from the program's start until it was known that the image is missing.
     pub after: Duration,
 }
 
 impl Report {
-    /// A table for people, at most `columns` wide. Names from the page cannot affect the terminal.
+    /// Returns a table for people, at most `columns` wide. Names from the page cannot change the
+    /// state of the terminal.
     pub fn table(&self, columns: usize) -> String {
         let mut table = String::new();
         let mut row = |name: &str, value: String| {
@@ -109,8 +113,8 @@ impl Report {
         table
     }
 
-    /// The result as JSON. Times are milliseconds since the program's start, or `null` if there was no such
-    /// moment.
+    /// Returns the result as JSON. All times are milliseconds since the program's start, or `null` if the
+    /// event did not happen.
     pub fn json(&self) -> Value {
         let mut all = json!({
             "strategy": self.strategy,
@@ -136,8 +140,8 @@ impl Report {
         all
     }
 
-    /// The exit status: 0 if all is in the picture, 3 if there are gaps or boxes in place of characters, 130
-    /// if a signal ended it.
+    /// Returns the exit status: 0 if everything is in the picture, 3 if there are gaps or characters shown
+    /// as boxes, and 130 if a signal ended the program.
     pub fn exit_status(&self) -> u8 {
         match () {
             () if self.interrupted => INTERRUPTED,
@@ -190,7 +194,7 @@ fn bytes(count: u64) -> String {
     }
 }
 
-/// A text that fits into `columns` columns, cut off at its end.
+/// Returns a text that fits into `columns` columns; the end is cut off.
 fn shortened(text: &str, columns: usize) -> String {
     let clean = harmless(text);
     if clean.chars().count() <= columns {
@@ -200,7 +204,7 @@ fn shortened(text: &str, columns: usize) -> String {
     format!("{kept}…")
 }
 
-/// An address that fits into `columns` columns: its beginning and its end.
+/// Returns an address that fits into `columns` columns: its beginning and its end.
 fn shortened_in_the_middle(text: &str, columns: usize) -> String {
     let clean: Vec<char> = harmless(text).chars().collect();
     if clean.len() <= columns {
@@ -211,7 +215,7 @@ fn shortened_in_the_middle(text: &str, columns: usize) -> String {
     begin.iter().chain(&['…']).chain(end).collect()
 }
 
-/// A text that cannot affect the terminal, nor the direction of its line.
+/// Returns a text that cannot change the state of the terminal, nor the direction of its line.
 fn harmless(text: &str) -> String {
     let turns = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().map(|c| if c.is_control() || turns(c) { '\u{fffd}' } else { c }).collect()

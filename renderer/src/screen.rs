@@ -1,10 +1,12 @@
-//! What the reader sees: the picture while it is painted, and a record of what has become of each image.
+//! The screen that the reader sees: the picture that is being painted, and a record of the result
+//! for each image.
 //!
-//! The page's thread owns the screen and is the only one that paints. Tasks on other threads hand over their
-//! images by value. So the screen needs no lock, and a task cannot change what has been painted.
+//! The page's thread owns the screen and is the only one that paints. Tasks on other threads pass their
+//! images to that thread by value. So the screen needs no lock, and a task cannot change what has been
+//! painted.
 //!
-//! Each image ends in exactly one way: painted, replaced, or a gap with a reason. [`Screen`] keeps that
-//! promise; an image that is still open when the page is finished becomes a gap.
+//! Each image ends in exactly one state: painted, replaced, or a gap with a reason. [`Screen`]
+//! guarantees this; an image that is still open when the page is finished becomes a gap.
 
 use crate::canvas::Canvas;
 use crate::frames::Frames;
@@ -18,7 +20,7 @@ use crate::report::{Missing, Report};
 use crate::timeline::{Activity, Timeline};
 use std::sync::Arc;
 
-/// The picture while it is painted.
+/// The picture that is being painted.
 pub struct Screen {
     page: Arc<Page>,
     repeats: Repeats,
@@ -29,7 +31,7 @@ pub struct Screen {
     report: Report,
     /// For each element, whether it has its final look.
     settled: Vec<bool>,
-    /// Blocks of text that have not been painted.
+    /// The number of blocks of text that have not been painted.
     text_to_come: usize,
     observer: Box<dyn FnMut(Event) + Send>,
 }
@@ -38,13 +40,13 @@ pub struct Screen {
 pub struct Drawn {
     /// The picture.
     pub canvas: Canvas,
-    /// The result of drawing it.
+    /// The result of drawing the page.
     pub report: Report,
-    /// The error, if frames could not be written.
+    /// The error that occurred if frames could not be written.
     pub failure: Option<anyhow::Error>,
 }
 
-/// An event on a screen. Events come in their order.
+/// An event on a screen. The events come in the order in which they happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The text is about to be painted.
@@ -53,9 +55,9 @@ pub enum Event {
     Text,
     /// The image in this place has been painted.
     Image(usize),
-    /// Something else has been painted in the place of this image.
+    /// Something else has been painted in place of this image.
     Replaced(usize),
-    /// The image in this place will not come.
+    /// The image in this place will be missing.
     Gap(usize),
 }
 
@@ -85,7 +87,8 @@ impl Screen {
         screen
     }
 
-    /// Calls `observer` for each event from now on, on the thread that paints, which waits for it.
+    /// Calls `observer` for each event from now on, on the thread that paints; that thread waits
+    /// for the call.
     pub fn observe(&mut self, observer: impl FnMut(Event) + Send + 'static) {
         self.observer = Box::new(observer);
     }
@@ -127,7 +130,7 @@ impl Screen {
         }
     }
 
-    /// Paints an image wherever the page shows it, or the reason why there is none.
+    /// Paints an image wherever the page shows it, or the reason why the image is missing.
     pub fn show(&mut self, loaded: Loaded) {
         let Loaded { place, bytes, picture } = loaded;
         self.report.bytes += bytes;
@@ -154,14 +157,14 @@ impl Screen {
         self.changed(Some(Event::Image(place)));
     }
 
-    /// Paints the reason why there is no image, wherever the page shows it.
+    /// Paints the reason why an image is missing, wherever the page shows the image.
     pub fn show_gap(&mut self, place: usize, why: &Gap) {
         for place in &*self.repeats.of(place) {
             self.leave_out(*place, why.clone());
         }
     }
 
-    /// Paints the reason why there is no image in this place only.
+    /// Paints the reason why an image is missing, in this place only.
     pub(crate) fn leave_out(&mut self, place: usize, why: Gap) {
         let Some(image) = self.open_image(place) else { return };
         self.canvas.paint_gap(place, &image.alt, &why.to_string());
@@ -169,8 +172,8 @@ impl Screen {
         self.changed(Some(Event::Gap(place)));
     }
 
-    /// Paints other words wherever the page shows an image that came too late. The image does not count as a
-    /// gap.
+    /// Paints other words wherever the page shows an image that arrived too late. An image that was
+    /// replaced does not count as a gap.
     pub fn show_replacement(&mut self, place: usize, words: &str, why: &Gap) {
         for place in self.repeats.of(place).iter().copied() {
             let Some(image) = self.open_image(place) else { continue };
@@ -191,8 +194,8 @@ impl Screen {
         self.settled.get(place) == Some(&false)
     }
 
-    /// The images that are still open, in the order of the page. An image that the page shows several times
-    /// is listed once.
+    /// Returns the images that are still open, in the order of the page. An image that the page shows
+    /// several times is listed once.
     pub fn open_images(&self) -> Vec<Arc<ImageRef>> {
         let is_first = |image: &Arc<ImageRef>| {
             self.repeats.of(image.place).iter().find(|place| self.is_open(**place)) == Some(&image.place)
@@ -200,7 +203,7 @@ impl Screen {
         self.page.images().filter(|image| is_first(image)).cloned().collect()
     }
 
-    /// Adds something to what `--json` prints.
+    /// Adds a value to the output of `--json`.
     pub fn add_to_report(&mut self, name: &'static str, value: serde_json::Value) {
         self.report.more.push((name, value));
     }
@@ -234,7 +237,8 @@ impl Screen {
         self.changed(Some(Event::Text));
     }
 
-    /// Settles the image in this place, and returns it. `None` if it was settled before, or if there is none.
+    /// Settles the image in this place, and returns it. Returns `None` if the image was settled
+    /// before, or if there is no image in this place.
     fn open_image(&mut self, place: usize) -> Option<Arc<ImageRef>> {
         let Some(Element::Image(image)) = self.page.elements.get(place) else { return None };
         if std::mem::replace(&mut self.settled[place], true) { None } else { Some(Arc::clone(image)) }

@@ -1,5 +1,5 @@
-//! What every program does around its strategy: it finds the page, stops when it is told to, and writes what
-//! has been drawn.
+//! The work that every program does around its strategy: it finds the page, stops when it is told to, and
+//! writes the picture.
 //!
 //! ```text
 //!   command line ─▶ Stage ─open─▶ Rendering ─the strategy paints─▶ finish: PNG, timeline, summary, exit status
@@ -7,8 +7,9 @@
 //!                     └ the first Ctrl-C or SIGTERM cancels its token, the second ends the process
 //! ```
 //!
-//! The strategy runs with the page's token as its current one, so each of its waits ends when a signal comes or the page's
-//! time is up. The strategy then returns an error, but what it has drawn so far is still written.
+//! While the strategy runs, the page's token is the current token. So each wait of the strategy ends when a
+//! signal comes or the time of the page is over. The strategy then returns an error, but what it has drawn so
+//! far is still written.
 
 use crate::args::RenderArgs;
 use crate::canvas::Canvas;
@@ -34,14 +35,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use url::Url;
 
-/// Bytes of text that a page may have.
+/// The number of bytes of text that a page may have.
 const MOST_TEXT: usize = 1 << 20;
 
-/// Elements that a page may have.
+/// The number of elements that a page may have.
 const MOST_ELEMENTS: usize = 20_000;
 
-/// How many bytes at the beginning of an image are searched for its size, before the page is laid out;
-/// cameras write much other data before the size.
+/// The number of bytes at the beginning of an image that are searched for its size, before the page is
+/// laid out. Cameras write much other data before the size.
 const LOOK: u64 = 64 << 10;
 
 /// The program around a strategy.
@@ -49,25 +50,26 @@ pub struct Stage<'a> {
     name: &'static str,
     args: &'a RenderArgs,
     timeline: Timeline,
-    /// Cancelled by a signal.
+    /// The token that a signal cancels.
     stop: CancelToken,
-    /// Cancelled with `stop`, and when the page's time is up.
+    /// The token that is cancelled with `stop`, and when the time of the page is over.
     token: CancelToken,
     demo: Option<Demo>,
 }
 
-/// A page that is being drawn: what a strategy is given.
+/// A page that is being drawn, which is the input of a strategy.
 pub struct Rendering {
-    /// Where it is painted.
+    /// The screen on which the page is painted.
     pub screen: Screen,
-    /// Loads an image, on the calling thread. Each task gets a clone.
+    /// Loads an image, on the calling thread. Each task gets its own clone.
     pub loader: Arc<Loader>,
-    /// What `--threads` says, or else six, as many connections as browsers open to one server.
+    /// The value of `--threads`, or else six, the number of connections that browsers open to one
+    /// server.
     pub threads: usize,
     page: Arc<Page>,
 }
 
-/// Draws the page of the command line by `strategy`, and reports the result.
+/// Draws the page of the command line with `strategy`, and reports the result.
 pub fn draw_page(
     name: &'static str,
     args: &RenderArgs,
@@ -80,7 +82,8 @@ pub fn draw_page(
     })
 }
 
-/// Runs a program that draws: signals stop it, and an error becomes a sentence and the exit status 1.
+/// Runs a program that draws: signals stop the program, and an error becomes a sentence and the
+/// exit status 1.
 pub fn run(
     name: &'static str,
     args: &RenderArgs,
@@ -95,12 +98,12 @@ pub fn run(
 }
 
 impl<'a> Stage<'a> {
-    /// Makes a program that draws what `args` say, until `stop` is cancelled. Starts the built-in server if
-    /// it is wanted.
+    /// Makes a program that draws according to `args`, until `stop` is cancelled. Starts the built-in
+    /// server if it is needed.
     ///
     /// # Errors
-    /// If a file or the frames cannot be written where the flags say, or if the system gives the program no
-    /// port or no thread.
+    /// Returns an error if a file or the frames cannot be written where the flags say, or if the system
+    /// gives the program no port or no thread.
     pub fn new(name: &'static str, args: &'a RenderArgs, stop: CancelToken) -> anyhow::Result<Stage<'a>> {
         [Some(&args.out), args.timeline.as_ref()]
             .into_iter()
@@ -115,12 +118,13 @@ impl<'a> Stage<'a> {
         Ok(Stage { name, args, timeline: Timeline::start(), stop, token, demo })
     }
 
-    /// Runs `program` so that each of its waits ends when the program must stop, or the page's time is up.
+    /// Runs `program` so that each of its waits ends when the program must stop, or when the time
+    /// of the page is over.
     pub fn attached<R>(&self, program: impl FnOnce() -> R) -> R {
         self.token.attach(program)
     }
 
-    /// Returns what the threads of the program have done since it began.
+    /// Returns the activities of the program's threads since it began.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
@@ -128,7 +132,7 @@ impl<'a> Stage<'a> {
     /// Returns the address on the command line, or the address of the page at the built-in server.
     ///
     /// # Errors
-    /// A sentence, if it is neither an address nor the name of a file.
+    /// Returns a sentence, if the argument is neither an address nor the name of a file.
     pub fn address(&self, of_demo: impl FnOnce(&Demo) -> Url) -> anyhow::Result<Url> {
         match (&self.args.page, &self.demo) {
             (Some(written), _) => address(written),
@@ -137,10 +141,10 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Fetches what is at an address.
+    /// Fetches the bytes at an address.
     ///
     /// # Errors
-    /// A sentence, if the bytes cannot be fetched, or the program must stop.
+    /// Returns a sentence, if the bytes cannot be fetched, or the program must stop.
     pub fn fetch(&self, url: &Url) -> anyhow::Result<Fetched> {
         let _bar = self.timeline.bar(Activity::Fetching, "page");
         let fetched = match fetch(url, self.args.max_bytes, &self.token) {
@@ -153,16 +157,17 @@ impl<'a> Stage<'a> {
     /// Fetches the page of the command line and lays it out.
     ///
     /// # Errors
-    /// A sentence, if there is no page at that address.
+    /// Returns a sentence, if there is no page at that address.
     pub fn open(&self) -> anyhow::Result<Rendering> {
         let fetched = self.fetch(&self.address(Demo::page)?)?;
         self.lay_out(&fetched)
     }
 
-    /// Lays a page out.
+    /// Computes the layout of a page.
     ///
     /// # Errors
-    /// A sentence, if the bytes are not a page, or the font or the directory for the frames cannot be used.
+    /// Returns a sentence, if the bytes are not a page, or if the font or the directory for the
+    /// frames cannot be used.
     pub fn lay_out(&self, fetched: &Fetched) -> anyhow::Result<Rendering> {
         let args = self.args;
         let viewport = Viewport { width: args.width, scale: args.scale };
@@ -215,11 +220,11 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Writes what has been drawn and says what is missing, also if the strategy has failed.
+    /// Writes the picture and reports what is missing, even if the strategy has failed.
     ///
     /// # Errors
-    /// The error of the strategy, unless the program was stopped or the page's time was up; or a sentence, if
-    /// a file cannot be written.
+    /// Returns the error of the strategy, unless the program was stopped or the time of the page was over.
+    /// Returns a sentence, if a file cannot be written.
     pub fn finish(&self, rendering: Rendering, ended: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
         let (ended, Drawn { canvas, report, failure }) = self.close(rendering, ended);
         write(&self.args.out, &canvas.png())?;
@@ -233,8 +238,9 @@ impl<'a> Stage<'a> {
         Ok(ExitCode::from(report.exit_status()))
     }
 
-    /// Ends the page: what is still to come is missing, for the reason that the strategy's end gives. If the
-    /// program was stopped, or the page's time was up, the strategy does not count as failed.
+    /// Ends the page: images that have not arrived are missing, and the error of the strategy gives the
+    /// reason. If the program was stopped, or the time of the page was over, the strategy does not count as
+    /// failed.
     pub fn close(&self, rendering: Rendering, ended: anyhow::Result<()>) -> (anyhow::Result<()>, Drawn) {
         let interrupted = self.stop.is_cancelled();
         let (why, ended) = match ended {
@@ -259,13 +265,13 @@ impl<'a> Stage<'a> {
 }
 
 impl Rendering {
-    /// The page, whose elements have their index as their place.
+    /// The page, in which the index of each element is its place.
     pub fn page(&self) -> &Arc<Page> {
         &self.page
     }
 
-    /// The images that are to be loaded, in the order of the page. An image that the page shows several times
-    /// is among them once.
+    /// Returns the images that must be loaded, in the order of the page. An image that the page shows several
+    /// times is listed once.
     pub fn images(&self) -> Vec<Arc<ImageRef>> {
         self.screen.open_images()
     }
@@ -288,8 +294,8 @@ fn address(written: &str) -> anyhow::Result<Url> {
     }
 }
 
-/// Checks that a file can be written to this path, as far as that can be known without making the file. So no
-/// page is loaded in vain.
+/// Checks that a file can be written to this path, if that can be known without making the file. So
+/// the program does not load a page whose picture it cannot write.
 fn check_place(path: &Path) -> anyhow::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {

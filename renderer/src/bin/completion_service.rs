@@ -1,4 +1,4 @@
-//! The renderer with a completion service: a task for each image, and each is painted when it arrives.
+//! The renderer with a completion service: each image has a task, and is painted when it arrives.
 //!
 //! The images are alike and do not depend on each other, so as many of them are loaded at the same time as
 //! there are threads. The completion service returns them in the order in which they complete, so no image
@@ -32,8 +32,8 @@ fn main() -> ExitCode {
 
 pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     // ANCHOR: submit
-    // When this thread is told to stop, the pool is told to stop as well, so no task goes on for which nobody
-    // waits.
+    // When this thread is told to stop, the pool is told to stop as well, so no task continues when nobody
+    // waits for it.
     let stop = CancelToken::current();
     let pool = ThreadPoolExecutor::builder()
         .threads(rendering.threads)

@@ -1,7 +1,7 @@
 //! The renderer with a future: one task loads all images while this thread draws the text.
 //!
 //! Two different activities run at the same time. If drawing the text takes a hundredth of the images' time,
-//! this gains at most a hundredth, and the first image is seen only when the last one has arrived.
+//! the program gains at most a hundredth, and the first image is seen only when the last one has arrived.
 //!
 //! ```sh
 //! cargo run --bin future
@@ -42,12 +42,13 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     rendering.screen.show_text();
     match rendering.screen.waiting("all images", || images.join()) {
         Ok(all) => all.into_iter().for_each(|loaded| rendering.screen.show(loaded)),
-        // This thread was asked to stop, but the task was not: without a cancel it would load images in vain.
+        // This thread was asked to stop, but the task was not: unless the task is cancelled, it
+        // loads images that nobody needs.
         Err(JoinError::Interrupted(images)) => {
             images.cancel();
             return Err(Cancelled.into());
         }
-        // The task has failed, and with it all images. The text is drawn nevertheless.
+        // The task has failed, so all images are missing. The text is still drawn.
         Err(JoinError::Panicked(panic)) => give_up(rendering, &Gap::Panicked(panic.to_string())),
         Err(JoinError::Cancelled) => give_up(rendering, &Gap::Cancelled("its task was".to_owned())),
         Err(other) => bail!(other.to_string()),

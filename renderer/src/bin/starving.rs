@@ -1,9 +1,10 @@
-//! The renderer that starves: on a pool of one thread, a page task waits for its header and its footer, which
-//! are tasks of the same pool.
+//! The renderer that starves: on a pool of one thread, the task of a page waits for its header and its
+//! footer, which are tasks of the same pool.
 //!
-//! The page task keeps the only thread while it waits for tasks that need that thread. The library notices
-//! when the thread goes to sleep, and the wait ends with a report that shows the cycle of waits. Then the
-//! same page is drawn in a way that works: the parts of the page are tasks of another pool.
+//! The page's task keeps the only thread while it waits for tasks that need that thread. The library
+//! notices the deadlock when the thread goes to sleep, and the wait ends with a report that shows the
+//! cycle of waits. Then the same page is drawn in a way that works: the parts of the page are tasks of
+//! another pool.
 //!
 //! ```sh
 //! cargo run --bin starving
@@ -33,13 +34,13 @@ fn main() -> ExitCode {
     draw_page("starving", &Args::parse().render, draw)
 }
 
-/// A pool of one thread.
+/// A pool that has one thread.
 fn pool(name: &str, stop: &CancelToken) -> ThreadPoolBuilder {
     ThreadPoolExecutor::builder().threads(1).name(name).cancel_token(stop)
 }
 
-/// Loads a page. The header (the first image) and the footer (the last one) are tasks of `parts`; the images
-/// between them are loaded by the calling task. A page with one image has no footer.
+/// Loads the images of a page. The header (the first image) and the footer (the last one) are tasks of
+/// `parts`; the images between them are loaded by the calling task. A page with one image has no footer.
 fn load_page(
     images: Vec<Arc<ImageRef>>,
     loader: &Arc<Loader>,
@@ -67,7 +68,8 @@ fn load_page(
     Ok(all)
 }
 
-/// Cancels tasks when the page no longer waits for them. Tasks that have ended are not affected.
+/// Cancels tasks when the page no longer waits for them. The cancellation does not affect tasks
+/// that have ended.
 struct CallOff(Vec<Canceller>);
 
 impl Drop for CallOff {
@@ -88,7 +90,7 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
         return Ok(());
     }
     // ANCHOR: stop The pools stop with the page, but their token is not its child, since that has a deadline:
-    // a wait that ends at a deadline is not a deadlock, and would not be reported.
+    // A wait that ends at a deadline is not a deadlock, and would not be reported.
     let stop = CancelToken::new();
     let stops = stop.clone();
     let _with_the_page = CancelToken::current().on_cancel(move || {

@@ -1,8 +1,8 @@
-//! The renderer with a time budget: an advertisement arrives in time, or is replaced and cancelled.
+//! The renderer with a time budget: an advertisement arrives in time, or is cancelled and replaced.
 //!
 //! The advertisement comes from another company's server. The program requests the advertisement first, and
-//! waits for it last, for the rest of the budget. Even if nothing of the budget is left, an advertisement
-//! that has already arrived is painted. A late advertisement is cancelled, and its connection is closed.
+//! waits for it last, until the budget is used up. An advertisement that has already arrived is painted
+//! even if the budget is used up. A late advertisement is cancelled, and its connection is closed.
 //!
 //! ```sh
 //! cargo run --bin time_budget
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The words in the place of a late advertisement.
+/// The words that are shown in the place of a late advertisement.
 const INSTEAD: &str = "This space is to let.";
 
 /// Draws a page whose advertisement (the first image of the class `advertisement`) has a time budget.
@@ -50,8 +50,8 @@ pub(crate) fn draw(rendering: &mut Rendering, budget: Duration) -> anyhow::Resul
     let (mut images, loader) = (rendering.images(), Arc::clone(&rendering.loader));
 
     // ANCHOR: ask
-    // The advertisement has its own pool: on the pool of the images it would wait for a thread behind slow
-    // images.
+    // The advertisement has its own pool: on the pool of the images, it would wait until slow images free
+    // a thread.
     let advertisers =
         ThreadPoolExecutor::builder().threads(1).name("advertiser").cancel_token(&stop).build()?;
     let advertisement = match images.iter().position(|image| image.is_advertisement) {
@@ -84,7 +84,8 @@ pub(crate) fn draw(rendering: &mut Rendering, budget: Duration) -> anyhow::Resul
 }
 
 // ANCHOR: wait
-/// Paints the advertisement if it is there by `end`; otherwise cancels the request and paints something else.
+/// Paints the advertisement if it has arrived by `end`; otherwise cancels the request and paints
+/// something else.
 pub(crate) fn show_in_time(
     rendering: &mut Rendering,
     place: usize,

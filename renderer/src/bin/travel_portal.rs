@@ -1,8 +1,8 @@
-//! The travel portal: the quotes of many companies that come in time.
+//! The travel portal: collects the quotes of the companies that answer in time.
 //!
-//! Each company is asked in a task of its own. All tasks have one deadline, and each company gets exactly one
+//! Each company is asked in a separate task. All tasks have one deadline, and each company gets exactly one
 //! entry: a price, a failure or a time-out. The companies are ranked by price. With `--listing` two nested
-//! loops collect the entries, which is a well-known mistake: count the entries to see it.
+//! loops collect the entries, which is a well-known mistake: the number of entries is too large.
 //!
 //! ```sh
 //! cargo run --bin travel_portal
@@ -47,7 +47,8 @@ fn draw(stage: &Stage<'_>, args: &RenderArgs, deadline: Duration, listing: bool)
     let list = stage.fetch(&stage.address(Demo::companies)?)?;
     let companies = portal::companies(&list)?;
 
-    // Each company has its own thread, so that a company that never answers does not hold up the others.
+    // Each company has its own thread, so that a company that never answers does not delay the
+    // others.
     let threads = args.threads.map_or(companies.len().clamp(1, 100), Into::into);
     let pool = ThreadPoolExecutor::builder()
         .threads(threads)
@@ -66,8 +67,8 @@ fn draw(stage: &Stage<'_>, args: &RenderArgs, deadline: Duration, listing: bool)
     stage.finish(rendering, Ok(()))
 }
 
-/// Asks all companies at once, until `end`. Each returned handle is finished: its task has answered, has
-/// panicked, or was cancelled.
+/// Asks all companies at once, and waits until `end`. Each returned handle is finished: its task has
+/// returned an answer, has panicked, or was cancelled.
 // ANCHOR: ask
 pub(crate) fn ask(
     pool: &ThreadPoolExecutor,
@@ -90,7 +91,7 @@ pub(crate) fn ask(
 // ANCHOR_END: ask
 
 // ANCHOR: ranked
-/// Returns one entry for each company; those with a price come first.
+/// Returns one entry for each company; entries with a price come first.
 pub(crate) fn ranked(companies: &[Company], asked: Vec<TaskHandle<Answer>>) -> Vec<Entry> {
     let entry =
         |(company, handle): (&Company, _)| Entry { company: company.name.clone(), answer: answer(handle) };
@@ -109,7 +110,7 @@ fn answer(asked: TaskHandle<Answer>) -> Answer {
 // ANCHOR_END: ranked
 
 // ANCHOR: nested_loop
-/// The mistake: pairs every company with every answer, n² entries for n companies.
+/// The mistake: pairs every company with every answer, so `n` companies have n² entries.
 pub(crate) fn nested_loop(companies: &[Company], asked: Vec<TaskHandle<Answer>>) -> Vec<Entry> {
     let answers: Vec<_> = asked.into_iter().map(answer).collect();
     let mut entries = Vec::new();

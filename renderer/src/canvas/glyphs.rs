@@ -1,4 +1,5 @@
-//! Paints lines of text: `swash` makes the images of glyphs, which are blended over the picture.
+//! Paints lines of text: the `swash` crate makes the images of glyphs, which are blended over the
+//! picture.
 
 use crate::layout::{Ink, Lines};
 use parley::{GlyphRun, PositionedLayoutItem};
@@ -9,19 +10,21 @@ use swash::scale::{Render, ScaleContext, Source};
 use swash::zeno::{Format, Vector};
 use tiny_skia::{Pixmap, PremultipliedColorU8};
 
-/// How many images of glyphs are kept. When there would be more, all of them are dropped.
+/// The number of glyph images that are kept. When there would be more glyph images, all of them are
+/// dropped.
 const MOST_GLYPHS: usize = 4096;
 
-/// The part of the picture that may be painted: left, top, right, bottom.
+/// The part of the picture that may be painted: its left, top, right and bottom edges.
 pub(super) type Clip = (u32, u32, u32, u32);
 
-/// Paints glyphs, and keeps their images, because a page has each glyph many times.
+/// Paints glyphs, and keeps their images, because most glyphs occur many times on a page.
 pub(super) struct Glyphs {
     context: ScaleContext,
     images: HashMap<Key, Option<Image>>,
 }
 
-/// The key of a glyph's image: font, glyph, size, and the quarter of a pixel on which it begins.
+/// The key of a glyph's image: font, glyph, size, and the quarter of a pixel at which the glyph
+/// begins.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     font: (u64, u32),
@@ -35,7 +38,7 @@ impl Glyphs {
         Glyphs { context: ScaleContext::new(), images: HashMap::new() }
     }
 
-    /// Paints lines whose upper left corner is at a point.
+    /// Paints lines so that their upper left corner is at a given point.
     pub(super) fn paint(&mut self, pixels: &mut Pixmap, lines: &Lines, at: (f32, f32), clip: Clip) {
         for line in lines.lines() {
             let metrics = line.metrics();
@@ -99,7 +102,7 @@ fn to_pixel(length: f32) -> i64 {
     length.round() as i64
 }
 
-/// Paints a glyph's image, whose bytes say how much of a pixel is covered.
+/// Paints a glyph's image, whose bytes say how much of each pixel is covered.
 fn blend(pixels: &mut Pixmap, image: &Image, at: (i64, i64), ink: [u8; 3], clip: Clip) {
     let width = image.placement.width.max(1) as usize;
     for (row, covers) in (at.1..).zip(image.data.chunks(width)) {
@@ -111,8 +114,8 @@ fn blend(pixels: &mut Pixmap, image: &Image, at: (i64, i64), ink: [u8; 3], clip:
     }
 }
 
-/// Blends a colour over a pixel; `covered` says how much of the pixel it covers, in 255ths. The picture is
-/// opaque before and after.
+/// Blends a colour over a pixel; `covered` says how much of the pixel the colour covers, in 255ths. The
+/// picture is opaque before and after the blending.
 fn cover(
     pixels: &mut Pixmap,
     (x, y): (i64, i64),

@@ -1,7 +1,8 @@
-//! The picture while it is painted.
+//! The picture that is being painted.
 //!
-//! Each place is painted independently of all others, so the order makes no difference to the result.
-//! Painting a place again paints all of it: no part of a place-holder shows through an image.
+//! Each place is painted independently of all others, so the order does not change the result.
+//! Painting a place again paints the whole place: no part of a place-holder remains visible behind
+//! an image.
 
 mod glyphs; // lines of text to pixels
 
@@ -11,12 +12,12 @@ use glyphs::Glyphs;
 use std::ops::Range;
 use tiny_skia::{Color, FilterQuality, Paint, Pixmap, PixmapPaint, Rect, Transform};
 
-/// Size of the words in the place of an image, and the space around them, in CSS pixels.
+/// The size of the words in the place of an image, and the space around the words, in CSS pixels.
 const NOTE: f32 = 12.0;
 const NOTE_MARGIN: f32 = 6.0;
 
-/// How far glyphs may reach beyond the lines of their block, in CSS pixels: less than half of the space
-/// between two blocks.
+/// The distance that glyphs may reach beyond the lines of their block, in CSS pixels: less than half of
+/// the space between two blocks.
 const OVERHANG: f32 = 3.0;
 
 /// The distance from a quotation to the bar beside it, in CSS pixels.
@@ -29,7 +30,8 @@ const PLACEHOLDER_EDGE: [u8; 3] = [196, 205, 216];
 const GAP: [u8; 3] = [251, 240, 238];
 const GAP_EDGE: [u8; 3] = [205, 120, 105];
 
-/// The picture while it is painted. Everything is painted in the place that the layout gives it.
+/// The picture that is being painted. Each element is painted in the place that the layout gives
+/// it.
 pub struct Canvas {
     layout: Layout,
     glyphs: Glyphs,
@@ -48,18 +50,19 @@ impl Canvas {
         Canvas { layout, glyphs: Glyphs::new(), pixels, changed }
     }
 
-    /// Where everything stands.
+    /// The positions of all elements.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Paints a block of text. Does nothing in the place of an image, or below the end of the picture.
+    /// Paints a block of text. Does nothing if the block is the place of an image, or is below the
+    /// end of the picture.
     pub fn paint_text(&mut self, place: usize) {
         match self.layout.placed(place) {
             Some(Placed::Text { x, y, lines, marker, area, images, is_quote }) => {
-                // Images in the text are painted on their own.
+                // Images within the text are painted separately.
                 let kept: Vec<_> = images.iter().map(|area| (*area, copied(&self.pixels, *area))).collect();
-                // Blocks of text stand alone in their rows, with the space around them.
+                // Blocks of text have their rows to themselves, with the space around the rows.
                 let scale = self.layout.scale;
                 let top = (area.y as f32 - OVERHANG * scale).max(0.0);
                 let height = area.height as f32 + 2.0 * OVERHANG * scale;
@@ -97,12 +100,13 @@ impl Canvas {
         }
     }
 
-    /// Paints a frame where an image will come, with the words that stand for it.
+    /// Paints a frame where an image will be, with the words that stand for the image.
     pub fn paint_placeholder(&mut self, place: usize, alt: &str) {
         self.paint_note(place, alt, PLACEHOLDER, PLACEHOLDER_EDGE);
     }
 
-    /// Paints a frame where an image will not come, with the words that stand for it, and the reason.
+    /// Paints a frame where an image will be missing, with the words that stand for the image, and
+    /// the reason.
     pub fn paint_gap(&mut self, place: usize, alt: &str, reason: &str) {
         let words = if alt.is_empty() { format!("✗ {reason}") } else { format!("{alt}\n✗ {reason}") };
         self.paint_note(place, &words, GAP, GAP_EDGE);
@@ -133,14 +137,15 @@ impl Canvas {
         self.pixels.draw_pixmap(0, 0, picture.pixels.as_ref(), &paint, transform, None);
     }
 
-    /// Returns width, height, and the pixels row by row: one byte each for red, green, blue and alpha.
-    /// Opaque.
+    /// Returns width, height, and the pixels row by row: each pixel has one byte for red, green, blue
+    /// and alpha. Opaque.
     pub fn pixels(&self) -> (u32, u32, &[u8]) {
         (self.pixels.width(), self.pixels.height(), self.pixels.data())
     }
 
-    /// The area that has changed since the last call, and its pixels as in [`pixels`](Canvas::pixels). `None`
-    /// if nothing was painted. The first call returns the whole picture.
+    /// Returns the area that has changed since the last call, and its pixels as in
+    /// [`pixels`](Canvas::pixels). Returns `None` if nothing was painted. The first call returns the whole
+    /// picture.
     pub fn take_changed(&mut self) -> Option<(Area, Vec<u8>)> {
         let Area { x, y, width, height } = self.changed.take()?;
         let (across, down, pixels) = self.pixels();
@@ -150,13 +155,13 @@ impl Canvas {
         Some((area, rows.flat_map(|row| &row[begin..end]).copied().collect()))
     }
 
-    /// The picture as a PNG file.
+    /// Returns the picture as a PNG file.
     pub fn png(&self) -> Vec<u8> {
         let (width, height, pixels) = self.pixels();
         crate::frames::png(width, height, pixels)
     }
 
-    /// Paints a frame with words in it, which are cut off where the frame ends.
+    /// Paints a frame with words in it, which are cut off at the end of the frame.
     fn paint_note(&mut self, place: usize, words: &str, ground: [u8; 3], edge: [u8; 3]) {
         let Some(Placed::Image(area)) = self.layout.placed(place) else { return };
         let (area, scale) = (*area, self.layout.scale);
@@ -189,7 +194,7 @@ impl Canvas {
     }
 }
 
-/// The bytes of each row of an area.
+/// Returns the bytes of each row of an area.
 fn rows(pixels: &Pixmap, area: Area) -> impl Iterator<Item = Range<usize>> + use<> {
     let (width, bottom) = (pixels.width() as usize, pixels.height().min(area.y + area.height));
     let begin = move |row| (row as usize * width + area.x as usize) * 4;
@@ -218,7 +223,7 @@ fn fill_area(pixels: &mut Pixmap, area: Area, ink: [u8; 3]) {
     fill(pixels, (area.x as f32, area.y as f32, area.width as f32, area.height as f32), ink);
 }
 
-/// Fills a rectangle: left, top, width, height.
+/// Fills a rectangle, given by left, top, width and height.
 fn fill(pixels: &mut Pixmap, (x, y, width, height): (f32, f32, f32, f32), ink: [u8; 3]) {
     let mut paint = Paint::default();
     paint.set_color(color(ink));

@@ -1,6 +1,6 @@
 //! Random numbers that are the same for the same seed, on every machine: the `SplitMix64` of Steele, Lea and Flood (2014).
 
-/// A source of numbers.
+/// A generator of random numbers.
 pub(super) struct Chance(u64);
 
 impl Chance {
@@ -15,12 +15,12 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `bound`; all such numbers are about equally likely.
+    /// Returns a number below `bound`; all numbers below it are about equally likely.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    /// Milliseconds from 50 to 1500: most are short, some are long.
+    /// Returns a number of milliseconds from 50 to 1500: most are short, some are long.
     pub(super) fn latency(&mut self) -> u64 {
         let halvings = self.next().leading_zeros().min(4); // each of them half as likely as the one before
         (50 + self.below(300) + u64::from(halvings) * 300).min(1500)

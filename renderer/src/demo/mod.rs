@@ -1,4 +1,4 @@
-//! A server in the same process, so that everything works without a network; each page, image or price is as
+//! A server in the same process, so that everything works without a network. Each page, image or price is as
 //! slow and as broken as its address asks.
 //!
 //! ```text
@@ -6,8 +6,8 @@
 //!   reset, stall, endless …─▶ a listener that breaks the rules, which no server of that library would do
 //! ```
 //!
-//! The address of an image says how the server must answer (`/harbour.png?ms=800`), so the server knows
-//! nothing of the page.
+//! The address of an image says how the server must answer (`/harbour.png?ms=800`), so the server does
+//! not need to know the page.
 
 mod chance; // random numbers that can be repeated
 mod page; // what the page says, and what its images are like
@@ -27,22 +27,22 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use url::Url;
 
-/// How long a server that ends waits for its threads, which have all been told to stop.
+/// The time that a server that ends waits for its threads, which have all been told to stop.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// The settings of the server.
+/// The settings of the built-in server.
 #[derive(Debug, Clone, Default)]
 pub struct DemoOptions {
-    /// The same seed gives the same latencies, sizes and failures. Without a seed, latencies, sizes and
-    /// failures are those of the book.
+    /// The same seed gives the same latencies, sizes and failures. Without a seed, the latencies, sizes
+    /// and failures are those of the book.
     pub seed: Option<u64>,
-    /// The images of the page; if there are none, the page is that of the book.
+    /// The images of the page; if this list is empty, the page is that of the book.
     pub images: Vec<DemoImage>,
     /// The advertisement of the page, if it must differ from that of the book.
     pub advertisement: Option<DemoImage>,
 }
 
-/// The server, while it runs. It stops when it is dropped.
+/// The built-in server, while it runs. The server stops when this value is dropped.
 pub struct Demo {
     address: SocketAddr,
     stop: CancelToken,
@@ -60,8 +60,8 @@ impl Demo {
         let stop = CancelToken::new();
         let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listener.local_addr();
-        // A thread holds each answer back for its time. Each answer has its own thread, because otherwise
-        // slow answers would hold up others.
+        // A thread delays each answer for the answer's time. Each answer has its own thread, because
+        // otherwise slow answers would delay others.
         let pool = ThreadPoolExecutor::builder()
             .core_threads(0)
             .maximum_threads(usize::MAX)
@@ -83,13 +83,13 @@ impl Demo {
         Ok(Demo { address, stop, pool, acceptor: Some(acceptor), _rude: rude })
     }
 
-    /// The page with images and an advertisement.
+    /// Returns the page with images and an advertisement.
     pub fn page(&self) -> Url {
         self.url("/index.html")
     }
 
-    /// The list of companies for the travel portal: a line for each, its name, a tab, the address of its
-    /// quote.
+    /// The list of companies for the travel portal: each line has a name, a tab, and the address of the
+    /// company's quote.
     pub fn companies(&self) -> Url {
         self.url("/companies.txt")
     }

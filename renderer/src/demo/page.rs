@@ -8,24 +8,25 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 // ANCHOR: latencies
-/// Milliseconds until each image of the book's page is sent: the first is the slowest.
+/// The milliseconds until each image of the book's page is sent: the first image is the slowest.
 const LATENCIES: [u64; 8] = [1200, 300, 700, 150, 900, 450, 250, 600];
 
-/// Milliseconds until the advertisement is sent.
+/// The milliseconds until the advertisement is sent.
 const ADVERTISEMENT: u64 = 400;
 // ANCHOR_END: latencies
 
-/// Width and height of an image without a size on the command line.
+/// The width and height of an image without a size on the command line.
 const SIZE: (u32, u32) = (640, 400);
 
-/// Pixels that an image may be asked to have, and the longest side that each of the formats can have.
+/// The number of pixels that an address may request for an image, and the longest side that each of
+/// the formats can have.
 const MOST_PIXELS: u64 = 30_000_000;
 const LONGEST_SIDE: u32 = 16_000;
 
-/// Width of the images on the page, in CSS pixels.
+/// The width of the images on the page, in CSS pixels.
 const SHOWN: u32 = 236;
 
-/// An image of the page: how slow it is, how large, and how broken.
+/// An image of the page: how slow, how large, and how broken it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DemoImage {
     latency: Duration,
@@ -33,12 +34,12 @@ pub struct DemoImage {
     fault: Option<Fault>,
 }
 
-/// The fault of an image.
+/// A fault that an image can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The server answers with this status.
     Status(u16),
-    /// The data break off in the middle.
+    /// The data end in the middle.
     Broken,
     /// The answer is HTML and not an image.
     Html,
@@ -46,18 +47,18 @@ pub(super) enum Fault {
     Bomb,
     /// The address redirects to itself.
     Loop,
-    /// The body never ends.
+    /// The body of the answer never ends.
     Endless,
     /// The server never answers.
     Stall,
-    /// The server sends half of the body, and then nothing.
+    /// The server sends half of the body, and then sends nothing more.
     Half,
     /// The connection is reset.
     Reset,
 }
 
-/// The faults' names on the command line and in addresses; a fault that is a status has the status as its
-/// name.
+/// The names of the faults on the command line and in addresses; a fault that is a status has the status
+/// as its name.
 const FAULTS: [(&str, Fault); 12] = [
     ("403", Fault::Status(403)),
     ("404", Fault::Status(404)),
@@ -74,7 +75,7 @@ const FAULTS: [(&str, Fault); 12] = [
 ];
 
 impl Fault {
-    /// The fault with this name.
+    /// Returns the fault with this name.
     pub(super) fn named(name: &str) -> Option<Fault> {
         FAULTS.iter().find(|(known, _)| *known == name).map(|(_, fault)| *fault)
     }
@@ -89,11 +90,11 @@ impl Fault {
     }
 }
 
-/// Reads one image of `--demo-images`: a time, optionally a size and a fault, as in `800ms`, `80ms:404`,
-/// `1s:4000x3000:broken`.
+/// Parses one image of `--demo-images`: a time, optionally a size and a fault, as in `800ms`,
+/// `80ms:404`, `1s:4000x3000:broken`.
 ///
 /// # Errors
-/// The error is a sentence that says what can be written.
+/// The error is a sentence that says which values are allowed.
 pub fn demo_image(written: &str) -> Result<DemoImage, String> {
     let mut parts = written.split(':');
     let latency = match parts.next().unwrap_or_default() {
@@ -136,7 +137,7 @@ fn images(options: &DemoOptions) -> (Vec<DemoImage>, DemoImage) {
     (images, options.advertisement.clone().unwrap_or(advertisement))
 }
 
-/// A random image. One image in eight is broken.
+/// Returns a random image. One image in eight is broken.
 fn by_chance(chance: &mut Chance) -> DemoImage {
     let latency = Duration::from_millis(chance.latency());
     let size =
@@ -146,7 +147,8 @@ fn by_chance(chance: &mut Chance) -> DemoImage {
     DemoImage { latency, size, fault }
 }
 
-/// The page as HTML. Images whose answers break the rules of HTTP are at the address `rude`.
+/// Returns the page as HTML. Images whose answers break the rules of HTTP are served at the address
+/// `rude`.
 pub(super) fn html(options: &DemoOptions, rude: SocketAddr) -> String {
     let (images, advertisement) = images(options);
     let mut html = String::from(BEGIN);
@@ -179,7 +181,7 @@ fn tag(image: &DemoImage, path: &str, alt: &str, class: &str, rude: SocketAddr) 
     )
 }
 
-/// The size in the query of an address.
+/// Returns the size in the query of an address.
 pub(super) fn size_of(query: Option<&str>) -> (u32, u32) {
     query.and_then(size).unwrap_or(SIZE)
 }

@@ -1,5 +1,5 @@
-//! A listener that behaves as no good server does: it sends no answer, half of an answer or an answer without
-//! an end, or resets the connection.
+//! A listener that breaks the rules of HTTP: it sends no answer, half of an answer or an endless answer, or
+//! resets the connection.
 
 use super::page::{Fault, size_of};
 use super::scenes;
@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Bytes that a request may have.
+/// The number of bytes that a request may have.
 const LARGEST: usize = 8 << 10;
 
-/// How long the acceptor pauses when the system has no descriptors or threads left.
+/// The time that the acceptor pauses when the system has no descriptors or threads left.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The listener. It stops when it is dropped.
+/// The listener. The server stops when this value is dropped.
 pub(super) struct Rude {
     address: SocketAddr,
     stop: CancelToken,
@@ -24,8 +24,8 @@ pub(super) struct Rude {
 }
 
 impl Rude {
-    /// Listens until `stop` is cancelled, which also ends the answers that are being sent. Answers run on
-    /// `pool`.
+    /// Listens until `stop` is cancelled, which also ends the answers that are being sent. The answers
+    /// run on `pool`.
     pub(super) fn start(stop: &CancelToken, pool: &Arc<ThreadPoolExecutor>) -> io::Result<Rude> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let (address, stop) = (listener.local_addr()?, stop.child());
@@ -90,7 +90,7 @@ fn answer(stream: TcpStream, stop: &CancelToken) -> io::Result<()> {
             wait_for_the_end(&mut stream)
         }
         Some(Fault::Stall) => wait_for_the_end(&mut stream),
-        // A connection with a linger time of zero is reset when it is closed.
+        // Closing a connection with a linger time of zero resets it.
         _ => {
             let _ = socket2::SockRef::from(stream.get_ref()).set_linger(Some(Duration::ZERO));
             Ok(())

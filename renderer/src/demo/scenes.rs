@@ -1,5 +1,5 @@
-//! The images: landscapes of gradients and waves. Each image can be distinguished from the others at a
-//! glance.
+//! The demo images: landscapes of gradients and waves. A reader can distinguish each image from the
+//! others at a glance.
 
 use image::{DynamicImage, ImageFormat, RgbImage};
 use std::collections::HashMap;
@@ -10,19 +10,20 @@ use tiny_skia::{
     Transform,
 };
 
-/// How many encoded images are kept, so that a second request costs nothing. When there would be more, all of
-/// them are dropped.
+/// The number of encoded images that are kept, so that a second request is fast. When there would be more
+/// glyph images, all of them are dropped.
 const KEPT: usize = 64;
 
 /// A landscape.
 pub(super) struct Scene {
     pub(super) path: &'static str,
     pub(super) alt: &'static str,
-    /// The colours of the sky at its top and at the horizon, of the sun, and of the hills from far to near.
+    /// The colours of the sky at the top and at the horizon, the colour of the sun, and the colours
+    /// of the hills from far to near.
     colours: [u32; 6],
-    /// Where the sun stands, in hundredths of the width and of the height.
+    /// The position of the sun, in hundredths of the width and of the height.
     sun: (f32, f32),
-    /// The height of the hills, and how many hills stand side by side.
+    /// The height of the hills, and the number of hills side by side.
     hills: (f32, f32),
 }
 
@@ -104,7 +105,7 @@ const fn scene(
     Scene { path, alt, colours, sun, hills }
 }
 
-/// Returns the media type for the end of a path.
+/// Returns the media type for the extension of a path.
 pub(super) fn media_type(path: &str) -> &'static str {
     format(path).to_mime_type()
 }
@@ -113,7 +114,8 @@ fn format(path: &str) -> ImageFormat {
     ImageFormat::from_path(path).unwrap_or(ImageFormat::Png)
 }
 
-/// Returns the image at a path, in the given size, in the format that the end of the path says.
+/// Returns the image at a path, in the given size, in the format that the extension of the path
+/// says.
 pub(super) fn encoded(path: &'static str, size: (u32, u32)) -> Arc<[u8]> {
     type Kept = Mutex<HashMap<(&'static str, u32, u32), Arc<[u8]>>>;
     static IMAGES: LazyLock<Kept> = LazyLock::new(Mutex::default);
@@ -145,7 +147,7 @@ fn encode(picture: RgbImage, format: ImageFormat) -> image::ImageResult<Vec<u8>>
     Ok(bytes)
 }
 
-/// A small PNG that claims to be large: 60 000 times 60 000 pixels.
+/// Returns a small PNG that claims to be large: 60 000 times 60 000 pixels.
 pub(super) fn bomb() -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, 60_000, 60_000);

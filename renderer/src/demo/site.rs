@@ -1,4 +1,4 @@
-//! The contents of the site, by path.
+//! The contents of the site, by their paths.
 
 use super::page::{Fault, html, size_of};
 use super::{DemoOptions, scenes};
@@ -10,7 +10,8 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// A company of the travel portal: its name, milliseconds until it answers, and how.
+/// A company of the travel portal: its name, the milliseconds until it answers, and the kind of
+/// answer.
 const COMPANIES: [(&str, u64, Offer); 10] = [
     ("Aurora Air", 350, Offer::Euros(189.00)),
     ("Baltic Rail", 120, Offer::Euros(74.50)),
@@ -33,7 +34,8 @@ enum Offer {
     Reset,
 }
 
-/// The site of the built-in server. Answers that break the rules of HTTP are at `rude`.
+/// The site of the built-in server. Answers that break the rules of HTTP are served at the address
+/// `rude`.
 pub(super) fn site(options: &DemoOptions, rude: SocketAddr, stop: &CancelToken) -> Site {
     let page = html(options, rude);
     let mut site = Site::new(None)
@@ -85,7 +87,7 @@ fn failure(status: u16) -> Response {
     Response::error(status, "as it was asked to")
 }
 
-/// Waits for the time that the address asks for, counted from the beginning of the answer.
+/// Waits for the time that the address asks for, counted from the start of the answer.
 fn wait(request: &Request<'_>, begun: Instant, stop: &CancelToken) {
     let latency = request.query_value("ms").and_then(|ms| ms.parse().ok()).unwrap_or(0);
     let _ = stop.sleep(Duration::from_millis(latency).saturating_sub(begun.elapsed()));

@@ -1,4 +1,4 @@
-//! Files of this machine.
+//! Reads files of this machine.
 
 use super::{Fetched, Step};
 use crate::gap::Gap;
@@ -8,10 +8,10 @@ use std::io::{self, Read};
 use std::path::Path;
 use url::Url;
 
-/// How many bytes are read between two checks of the token.
+/// The number of bytes that are read between two checks of the token.
 const PIECE: usize = 64 << 10;
 
-/// Reads a file. It must be a regular file, because a device or a pipe may never end.
+/// Reads a file, which must be a regular file, because reading a device or a pipe may never end.
 pub(super) fn read(url: &Url, limit: u64, token: &CancelToken) -> Step<Fetched> {
     let Ok(path) = url.to_file_path() else {
         return Ok(Err(Gap::Unusable("the address is not that of a file of this machine".to_owned())));
@@ -27,7 +27,7 @@ pub(super) fn read(url: &Url, limit: u64, token: &CancelToken) -> Step<Fetched> 
     })
 }
 
-/// Returns the first bytes of a file, if it may be read and has any.
+/// Returns the first bytes of a file, if the program may read the file and it is not empty.
 pub(crate) fn beginning(url: &Url, length: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = open(&url.to_file_path().ok()?).ok()?;
@@ -36,7 +36,8 @@ pub(crate) fn beginning(url: &Url, length: u64) -> Option<Vec<u8>> {
 }
 
 fn open(path: &Path) -> Result<File, Gap> {
-    // Checked before the file is opened, because opening a pipe waits for its other end.
+    // This is checked before the file is opened, because opening a pipe waits until its other end
+    // is open.
     let what = fs::metadata(path).map_err(|error| unreadable(&error))?;
     if !what.is_file() {
         return Err(Gap::Unreachable("it is no regular file".to_owned()));
@@ -52,7 +53,7 @@ fn unreadable(error: &io::Error) -> Gap {
     })
 }
 
-/// Returns all bytes of a reader, or a gap if there are more than `limit` bytes.
+/// Returns all bytes that a reader gives, or a gap if there are more than `limit` bytes.
 fn read_at_most(
     reader: impl Read,
     limit: u64,

@@ -1,8 +1,8 @@
-//! Fetches the bytes at an address; the calling thread waits for them, until they are complete or a token
+//! Fetches the bytes at an address; the calling thread waits until the bytes are complete or a token
 //! cancels the fetch.
 //!
-//! HTTP is that of [`hypertext_http`], whose sockets a token can close. This module adds files, redirects,
-//! and a [`Gap`] for each thing that can go wrong.
+//! The HTTP client is that of [`hypertext_http`], whose sockets a token can close. This module adds files,
+//! redirects, and a [`Gap`] for each failure that can occur.
 
 mod file; // files of this machine
 pub(crate) use file::beginning;
@@ -15,10 +15,10 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use url::Url;
 
-/// How many redirects are followed, one after the other.
+/// The number of redirects that are followed in a row.
 const MOST_REDIRECTS: usize = 5;
 
-/// The state that all fetches of this program share: kept connections, and addresses of hosts.
+/// The state that all fetches of this program share: kept connections, and the addresses of hosts.
 static FETCHER: LazyLock<Fetcher> = LazyLock::new(|| {
     let options = Options {
         timeout: Duration::MAX, // the token has the time limit
@@ -32,26 +32,28 @@ static FETCHER: LazyLock<Fetcher> = LazyLock::new(|| {
 /// The result of a fetch.
 #[derive(Debug)]
 pub struct Fetched {
-    /// The bytes, decoded if they were compressed on their way.
+    /// The bytes, decoded if they were compressed for the transfer.
     pub bytes: Vec<u8>,
     /// The content type that the server named.
     pub content_type: Option<String>,
-    /// Where they came from in the end, after redirects.
+    /// The address from which the bytes came in the end, after redirects.
     pub url: Url,
 }
 
-/// The result of a step of a fetch. A gap is the normal way to fail, so it is not an error for `?`.
+/// The result of a step of a fetch. A gap is the normal way to fail, so `?` does not treat it as an
+/// error.
 type Step<T> = Result<Result<T, Gap>, Cancelled>;
 
-/// Fetches the bytes behind an `http`, `https` (with the feature `tls`) or `file` address, `limit` at most.
+/// Fetches the bytes at an `http`, `https` (with the feature `tls`) or `file` address, but at most
+/// `limit` bytes.
 ///
-/// Blocks. A cancellation point: when `token` is cancelled, the connection is closed and the call returns at
-/// once. Only the resolution of names by the system cannot be interrupted. The only time limit is that of the
-/// token; make a token that has a time limit by [`with_timeout`](CancelToken::with_timeout).
+/// Blocks. This is a cancellation point: when `token` is cancelled, the connection is closed and the call
+/// returns at once. Only the resolution of names by the system cannot be interrupted. Only the token limits
+/// the time; make a token that has a time limit by [`with_timeout`](CancelToken::with_timeout).
 ///
 /// # Errors
-/// `Ok(Err(gap))` if the bytes cannot be had; `Err(Cancelled)`, with the token's reason, if it was cancelled
-/// meanwhile.
+/// Returns `Ok(Err(gap))` if the bytes cannot be fetched. Returns `Err(Cancelled)`, with the token's reason,
+/// if the token was cancelled during the fetch.
 pub fn fetch(url: &Url, limit: u64, token: &CancelToken) -> Result<Result<Fetched, Gap>, Cancelled> {
     token.check()?;
     match url.scheme() {

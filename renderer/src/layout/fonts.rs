@@ -1,8 +1,8 @@
-//! Sets words in lines of glyphs.
+//! Turns words into lines of glyphs.
 //!
-//! `parley` shapes the text, orders text that reads from right to left, and breaks lines. The fonts are those
-//! of `DejaVu`, which are part of the program, so the same page gives the same picture on every machine; the
-//! fonts of the system are not used.
+//! The `parley` crate shapes the text, orders text that reads from right to left, and breaks lines. The fonts
+//! are those of `DejaVu`, which are part of the program. The fonts of the system are not used, so the same
+//! page gives the same picture on every machine.
 
 use anyhow::{Context, ensure};
 use parley::fontique::{Blob, Collection, CollectionOptions, SourceCache};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The distance from one line to the next, as a multiple of the font's size.
 const LEADING: f32 = 1.45;
 
-/// How many different characters without a glyph are named.
+/// The number of different characters without a glyph that the report names.
 const EXAMPLES: usize = 5;
 
 /// The kind of text, which decides the colour of its glyphs.
@@ -28,16 +28,16 @@ pub(crate) enum Ink {
     /// Text.
     #[default]
     Text,
-    /// The text of a link.
+    /// The text belongs to a link.
     Link,
-    /// A note of the renderer, which is not part of the page.
+    /// The text is a note of the renderer, which is not part of the page.
     Note,
 }
 
-/// Glyphs in lines.
+/// A text that was turned into lines of glyphs.
 pub(crate) type Lines = parley::Layout<Ink>;
 
-/// How words are set. Lengths are CSS pixels.
+/// The style in which words are set. All lengths are in CSS pixels.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
     pub(crate) size: f32,
@@ -48,7 +48,7 @@ pub(crate) struct Setting {
     pub(crate) ink: Ink,
 }
 
-/// A part of a text that is set in another way.
+/// A part of a text that is set in a different style.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Variation {
     Bold,
@@ -57,12 +57,12 @@ pub(crate) enum Variation {
     Link,
 }
 
-/// Characters for which no font has a glyph: each of them is a box in the picture.
+/// The characters for which no font has a glyph: each of them is shown as a box in the picture.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NoGlyph {
-    /// How many there are.
+    /// The number of characters without a glyph.
     pub count: usize,
-    /// The first of them, each once.
+    /// The first characters without a glyph, each listed once.
     pub examples: String,
 }
 
@@ -77,8 +77,8 @@ impl NoGlyph {
         }
     }
 
-    /// Counts one grapheme cluster, which a reader sees as one character. A line feed has no glyph and needs
-    /// none.
+    /// Counts one grapheme cluster, which a reader sees as one character. A line feed has no glyph, and does
+    /// not need one.
     fn note(&mut self, character: &str) {
         let Some(first) = character.chars().find(|c| !c.is_control() && !c.is_whitespace()) else { return };
         self.count += 1;
@@ -88,7 +88,7 @@ impl NoGlyph {
     }
 }
 
-/// The fonts, and what is needed to set words with them.
+/// The fonts, and the values that are needed to set words in them.
 pub(crate) struct Fonts {
     context: FontContext,
     layouts: LayoutContext<Ink>,
@@ -98,7 +98,7 @@ pub(crate) struct Fonts {
 }
 
 impl Fonts {
-    /// The fonts of the program, and those of a file.
+    /// Loads the fonts of the program, and the fonts of a file.
     pub(crate) fn new(scale: f32, file: Option<&Path>) -> anyhow::Result<Fonts> {
         let mut collection = Collection::new(CollectionOptions { shared: false, system_fonts: false });
         for font in [
@@ -124,8 +124,8 @@ impl Fonts {
         Ok(Fonts { context, layouts: LayoutContext::new(), scale, preferred })
     }
 
-    /// Sets words in lines. `variations` are ranges of bytes; each of the `boxes` stands before a byte and
-    /// has a width and a height in pixels.
+    /// Turns words into lines. `variations` are ranges of bytes; each of the `boxes` comes before a byte
+    /// and has a width and a height in pixels.
     pub(crate) fn set(
         &mut self,
         text: &str,

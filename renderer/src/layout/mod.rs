@@ -1,11 +1,11 @@
-//! Computes where everything on a page stands, before any image has arrived.
+//! Computes the positions of everything on a page, before any image has arrived.
 //!
-//! The size of an image's place comes from the page, from the first bytes of a local file, or from a default.
-//! An image that arrives later does not change its place: it is scaled to fit. So nothing moves when an image
-//! arrives, and the picture does not depend on the order of arrival.
+//! The size of an image's place comes from the page, from the first bytes of a local file, or from a default
+//! size. When an image arrives, its place does not change: the image is scaled to fit. So nothing moves when
+//! an image arrives, and the picture does not depend on the order of arrival.
 //!
-//! Blocks stand below each other in one column. An image that has words in its block stands among them, in a
-//! line. Other images in a row stand side by side as long as there is room.
+//! All blocks are below each other in one column. An image whose block contains words is placed among these
+//! words, in a line. Other images in a row are placed side by side as long as there is room.
 
 mod fonts; // words to lines of glyphs
 pub use fonts::NoGlyph;
@@ -17,18 +17,18 @@ use parley::PositionedLayoutItem;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Space around the column, in CSS pixels; less on a narrow page.
+/// The space around the column, in CSS pixels; a narrow page has less space.
 const MARGIN: f32 = 32.0;
 
 /// The space between two blocks, and the larger space above a heading.
 const GAP: f32 = 14.0;
 const ABOVE_HEADING: f32 = 12.0;
 
-/// By how much an item of a list, or a quotation, is indented.
+/// The distance by which an item of a list, or a quotation, is indented.
 const INDENT: f32 = 28.0;
 
-/// The size of the place of an image of unknown size; and the size if that image stands beside words, when it
-/// is mostly an icon.
+/// The size of the place of an image of unknown size, and the size if that image is beside words, where most
+/// images are icons.
 const DEFAULT_IMAGE: (f32, f32) = (320.0, 180.0);
 const IMAGE_IN_LINE: (f32, f32) = (1.2 * 16.0, 1.2 * 16.0);
 
@@ -39,29 +39,29 @@ const TALLEST_IMAGE: f32 = 1200.0;
 const WIDEST: u32 = 100_000;
 const MOST_PIXELS: u64 = 500_000_000;
 
-/// How a page is laid out.
+/// The options of the layout of a page.
 #[derive(Debug, Clone)]
 pub struct LayoutOptions<'a> {
-    /// Width of the picture in CSS pixels.
+    /// The width of the picture in CSS pixels.
     pub width: u32,
-    /// Pixels of the picture for each CSS pixel.
+    /// The number of pixels in the picture for each CSS pixel.
     pub scale: f32,
     /// A font file that is tried first.
     pub font: Option<&'a Path>,
-    /// Pixels that the picture may have; what stands further down is cut off.
+    /// The number of pixels that the picture may have; elements further down are cut off.
     pub max_pixels: u64,
 }
 
-/// A rectangle in pixels of the picture.
+/// A rectangle, in pixels of the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Area {
-    /// Pixels from the left edge of the picture.
+    /// The distance from the left edge of the picture, in pixels.
     pub x: u32,
-    /// Pixels from the upper edge.
+    /// The distance from the upper edge of the picture, in pixels.
     pub y: u32,
-    /// Pixels from left to right.
+    /// The width in pixels.
     pub width: u32,
-    /// Pixels from top to bottom.
+    /// The height in pixels.
     pub height: u32,
 }
 
@@ -75,7 +75,7 @@ impl Area {
     }
 }
 
-/// The lines of text and the places of the images.
+/// The lines of text and the places of the images on a page.
 pub struct Layout {
     pub(crate) fonts: Fonts,
     pub(crate) scale: f32,
@@ -88,7 +88,7 @@ pub struct Layout {
     no_glyph: NoGlyph,
 }
 
-/// An element in its place. Positions are pixels of the picture.
+/// An element at its position. The positions are in pixels of the picture.
 pub(crate) enum Placed {
     Text {
         x: f32,
@@ -96,28 +96,28 @@ pub(crate) enum Placed {
         lines: Box<Lines>,
         marker: Option<(f32, Box<Lines>)>,
         area: Area,
-        /// Where images stand in the text.
+        /// The positions of images within the text.
         images: Vec<Area>,
         is_quote: bool,
     },
     Image(Area),
     Rule(Area),
-    /// Below the end of the picture.
+    /// The element is below the end of the picture.
     Cut,
 }
 
-/// Where the next element goes, in CSS pixels.
+/// The position of the next element, in CSS pixels.
 struct Pen {
     y: f32,
-    /// The right edge of the last image of a row, and the lower edge of the row.
+    /// The right edge of the last image in a row, and the lower edge of the row.
     row: Option<(f32, f32)>,
 }
 
 impl Layout {
-    /// Lays the page out.
+    /// Computes the layout of the page.
     ///
     /// # Errors
-    /// A sentence, if the font cannot be read or is not a font.
+    /// Returns a sentence, if the font cannot be read or is not a font.
     pub fn new(page: &Page, options: &LayoutOptions<'_>) -> anyhow::Result<Layout> {
         let scale = if options.scale.is_finite() { options.scale.clamp(0.01, 100.0) } else { 1.0 };
         let options = &LayoutOptions { scale, width: options.width.clamp(1, WIDEST), ..options.clone() };
@@ -151,7 +151,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Width and height of the picture in pixels.
+    /// Returns the width and height of the picture in pixels.
     pub fn size(&self) -> (u32, u32) {
         self.size
     }
@@ -162,12 +162,13 @@ impl Layout {
         self.elements - self.placed.len() + below
     }
 
-    /// The characters in the picture's blocks of text for which no font has a glyph.
+    /// Returns the characters in the blocks of text for which no font has a glyph.
     pub fn no_glyph(&self) -> &NoGlyph {
         &self.no_glyph
     }
 
-    /// Returns where an element stands; `None` if that is below the end of the picture.
+    /// Returns the position of an element; returns `None` if the element is below the end of the
+    /// picture.
     pub fn area(&self, place: usize) -> Option<Area> {
         match self.placed.get(place)? {
             Placed::Text { area, .. } | Placed::Image(area) | Placed::Rule(area) => Some(*area),
@@ -259,7 +260,7 @@ impl Layout {
         Placed::Text { x, y, lines: Box::new(lines), marker, area, images, is_quote }
     }
 
-    /// The boxes of the images in a block of text, in pixels.
+    /// Returns the boxes of the images in a block of text, in pixels.
     fn boxes(&self, page: &Page, block: &TextBlock, width: f32) -> Vec<(usize, f32, f32)> {
         let pixels = |length: f32| (length * self.scale).max(1.0);
         let size = |(offset, place): &(usize, usize)| {
@@ -270,13 +271,14 @@ impl Layout {
         block.images.iter().map(size).collect()
     }
 
-    /// Gives the images in a block of text their places, as far as they are in the picture.
+    /// Gives places to the images in a block of text, if they are in the picture.
     fn place_in_text(&mut self, block: &TextBlock, lines: &Lines, (x, y): (f32, f32)) -> Vec<Area> {
         self.in_text.extend(block.images.iter().map(|(_, place)| (*place, None)));
         let mut areas = Vec::new();
         for item in lines.lines().flat_map(|line| line.items().collect::<Vec<_>>()) {
             let PositionedLayoutItem::InlineBox(found) = item else { continue };
-            // The edges are rounded and not the sizes, so that two neighbouring rectangles share no pixel.
+            // The edges are rounded, not the sizes, so that two neighbouring rectangles share no
+            // pixel.
             let (left, top) = (to_pixels(x + found.x), to_pixels(y + found.y));
             let (right, bottom) =
                 (to_pixels(x + found.x + found.width), to_pixels(y + found.y + found.height));
@@ -321,7 +323,7 @@ impl Layout {
 }
 
 impl Pen {
-    /// Ends a row of images: the next element goes below it.
+    /// Ends a row of images: the next element is placed below the row.
     fn end_row(&mut self) {
         if let Some((_, bottom)) = self.row.take() {
             self.y = bottom + GAP;
@@ -329,7 +331,7 @@ impl Pen {
     }
 }
 
-/// The left edge and the width of the column.
+/// Returns the left edge and the width of the column.
 fn column(width: u32) -> (f32, f32) {
     let margin = MARGIN.min(width as f32 / 10.0);
     (margin, width as f32 - 2.0 * margin)
@@ -343,8 +345,7 @@ fn stands_beside_words(text: &str, at: usize) -> bool {
     line.into_iter().flatten().any(|words| !words.trim().is_empty())
 }
 
-/// Returns the width and height of the place of an image: those of the page, or those of the file, or else a
-/// default.
+/// Returns the width and height of the place of an image: from the page, from the file, or a default size.
 fn place_of(image: &ImageRef, is_beside_words: bool, column: f32) -> (f32, f32) {
     let unknown = if is_beside_words { IMAGE_IN_LINE } else { DEFAULT_IMAGE };
     let own = image.own_size.unwrap_or(unknown);

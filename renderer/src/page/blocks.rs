@@ -1,9 +1,9 @@
 //! Builds blocks of text and images from tags and words.
 //!
-//! No tree of elements is built. Each tag in turn changes the context of the words that follow: a few short
-//! stacks hold the lists, quotations and styles that are open. So the cost of a page is linear in its length,
-//! however deep or wrong its nesting. A block ends where another one begins; an end tag without a start tag
-//! is ignored.
+//! No tree of elements is built. Each tag changes the context of the words that follow: a few short stacks
+//! hold the open lists, quotations and styles. So the time for a page is linear in its length, even if its
+//! nesting is deep or wrong. A block ends where another block begins; an end tag without a start tag is
+//! ignored.
 
 use super::candidates::{self, Offer};
 use super::image::image;
@@ -16,11 +16,12 @@ use super::{Element, ImageRef, Page, TextBlock, TextKind};
 use std::sync::Arc;
 use url::Url;
 
-/// A page while it is built from its tags.
+/// A page that is being built from its tags.
 pub(super) struct Blocks {
     page: Page,
     limits: PageLimits,
-    /// The document's own address, and the base address that the document gives for relative references.
+    /// The document's own address, and the base address that the document sets for relative
+    /// references.
     document: Url,
     base: Option<Url>,
 
@@ -30,20 +31,21 @@ pub(super) struct Blocks {
     lists: Vec<List>,
     /// The marker before the next block of an item.
     marker: Option<String>,
-    /// The open elements with a direction, and whether they read from right to left.
+    /// The open elements that have a direction, and whether they read from right to left.
     directions: Vec<(Open, bool)>,
     quotes: usize,
     preformatted: usize,
     in_definition: bool,
-    /// The element whose content is left out.
+    /// The open element whose content is left out.
     hidden: Option<Open>,
-    /// The closed `<details>` whose summary is being read: its content after the summary is left out.
+    /// The closed `<details>` element whose summary is being read: its content after the summary is
+    /// left out.
     summary_of: Option<Open>,
     in_title: bool,
     pub(super) is_xml: bool,
-    /// The images in it.
+    /// The images in the block.
     images: Vec<ImageRef>,
-    /// The files that the open `<picture>` offers.
+    /// The files that the open `<picture>` element offers.
     picture: Option<Offer>,
 }
 
@@ -96,7 +98,7 @@ impl Blocks {
         }
     }
 
-    /// Adds words; whatever white space is between two words becomes one blank.
+    /// Adds words; white space between two words becomes one blank.
     fn running_text(&mut self, text: &str) {
         for word in text.split_inclusive(|c: char| c.is_ascii_whitespace()) {
             let bare = word.trim_end_matches(|c: char| c.is_ascii_whitespace());
@@ -247,7 +249,8 @@ impl Blocks {
         }
     }
 
-    /// Closes the elements with a direction that end at a tag, and those inside them.
+    /// Closes the elements with a direction that end at a tag, and also all open elements inside
+    /// them.
     fn end_directions(&mut self, mut ends: impl FnMut(&mut Open) -> bool) {
         let mut first = None;
         for (at, (open, _)) in self.directions.iter_mut().enumerate() {
@@ -305,7 +308,7 @@ impl Blocks {
         self.marker = Some(marker.unwrap_or_else(|| bullet.to_owned()));
     }
 
-    /// Begins a cell. The cells of a row stand in one line.
+    /// Begins a cell of a table. The cells of a row are put in one line.
     fn open_cell(&mut self, name: &str) {
         self.words.close("th");
         self.split_if_long();
@@ -317,14 +320,15 @@ impl Blocks {
         self.words.open(name);
     }
 
-    /// Ends a block that has become too long; its text goes on in another block.
+    /// Ends a block that has become too long; its text continues in another block.
     fn split_if_long(&mut self) {
         if self.words.is_long() {
             self.end_block();
         }
     }
 
-    /// Ends the block that is being read: it becomes a block of text, if it has words, and the images in it.
+    /// Ends the block that is being read: it becomes a block of text, if it contains words, and the
+    /// images in it become elements.
     pub(super) fn end_block(&mut self) {
         let images = std::mem::take(&mut self.images);
         if let Some((text, spans, offsets)) = self.words.take(self.preformatted > 0) {
@@ -364,7 +368,7 @@ impl Blocks {
         self.push(Element::Text(TextBlock { kind, text, spans, images, right_to_left }));
     }
 
-    /// Adds an element if the limits allow it, and counts it otherwise.
+    /// Adds an element if the limits allow it; otherwise counts the element.
     fn push(&mut self, element: Element) {
         let length = if let Element::Text(block) = &element { block.text.len() } else { 0 };
         if self.page.elements.len() >= self.limits.elements || length > self.limits.text {

@@ -1,26 +1,26 @@
-//! Chooses among the files that a page offers for one image: `srcset`, `sizes`, `<source>`.
+//! Chooses among the files that a page offers for one image, in `srcset`, `sizes` and `<source>`.
 
 use super::Viewport;
 use super::parse::Attributes;
 use std::path::Path;
 
-/// How many candidates of one image are considered.
+/// The number of candidates that are considered for one image.
 const MOST: usize = 50;
 
-/// How many pixels an `em` has outside of any text.
+/// The number of pixels in an `em` outside of any text.
 const EM: f32 = 16.0;
 
-/// The files that a `<picture>` offers.
+/// The files that a `<picture>` element offers.
 #[derive(Default)]
 pub(super) struct Offer {
-    /// The file of the first usable `<source>`.
+    /// The file of the first `<source>` that is usable.
     pub(super) file: Option<File>,
 }
 
-/// A file for an image.
+/// A file that a page offers for an image.
 pub(super) struct File {
     pub(super) address: String,
-    /// The file's pixels for each CSS pixel.
+    /// The number of the file's pixels for each CSS pixel.
     pub(super) density: f32,
 }
 
@@ -30,8 +30,8 @@ impl Offer {
     }
 }
 
-/// The file that `<source>` offers in a `<picture>`. `None` if the file is of a kind that is not decoded, or
-/// is meant for another screen.
+/// Returns the file that `<source>` offers in a `<picture>` element. Returns `None` if the file has a type
+/// that is not decoded, or is meant for another screen.
 fn of_source(attributes: &Attributes<'_>, viewport: Viewport) -> Option<File> {
     let media = attributes.get("media").is_none_or(|media| is_for(media, viewport));
     let kind = attributes.get("type").is_none_or(|kind| {
@@ -46,8 +46,8 @@ fn of_source(attributes: &Attributes<'_>, viewport: Viewport) -> Option<File> {
     (attributes.get("type").is_some() || !is_known_not_to_be_decoded).then_some(chosen)
 }
 
-/// The best file: the smallest one with enough pixels for the width that the image will have, or else the
-/// largest one.
+/// Returns the best file: the smallest one with enough pixels for the width that the image will have, or
+/// else the largest one.
 pub(super) fn choose(attributes: &Attributes<'_>, src: Option<&str>, viewport: Viewport) -> Option<File> {
     let set = attributes.get("srcset").unwrap_or_default();
     let width = attributes.get("sizes").map_or(viewport.width as f32, |sizes| size(sizes, viewport));
@@ -70,16 +70,16 @@ pub(super) fn choose(attributes: &Attributes<'_>, src: Option<&str>, viewport: V
     chosen.map(|(address, density)| File { address: address.to_owned(), density })
 }
 
-/// The descriptor of a candidate: its pixels.
+/// The descriptor of a candidate, which says how many pixels the file has.
 enum Descriptor {
-    /// Pixels for each CSS pixel (`2x`).
+    /// The number of pixels for each CSS pixel (`2x`).
     Density(f32),
-    /// Pixels in a row (`800w`).
+    /// The number of pixels in a row (`800w`).
     Width(f32),
 }
 
-/// The candidates of a `srcset`: addresses with a descriptor each, between commas. An address may have commas
-/// in it.
+/// Returns the candidates of a `srcset`: addresses with a descriptor each, separated by commas. An address
+/// may contain commas itself.
 fn candidates(mut rest: &str) -> impl Iterator<Item = (&str, Descriptor)> {
     std::iter::from_fn(move || {
         loop {
@@ -116,8 +116,8 @@ fn describe(written: &str) -> Option<Descriptor> {
     }
 }
 
-/// The width that `sizes` gives the image, in CSS pixels: that of the first entry for this screen, or else
-/// the whole width.
+/// Returns the width that `sizes` gives to the image, in CSS pixels: the width of the first entry for this
+/// screen, or else the whole width.
 fn size(sizes: &str, viewport: Viewport) -> f32 {
     let fitting = |entry: &str| {
         let entry = entry.trim();
@@ -127,7 +127,8 @@ fn size(sizes: &str, viewport: Viewport) -> f32 {
     sizes.split(',').find_map(fitting).unwrap_or(viewport.width as f32)
 }
 
-/// Returns whether a media query is true on this screen. A condition that is not known counts as false.
+/// Returns whether a media query is true on this screen. A condition that is not known counts as
+/// false on this screen.
 fn is_for(media: &str, viewport: Viewport) -> bool {
     let holds = |condition: &str| {
         let condition = condition.trim().trim_start_matches('(').trim_end_matches(')').to_ascii_lowercase();
@@ -144,7 +145,7 @@ fn is_for(media: &str, viewport: Viewport) -> bool {
     media.split(',').any(|query| query.split(" and ").all(holds))
 }
 
-/// A length in CSS pixels.
+/// Parses a length in CSS pixels.
 fn length_of(written: &str, viewport: Viewport) -> Option<f32> {
     let written = written.trim();
     let end = written.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(written.len());

@@ -1,4 +1,4 @@
-//! References to images: their addresses, and whether the addresses may be fetched.
+//! References to images: their addresses, and the decision whether the addresses may be fetched.
 
 use super::candidates::File;
 use super::parse::Attributes;
@@ -7,13 +7,13 @@ use crate::gap::Gap;
 use crate::reach;
 use url::Url;
 
-/// The largest width or height that a page may ask for, in CSS pixels.
+/// The largest width or height that a page may set for an image, in CSS pixels.
 const LARGEST: u32 = 10_000;
 
-/// The longest text that stands for an image, in bytes.
+/// The longest text that may stand for an image, in bytes.
 const LONGEST_ALT: usize = 500;
 
-/// The image of a tag that is in this file.
+/// Returns the image for a tag, in this file.
 pub(super) fn image(
     attributes: &Attributes<'_>,
     file: Option<&File>,
@@ -55,14 +55,15 @@ fn data(written: &str) -> Result<Source, Gap> {
     decoded.map(|(bytes, _)| Source::Data(bytes)).ok_or_else(wrong)
 }
 
-/// The length that a style gives in pixels, if it does.
+/// Returns the length in pixels from a style, if the style sets it.
 fn styled_length(style: &str, name: &str) -> Option<u32> {
     let mut values = style.split(';').filter_map(|declaration| declaration.split_once(':'));
     let (_, value) = values.rfind(|(declared, _)| declared.trim().eq_ignore_ascii_case(name))?;
     value.trim().strip_suffix("px").and_then(length)
 }
 
-/// A length as browsers read it: `120`, `120px`, ` 120.5`. A percentage is not a length here.
+/// Parses a length as browsers do, such as `120`, `120px` or ` 120.5`. A percentage does not count
+/// as a length here.
 fn length(written: &str) -> Option<u32> {
     let written = written.trim();
     let digits = written.bytes().take_while(u8::is_ascii_digit).count();

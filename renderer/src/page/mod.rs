@@ -1,7 +1,8 @@
-//! A page as the renderer sees it: blocks of text and references to images, in the order of the document.
+//! A page in the form that the renderer uses: blocks of text and references to images, in the order
+//! of the document.
 //!
-//! Nothing is fetched here and nothing is drawn. Style sheets, tables and scripts are left out: a page is its
-//! words and its images.
+//! This module fetches nothing and draws nothing. Style sheets, tables and scripts are left out: a page
+//! consists of its words and its images.
 
 use crate::gap::Gap;
 use crate::picture::size;
@@ -23,34 +24,36 @@ pub use parse::{NoPage, PageLimits, Viewport};
 /// The contents of a page, in the order of the document.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
-    /// The text of its `<title>`.
+    /// The text of the page's `<title>` element.
     pub title: Option<String>,
-    /// Text and images. The index of an element is its *place*, by which all other modules refer to it.
+    /// The elements of the page: text and images. The index of an element is its *place*, by which
+    /// all other modules identify it.
     pub elements: Vec<Element>,
-    /// How many more elements the document has than the limits allow.
+    /// The number of elements that the document has in excess of the limits.
     pub left_out: usize,
 }
 
-/// A piece of a page.
+/// An element of a page.
 #[derive(Debug, Clone)]
 pub enum Element {
     /// Words.
     Text(TextBlock),
-    /// An image, whose bytes are not part of the text.
+    /// The element is an image, whose bytes are not part of the text.
     Image(Arc<ImageRef>),
 }
 
-/// Words that stand together: a heading, a paragraph, an item of a list.
+/// A block of words that belong together: a heading, a paragraph, an item of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextBlock {
-    /// Its kind, which decides how it is set.
+    /// The kind of the block, which decides how it is set.
     pub kind: TextKind,
-    /// The words, with exactly the white space that is shown: a line feed ends a line.
+    /// The words of the block, with exactly the white space that is shown: a line feed ends a line.
     pub text: String,
-    /// Parts of `text`, as ranges of bytes, that are set in another way. They may overlap.
+    /// The parts of `text`, as ranges of bytes, that are set in a different style. The parts may
+    /// overlap.
     pub spans: Vec<(Range<usize>, Style)>,
-    /// Images in the text: the byte before which each stands, and its place. The places of these images come
-    /// directly after the block's own place.
+    /// The images within the text: the byte before which each image is placed, and the place of the image.
+    /// The places of the images within a text come directly after the place of the block.
     pub images: Vec<(usize, usize)>,
     /// True if the page says that it reads from right to left (`dir="rtl"`). If the page does not say so, the
     /// words decide the direction.
@@ -60,33 +63,33 @@ pub struct TextBlock {
 /// The kind of a block of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextKind {
-    /// `<h1>` to `<h6>`.
+    /// A heading, `<h1>` to `<h6>`.
     Heading(u8),
-    /// Anything that is not another kind.
+    /// A paragraph, or any other block without a kind of its own.
     Paragraph,
     /// An item of a list.
     Item {
-        /// How many lists it is in, from 1.
+        /// The number of lists that contain the item, from 1.
         depth: u8,
-        /// The marker before it: `•`, or `3.`
+        /// The marker before the item, such as `•` or `3.`.
         marker: String,
     },
-    /// `<pre>`: its line breaks and blanks count.
+    /// Preformatted text, `<pre>`: its line breaks and blanks are kept.
     Preformatted,
     /// `<blockquote>`.
     Quote,
-    /// `<hr>`: a line across the page, without words.
+    /// A rule, `<hr>`: a line across the page, without words.
     Rule,
 }
 
-/// How a part of a text is set.
+/// The style of a part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// `<strong>`, `<b>`, `<th>`.
+    /// Bold text, from `<strong>`, `<b>`, `<th>`.
     Strong,
-    /// `<em>`, `<i>`, `<cite>`.
+    /// Italic text, from `<em>`, `<i>`, `<cite>`.
     Emphasis,
-    /// `<code>`, `<kbd>`, `<samp>`.
+    /// Code, from `<code>`, `<kbd>`, `<samp>`.
     Code,
     /// `<a href>`.
     Link,
@@ -95,38 +98,39 @@ pub enum Style {
 /// An image as the page refers to it.
 #[derive(Debug)]
 pub struct ImageRef {
-    /// Its place on the page: the index among the [elements](Page::elements).
+    /// The place of the image on the page: the index among the [elements](Page::elements).
     pub place: usize,
-    /// Where it is, or why the page gives no usable address.
+    /// The address of the image, or the reason why the page gives no usable address.
     pub source: Result<Source, Gap>,
-    /// The text that is shown in the image's stead: `alt`, or nothing.
+    /// The text that is shown instead of the image: the value of `alt`, or nothing.
     pub alt: String,
-    /// Width and height in CSS pixels, as far as the page gives them.
+    /// The width and height in CSS pixels, if the page gives them.
     pub width: Option<u32>,
     /// See [`width`](ImageRef::width).
     pub height: Option<u32>,
-    /// Pixels of the file for each CSS pixel, as the page says.
+    /// The number of the file's pixels for each CSS pixel, as the page says.
     pub density: f32,
-    /// Width and height in CSS pixels that the file says it has, if that was known before the page was laid
-    /// out.
+    /// The width and height in CSS pixels that the file says it has, if they were known before the page was
+    /// laid out.
     pub own_size: Option<(f32, f32)>,
     /// True if its `class` has the word `advertisement` or `ad`.
     pub is_advertisement: bool,
 }
 
-/// Where an image is.
+/// The source of an image.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// The image is at an address: `http`, `https`, or `file` if the page is a file, too.
+    /// The image is at an address, whose scheme is `http`, `https`, or `file` if the page is also a
+    /// file.
     Url(Url),
     /// The image is on the page itself: these are the bytes of a `data:` address.
     Data(Vec<u8>),
 }
 
 impl Page {
-    /// Finds the sizes of images whose size the page does not give, in `data:` addresses and in files:
-    /// `of_file` returns the beginning of a file. Only the first `most` images are measured. The images must
-    /// not be shared yet.
+    /// Finds the sizes of images whose size the page does not give, in `data:` addresses and in files; the
+    /// closure `of_file` returns the beginning of a file. Only the first `most` images are measured. The
+    /// images must not be shared with other threads yet.
     pub(crate) fn measure(&mut self, most: usize, of_file: impl Fn(&Url) -> Option<Vec<u8>>) {
         let mut known = HashMap::new();
         let images = self.elements.iter_mut().filter_map(|element| match element {
@@ -146,7 +150,7 @@ impl Page {
         }
     }
 
-    /// The images, in the order of the document.
+    /// Returns the images, in the order of the document.
     pub fn images(&self) -> impl Iterator<Item = &Arc<ImageRef>> {
         self.elements.iter().filter_map(|element| match element {
             Element::Image(image) => Some(image),

@@ -1,18 +1,18 @@
-//! Open elements that affect all of their content: the content is left out, or has a direction.
+//! The open elements that affect all of their content: the content is left out, or has a direction.
 //!
-//! The end tag of a paragraph, an item or a cell may be missing. Then the element ends where the next one
-//! begins or where its parent ends; otherwise the rest of the page would be part of it.
+//! The end tag of a paragraph, an item or a cell may be missing. In that case the element ends where the
+//! next one begins or where its parent ends; otherwise the rest of the page would be part of the element.
 
 use super::tags::is_block;
 
-/// An open element. Each following tag must be shown to it, by [`ends_before`](Open::ends_before) or
-/// [`ends_at`](Open::ends_at).
+/// An open element. Each following tag must be passed to the element, by
+/// [`ends_before`](Open::ends_before) or [`ends_at`](Open::ends_at).
 pub(super) struct Open {
     pub(super) name: String,
-    /// How many elements of its name are open.
+    /// The number of open elements that have the same name.
     depth: usize,
-    /// How many lists and tables are open in it. The items and cells of these lists and tables do not end
-    /// this element.
+    /// The number of lists and tables that are open in the element. The items and cells of lists and
+    /// tables within this element do not end it.
     nested: usize,
     /// True if it is a closed `<details>`, whose summary is shown though the rest is left out.
     is_closed: bool,
@@ -56,7 +56,8 @@ impl Open {
         tag == "summary" && self.is_closed && self.depth == 1 && self.nested == 0
     }
 
-    /// Returns whether this element ends at an end tag: its own, or that of an element around it.
+    /// Returns whether this element ends at an end tag: its own end tag, or that of an element
+    /// around it.
     pub(super) fn ends_at(&mut self, tag: &str) -> End {
         if self.nested > 0 {
             self.nested -= usize::from(holds_items(tag));
@@ -79,13 +80,13 @@ impl Open {
     }
 }
 
-/// Whether an element ends at an end tag.
+/// The way in which an element ends at an end tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     No,
-    /// The tag is the element's own.
+    /// The end tag is the element's own.
     Own,
-    /// The tag is that of an element around it.
+    /// The end tag is that of an element around it.
     Implied,
 }
 

@@ -1,4 +1,5 @@
-//! Makes a page from bytes: finds the kind of the document, and keeps parts of it.
+//! Makes a page from bytes: finds the type of the document, and keeps as much of it as the limits
+//! allow.
 
 use super::Page;
 use super::blocks::Blocks;
@@ -10,44 +11,44 @@ use std::fmt;
 use std::path::Path;
 use url::Url;
 
-/// How many bytes of a document are checked to decide whether it is text.
+/// The number of bytes of a document that are checked to decide whether it is text.
 const LOOK: usize = 1024;
 
-/// The ends of names of HTML files; a file with a name like this is HTML, whatever its first bytes are.
+/// The extensions of HTML files; a file with such a name is HTML, whatever its first bytes are.
 const HTML_NAMES: [&str; 4] = ["html", "htm", "xhtml", "xht"];
 
-/// First tags by which a document is recognised as HTML if nothing else says so.
+/// The first tags by which a document is recognised as HTML if nothing else gives its type.
 const FIRST_TAGS: [&str; 17] = [
     "!doctype", "html", "head", "body", "title", "meta", "style", "script", "iframe", "h1", "div", "font",
     "table", "a", "b", "br", "p",
 ];
 
-/// How much of a page is kept.
+/// The limits on the parts of a page that are kept.
 #[derive(Debug, Clone, Copy)]
 pub struct PageLimits {
-    /// Elements. Further elements are counted in [`Page::left_out`].
+    /// Elements. Elements beyond the limits are counted in [`Page::left_out`].
     pub elements: usize,
-    /// Bytes of text in all.
+    /// The number of bytes of text in the whole page.
     pub text: usize,
-    /// The screen that the page is drawn for.
+    /// The screen for which the page is drawn.
     pub viewport: Viewport,
 }
 
-/// The screen that a page is drawn for, by which one of several files for an image is chosen.
+/// The screen for which a page is drawn; it decides which of several files for an image is chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Viewport {
-    /// Width of the picture in CSS pixels.
+    /// The width of the picture in CSS pixels.
     pub width: u32,
-    /// Pixels of the picture for each CSS pixel.
+    /// The number of pixels in the picture for each CSS pixel.
     pub scale: f32,
 }
 
 impl Viewport {
-    /// The viewport of the programs by default.
+    /// The viewport that the programs use by default.
     pub const USUAL: Viewport = Viewport { width: 800, scale: 1.0 };
 }
 
-/// Why bytes are not a page: a sentence.
+/// The reason why bytes are not a page, as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoPage(pub String);
 
@@ -60,15 +61,17 @@ impl fmt::Display for NoPage {
 impl std::error::Error for NoPage {}
 
 impl Page {
-    /// Parses a page from the bytes of a document. `content_type` is that of the server; `base` is the
-    /// address from which relative references start, unless the page gives another (`<base href>`).
+    /// Parses a page from the bytes of a document. `content_type` is the type that the server named;
+    /// `base` is the address from which relative references start, unless the page sets another
+    /// (`<base href>`).
     ///
-    /// Plain text is a page of one block. Invalid HTML is a page, too, as it is for browsers. If the server
-    /// does not say which of the two a document is, its name does (`.html`, `.txt`), or its first tag.
+    /// Plain text is a page of one block. Invalid HTML is also a page, as it is for browsers. If the server
+    /// does not say whether a document is HTML or text, its name decides (`.html`, `.txt`), or its first
+    /// tag.
     ///
     /// # Errors
     /// If the bytes are not a page, for instance because there are none, or because they are an image. Also
-    /// if the current token is cancelled before the page is read to its end.
+    /// returns an error if the current token is cancelled before the page is parsed completely.
     pub fn parse(
         document: &[u8],
         content_type: Option<&str>,
@@ -141,7 +144,7 @@ fn looks_like_html(begin: &str) -> bool {
     starts_with("!--") || starts_with("?xml") || FIRST_TAGS.iter().any(|name| starts_with(name) && ends(name))
 }
 
-/// The attributes of a tag.
+/// Returns the attributes of a tag.
 pub(super) use hypertext::html::Tag as Attributes;
 
 impl Reader for Blocks {
@@ -165,7 +168,7 @@ impl Reader for Blocks {
 }
 
 impl Blocks {
-    /// Plain text, as blocks of preformatted text.
+    /// Makes blocks of preformatted text from plain text.
     fn plain(mut self, text: &str, token: &CancelToken) -> Result<Blocks, Cancelled> {
         self.start("pre", &Attributes::default());
         for piece in text.replace("\r\n", "\n").split_inclusive("\n\n") {

@@ -3,19 +3,19 @@
 use super::Style;
 use super::parse::Attributes;
 
-/// Elements without content, and without an end tag.
+/// The elements without content, and without an end tag.
 const VOID: [&str; 16] = [
     "img", "image", "br", "hr", "input", "base", "link", "meta", "source", "wbr", "area", "col", "embed",
     "track", "frame", "param",
 ];
 
-/// Elements whose content is not part of the page's words.
+/// The elements whose content is not part of the page's words.
 const HIDDEN: [&str; 15] = [
     "script", "style", "template", "svg", "math", "iframe", "object", "select", "textarea", "noembed",
     "noframes", "audio", "video", "canvas", "datalist",
 ];
 
-/// How the words in an element are set.
+/// Returns the style of the words in an element.
 pub(super) fn style(name: &str) -> Option<Style> {
     match name {
         "strong" | "b" | "dt" | "th" | "summary" => Some(Style::Strong),
@@ -26,7 +26,7 @@ pub(super) fn style(name: &str) -> Option<Style> {
     }
 }
 
-/// The level of a heading.
+/// Returns the level of a heading.
 pub(super) fn level(name: &str) -> Option<u8> {
     match name.as_bytes() {
         [b'h', level @ b'1'..=b'6'] => Some(level - b'0'),
@@ -45,7 +45,7 @@ pub(super) fn is_hidden(name: &str) -> bool {
 }
 
 /// Returns whether an element's attributes say that it is not shown. A page that hides its whole body
-/// waits for a script to show it. No scripts run here, so it is shown.
+/// waits for a script to show it. No scripts run in this program, so the body is shown.
 pub(super) fn is_concealed(name: &str, attributes: &Attributes<'_>) -> bool {
     match name {
         "html" | "body" | "base" => false,

@@ -1,28 +1,29 @@
-//! The words of the block that is being read, and how they are set.
+//! The words of the block that is being read, and their styles.
 
 use super::Style;
 use super::tags::style;
 use std::ops::Range;
 
-/// The longest block, in bytes. A longer text is split into several blocks, because to find a line break
-/// takes time in proportion to the whole block.
+/// The maximum length of a block, in bytes. A longer text is split into several blocks, because finding
+/// a line break takes time in proportion to the length of the whole block.
 pub(super) const LONGEST_BLOCK: usize = 16 << 10;
 const LONGEST_PIECE: usize = LONGEST_BLOCK / 4;
 
-/// Characters that belong to the word after them, and characters that belong to the word before them.
+/// The characters that belong to the word after them, and the characters that belong to the word
+/// before them.
 const OPENS: [char; 7] = ['(', '[', '{', '“', '«', '"', NO_BREAK];
 const CLOSES: [char; 12] = [')', ']', '}', '”', '»', '.', ',', ';', ':', '!', '?', NO_BREAK];
 
-/// The no-break space, at which a line is never broken.
+/// The no-break space, at which a line must not be broken.
 const NO_BREAK: char = '\u{a0}';
 
-/// The most styled parts of a block.
+/// The largest number of styled parts in a block.
 const MOST_SPANS: usize = 200;
 
-/// The deepest nesting of elements that is followed.
+/// The largest depth of nested elements that is followed.
 pub(super) const DEEPEST: usize = 64;
 
-/// Parts of a text, in bytes, and how they are set.
+/// The parts of a text that have a style, as ranges of bytes.
 pub(super) type Spans = Vec<(Range<usize>, Style)>;
 
 /// The block that is being read.
@@ -30,14 +31,15 @@ pub(super) type Spans = Vec<(Range<usize>, Style)>;
 pub(super) struct Words {
     text: String,
     spans: Spans,
-    /// Where images stand in the text, in bytes.
+    /// The positions of images in the text, in bytes.
     images: Vec<usize>,
-    /// A blank that is kept only if something follows it.
+    /// A blank that is kept only if other text follows it.
     blank: bool,
-    /// A control begins or ends here: a blank comes before the next word, unless it is a full stop or the
-    /// like.
+    /// A control begins or ends here: a blank comes before the next word, unless the word is a full stop
+    /// or similar.
     apart: bool,
-    /// The open elements with a style: their names, their styles, and where they begin in the text.
+    /// The open elements with a style: their names, their styles, and their first positions in the
+    /// text.
     open: Vec<(String, Style, usize)>,
 }
 
@@ -51,7 +53,7 @@ impl Words {
         self.text.len() >= LONGEST_BLOCK
     }
 
-    /// Adds a word, after a blank if one is due.
+    /// Adds a word, after a blank if the text needs one.
     pub(super) fn push_word(&mut self, word: &str) {
         let apart = self.apart && !self.text.ends_with(OPENS) && !word.starts_with(CLOSES);
         if self.owes_blank() || (apart && self.has_begun_line()) {
@@ -61,7 +63,7 @@ impl Words {
         self.text.push_str(word);
     }
 
-    /// Notes that an image stands here.
+    /// Records that an image is at this position.
     pub(super) fn push_image(&mut self) {
         if (self.blank || self.apart) && self.has_begun_line() {
             self.text.push(' ');
@@ -70,24 +72,24 @@ impl Words {
         self.images.push(self.text.len());
     }
 
-    /// Separates the next word from the one before it.
+    /// Separates the next word from the previous word.
     pub(super) fn keep_apart(&mut self) {
         self.apart = true;
     }
 
-    /// Adds a place in a word where a line may end.
+    /// Adds a position within a word where a line may end.
     pub(super) fn push_chance_to_break(&mut self) {
         if !self.blank && self.has_begun_line() {
             self.text.push('\u{200b}');
         }
     }
 
-    /// Notes white space: it becomes a blank if a word follows.
+    /// Records white space: it becomes a blank if a word follows.
     pub(super) fn push_blank(&mut self) {
         self.blank = true;
     }
 
-    /// Adds characters without a change.
+    /// Adds characters without changing them.
     pub(super) fn push_as_it_is(&mut self, text: &str) {
         (self.blank, self.apart) = (false, false);
         self.text.push_str(text);
@@ -111,7 +113,7 @@ impl Words {
         }
     }
 
-    /// Ends the style of this element. Does nothing if no such element is open.
+    /// Ends the style that this element has set. The call does nothing if no such element is open.
     pub(super) fn close(&mut self, name: &str) {
         if let Some(at) = self.open.iter().rposition(|(open, ..)| open == name) {
             let (_, style, begin) = self.open.remove(at);
@@ -126,8 +128,8 @@ impl Words {
         }
     }
 
-    /// Takes the block, without the white space at its ends, and the positions of its images. `None` if it
-    /// has no words. Open elements stay open for the next block.
+    /// Returns the finished block, without the white space at its ends, and the positions of its images.
+    /// Returns `None` if the block has no words. Open elements stay open for the next block.
     pub(super) fn take(&mut self, is_preformatted: bool) -> Option<(String, Spans, Vec<usize>)> {
         for index in 0..self.open.len() {
             let (_, style, begin) = &mut self.open[index];

@@ -1,18 +1,19 @@
-//! Checks the claims of files before a decoder relies on them.
+//! Checks what files claim about themselves, before a decoder relies on it.
 //!
-//! The decoders of JPEG and WebP cannot be interrupted, so their work must be bounded before they begin.
+//! The decoders of JPEG and WebP cannot be interrupted, so their work must be bounded before they
+//! start.
 
 use super::{ImageLimits, allowed, size};
 use crate::gap::Gap;
 use std::borrow::Cow;
 
-/// The most parts of a JPEG beside its pixels. Profiles and similar data are cut into parts of 64 KiB. The
-/// decoder's time grows with the square of the number of parts of one kind.
+/// The largest number of parts in a JPEG besides its pixels. Profiles and similar data are cut into parts
+/// of 64 KiB. The decoder's time grows with the square of the number of parts of one kind.
 const MOST_SEGMENTS: u64 = 1000;
 
-/// The most passes that a JPEG makes over its pixels. A JPEG without an end marker is refused, because the
-/// decoder would paint the missing part grey. Bytes after the end marker are ignored: telephones put a film
-/// there.
+/// The largest number of passes that a JPEG makes over its pixels. A JPEG without an end marker is refused,
+/// because the decoder would paint the missing part grey. Bytes after the end marker are ignored:
+/// telephones put a short video there.
 pub(super) fn passes(bytes: &[u8]) -> Result<u64, Gap> {
     let (scans, segments) = parts_to_the_end(bytes).ok_or_else(ends_too_early)?;
     if segments > MOST_SEGMENTS {
@@ -21,7 +22,8 @@ pub(super) fn passes(bytes: &[u8]) -> Result<u64, Gap> {
     Ok(scans)
 }
 
-/// Returns how many scans a JPEG has, and how many segments. `None` if it has no end marker.
+/// Returns the number of scans and the number of segments in a JPEG. Returns `None` if the JPEG has
+/// no end marker.
 fn parts_to_the_end(bytes: &[u8]) -> Option<(u64, u64)> {
     let (mut at, mut scans, mut segments) = (2, 0, 0);
     loop {
@@ -40,12 +42,12 @@ fn parts_to_the_end(bytes: &[u8]) -> Option<(u64, u64)> {
     }
 }
 
-/// The most bytes of codes in lossless data, beside four bytes for each pixel. From the codes the decoder
-/// builds tables that are some hundred times as large as the codes.
+/// The largest number of bytes of codes in lossless data, in addition to four bytes for each pixel. From
+/// the codes, the decoder builds tables that are some hundred times as large as the codes themselves.
 const MOST_CODES: u64 = 64 << 10;
 
-/// Refuses a WebP with a part that is longer than the file or than its pixels need, or with a frame that is
-/// larger than allowed, whatever size the file claims.
+/// Refuses a WebP if a part is longer than the file or longer than its pixels need, or if a frame is larger
+/// than allowed. The size that the file claims does not matter.
 pub(super) fn check_parts(bytes: &[u8], limits: &ImageLimits) -> Result<(), Gap> {
     let (width, height) = size(bytes).unwrap_or_default();
     let longest = u64::from(width) * u64::from(height) * 4 + MOST_CODES;
@@ -72,8 +74,8 @@ fn check_each(mut rest: &[u8], longest: u64, limits: &ImageLimits) -> Result<(),
     Ok(())
 }
 
-/// A GIF without a table of colours, as transparent spacers are, gets a table of two whites, so that the
-/// decoder accepts it. Other GIFs are not changed.
+/// A GIF without a colour table, such as a transparent spacer, gets a table of two whites, so that the
+/// decoder accepts it. GIFs with a colour table are not changed.
 pub(super) fn with_colours(bytes: &[u8]) -> Cow<'_, [u8]> {
     match bytes.split_at_checked(13) {
         Some((head, rest)) if head.starts_with(b"GIF8") && head[10] & 0x80 == 0 => {

@@ -1,10 +1,10 @@
-//! Decodes images from bytes to pixels, under limits.
+//! Decodes images from bytes to pixels, within limits.
 //!
-//! An image comes from a stranger. A few hundred bytes can claim to be a billion pixels, so the claim is
-//! checked before memory is allocated. Decoding has no time limit of its own. But each decoder reads its
-//! bytes through a [reader](Watched) that checks a token, so a decoder that reads and writes by turns ends
-//! soon after the token is cancelled. The decoders of JPEG and WebP read the whole file first; the work that
-//! they do after that is bounded for each pixel.
+//! An image comes from an unknown source. A few hundred bytes can claim to be a billion pixels, so the claim
+//! is checked before memory is allocated. Decoding itself has no time limit. But each decoder reads its
+//! bytes through a [reader](Watched) that checks a token. So a decoder that alternates between reading and
+//! writing ends soon after the token is cancelled. The decoders of JPEG and WebP read the whole file first;
+//! the work after that is bounded for each pixel.
 
 use crate::gap::Gap;
 use executor::{CancelToken, Cancelled};
@@ -19,28 +19,29 @@ mod png; // the format that packs most
 mod size; // from the beginning of a file
 pub(crate) use size::size;
 
-/// How many bytes are decoded between two checks of the token.
+/// The number of bytes that are decoded between two checks of the token.
 const PIECE: usize = 16 << 10;
 
-/// How many bytes a decoder may allocate for each allowed pixel in addition to the picture: it needs them for
-/// a frame of an animation.
+/// The number of bytes that a decoder may allocate for each allowed pixel in addition to the picture: it
+/// needs these bytes for a frame of an animation.
 const BYTES_PER_PIXEL: u64 = 4;
 
-/// How often a decoder may go over all allowed pixels. JPEG files of usual encoders need about ten passes.
+/// The number of times that a decoder may process all allowed pixels. The JPEG files of usual
+/// encoders need about ten passes.
 const PASSES: u64 = 20;
 
-/// The most pixels that are scaled to one pixel in one step: the scaler sums in 32 bits. A larger image is
-/// scaled to some thousand pixels first.
+/// The largest number of pixels that are scaled to one pixel in one step: the scaler uses 32-bit sums. A
+/// larger image is first scaled to some thousand pixels.
 const MOST_SUMMED: u64 = 1 << 23;
 const HALFWAY: u32 = 256;
 
-/// A decoded image: pixels, ready to be painted.
+/// A decoded image, as pixels that are ready to be painted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
     pub(crate) pixels: Pixmap,
 }
 
-/// Limits for an image.
+/// The limits for an image.
 #[derive(Debug, Clone, Copy)]
 pub struct ImageLimits {
     /// Fetched bytes.
@@ -50,8 +51,8 @@ pub struct ImageLimits {
 }
 
 impl Picture {
-    /// Makes a picture from pixels: red, green, blue and alpha, a byte each, row by row. `None` if their
-    /// number does not fit, or is zero.
+    /// Makes a picture from pixels, row by row; each pixel has one byte for red, green, blue and alpha.
+    /// Returns `None` if the number of pixels does not match the size, or is zero.
     pub fn from_rgba(width: u32, height: u32, rgba: &[u8]) -> Option<Picture> {
         let mut pixels = Pixmap::new(width, height)?;
         if pixels.data().len() != rgba.len() {
@@ -63,8 +64,8 @@ impl Picture {
         Some(Picture { pixels })
     }
 
-    /// Returns the picture for a place of this size. It is scaled down if it is more than twice as large,
-    /// because painting reads only four pixels for each painted pixel.
+    /// Returns the picture for a place of this size. The picture is scaled down if it is more than twice
+    /// as large as the place, because painting reads only four pixels for each painted pixel.
     pub(crate) fn fitting(&self, width: u32, height: u32) -> Cow<'_, Picture> {
         if self.width() <= width.saturating_mul(2) && self.height() <= height.saturating_mul(2) {
             return Cow::Borrowed(self);
@@ -78,23 +79,23 @@ impl Picture {
         })
     }
 
-    /// Its width in pixels.
+    /// The width of the picture in pixels.
     pub fn width(&self) -> u32 {
         self.pixels.width()
     }
 
-    /// Its height in pixels.
+    /// The height of the picture in pixels.
     pub fn height(&self) -> u32 {
         self.pixels.height()
     }
 }
 
-/// Decodes the first picture of an image and scales it down to fit `width` × `height` pixels, its shape kept.
-/// A smaller one keeps its size.
+/// Decodes the first picture of an image and scales it down to fit `width` × `height` pixels; its proportions
+/// are kept. A smaller picture keeps its size.
 ///
 /// # Errors
-/// `Ok(Err(gap))` if the bytes are not an image, or are an image beyond the limits; `Err(Cancelled)` if the
-/// token was cancelled meanwhile.
+/// Returns `Ok(Err(gap))` if the bytes are not an image, or are an image beyond the limits. Returns
+/// `Err(Cancelled)` if the token was cancelled before the end.
 pub fn decode(
     bytes: &[u8],
     limits: &ImageLimits,
@@ -107,7 +108,7 @@ pub fn decode(
         Err(gap) => return token.check().map(|()| Err(gap)), // a cancelled token looks like a broken image
     };
     token.check()?;
-    // The image is scaled before it is turned, so that no second picture of the full size is made.
+    // The image is scaled before it is rotated, so that no second picture of the full size is made.
     let (width, height) = if lies_on_its_side(orientation) { (height, width) } else { (width, height) };
     let mut fitting = fitted(decoded, width, height);
     fitting.apply_orientation(orientation);
@@ -116,7 +117,7 @@ pub fn decode(
     Ok(picture.ok_or_else(|| Gap::NotAnImage("it has no pixels".to_owned())))
 }
 
-/// Scales an image down to this size if it is larger. Allocates only the result.
+/// Scales an image down to this size if it is larger. The function allocates only the result.
 fn fitted(image: DynamicImage, width: u32, height: u32) -> DynamicImage {
     let (width, height) = (width.max(1), height.max(1));
     let shrink = (u64::from(image.width() / width) + 1) * (u64::from(image.height() / height) + 1);
@@ -126,7 +127,7 @@ fn fitted(image: DynamicImage, width: u32, height: u32) -> DynamicImage {
     if image.width() > width || image.height() > height { image.thumbnail(width, height) } else { image }
 }
 
-/// An image as it is stored, and how it must be turned.
+/// An image as it is stored, and the rotation that it needs.
 type Stored = (DynamicImage, Orientation);
 
 fn decode_whole(bytes: &[u8], limits: &ImageLimits, token: &CancelToken) -> Result<Stored, Gap> {
@@ -157,7 +158,7 @@ fn decode_whole(bytes: &[u8], limits: &ImageLimits, token: &CancelToken) -> Resu
     Ok((whole, orientation))
 }
 
-/// The number of pixels of an image of this size, if that many are allowed.
+/// Returns the number of pixels of an image of this size, if that number is allowed.
 fn allowed((width, height): (u32, u32), limits: &ImageLimits) -> Result<u64, Gap> {
     let pixels = u64::from(width) * u64::from(height);
     if pixels > limits.pixels { Err(Gap::TooManyPixels { pixels, limit: limits.pixels }) } else { Ok(pixels) }

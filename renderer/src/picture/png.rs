@@ -1,7 +1,7 @@
 //! Decodes the pixels of a PNG file, and nothing else from it.
 //!
-//! A few compressed bytes can unpack to a colour profile of gigabytes, and no profile is needed here.
-//! Profiles and texts are skipped unread.
+//! A few compressed bytes can unpack to a colour profile of gigabytes, and the program needs no
+//! profile. So the decoder skips profiles and texts.
 
 use super::{ImageLimits, Stored, Watched, allowed};
 use crate::gap::Gap;
@@ -11,13 +11,15 @@ use image::metadata::Orientation;
 use png::{Decoder, DecodingError, Limits, Transformations};
 use std::io::ErrorKind;
 
-/// The longest side. The decoder keeps a few rows beside the picture.
+/// The longest side that an image may have. The decoder keeps a few rows in addition to the
+/// picture.
 const LONGEST_SIDE: u32 = 1 << 16;
 
-/// Bytes that the decoder may keep beside the pixels: a few rows, and camera data (`eXIf`).
+/// The number of bytes that the decoder may keep in addition to the pixels: a few rows, and camera
+/// data (`eXIf`).
 const BESIDE_PIXELS: usize = 16 << 20;
 
-/// Decodes the first picture: eight bits for each channel, and as many channels as there are.
+/// Decodes the first picture, with eight bits for each channel and all channels of the file.
 pub(super) fn decode(bytes: &[u8], limits: &ImageLimits, token: &CancelToken) -> Result<Stored, Gap> {
     let mut decoder = Decoder::new_with_limits(Watched::new(bytes, token), Limits { bytes: BESIDE_PIXELS });
     decoder.set_ignore_text_chunk(true);

@@ -1,11 +1,13 @@
 //! Finds the size that an image claims, from the beginning of its file.
 //!
-//! The layout asks before anything is decoded, so a wrong answer only costs a place that does not fit.
+//! The layout uses this size before anything is decoded, so a wrong size only costs a place that
+//! does not fit.
 
 use super::lies_on_its_side;
 use image::metadata::Orientation;
 
-/// Width and height in pixels, as the image is shown. `None` if these bytes do not say it.
+/// Returns the width and height in pixels, as the image is shown. Returns `None` if these bytes do
+/// not contain the size.
 pub(crate) fn size(begin: &[u8]) -> Option<(u32, u32)> {
     let (width, height) = match begin {
         [0x89, b'P', b'N', b'G', ..] => (big(begin.get(16..20)?), big(begin.get(20..24)?)),
@@ -25,7 +27,8 @@ pub(crate) fn size(begin: &[u8]) -> Option<(u32, u32)> {
     (width > 0 && height > 0).then_some((width, height))
 }
 
-/// Finds the size in the frame's segment. A segment before it may have the camera's orientation.
+/// Finds the size in the frame's segment. An earlier segment may contain the orientation of the
+/// camera.
 fn of_jpeg(begin: &[u8]) -> Option<(u32, u32)> {
     let (mut at, mut orientation) = (2, Orientation::NoTransforms);
     loop {

@@ -1,5 +1,5 @@
-//! Draws bars as SVG. The meaning of a bar is shown by its colour, by its height, and in words by its
-//! tooltip.
+//! Draws the bars of the timeline as SVG. The colour, the height and the tooltip of a bar show its
+//! meaning.
 
 use super::{Activity, Drawn, Noted};
 use charts::{Anchor, Axis, Drawing, Scale, escaped};
@@ -11,13 +11,14 @@ const TOP: f64 = 76.0;
 const LANE: f64 = 26.0;
 const BAR: f64 = 18.0;
 
-/// How many lanes are drawn at most; only the lanes of the busiest threads are drawn.
+/// The largest number of lanes that are drawn, which are the lanes of the busiest threads.
 const MOST_LANES: usize = 40;
 
-/// The width of a letter, in pixels. From it follows how much of a bar's name fits into the bar.
+/// The width of a letter in pixels. This width determines how much of a bar's name fits into the
+/// bar.
 const LETTER: f64 = 6.2;
 
-/// How many characters of a name are drawn at most.
+/// The largest number of characters of a name that are drawn.
 const LONGEST_NAME: usize = 60;
 
 pub(super) fn svg(noted: &Noted, title: &str) -> String {
@@ -56,7 +57,7 @@ pub(super) fn svg(noted: &Noted, title: &str) -> String {
     drawing.svg(title, "", LEFT + WIDTH + 30.0, bottom + 46.0)
 }
 
-/// Returns the lanes of the threads that were busy longest, in the order in which the threads began.
+/// Returns the lanes of the busiest threads, in the order in which the threads began.
 fn lanes(noted: &Noted) -> Vec<usize> {
     let mut busy: Vec<_> = (0..noted.lanes.len()).map(|lane| (Duration::ZERO, lane)).collect();
     for bar in &noted.bars {
@@ -71,7 +72,7 @@ fn lanes(noted: &Noted) -> Vec<usize> {
 fn draw_bar(drawing: &mut Drawing, bar: &Drawn, left: f64, right: f64, bottom: f64) {
     let (class, verb, height) = look(bar.activity);
     let y = bottom - height;
-    // The name may come from a stranger, so it is escaped.
+    // The name may come from an unknown source, so it is escaped.
     let what = escaped(&bar.what.chars().take(LONGEST_NAME).collect::<String>());
     let (width, times) = ((right - left).max(0.8), format!("{} to {}", time(bar.from), time(bar.to)));
     drawing.add(format_args!(
@@ -86,7 +87,7 @@ fn draw_bar(drawing: &mut Drawing, bar: &Drawn, left: f64, right: f64, bottom: f
     drawing.add("</g>");
 }
 
-/// Draws what the colours mean; the colour of frames is included only if there are frames.
+/// Draws the legend of the colours, which includes the colour of frames only if there are frames.
 fn legend(drawing: &mut Drawing, noted: &Noted) {
     let has_frames = noted.bars.iter().any(|bar| bar.activity == Activity::Writing);
     let all =

@@ -1,7 +1,7 @@
-//! The timeline of the threads: a lane for each thread, a bar for each activity.
+//! The timeline of the threads: it has a lane for each thread, and a bar for each activity.
 //!
-//! A bar is recorded when it ends, under a lock that is held for one push, so that the timeline does not
-//! disturb what it shows. A thread gets its lane with its first bar.
+//! A bar is recorded when it ends. The lock is held only for one push, so that the timeline does not
+//! disturb the threads that it shows. A thread gets its lane when its first bar is recorded.
 
 mod drawing; // bars to SVG
 
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-/// How many bars are kept. Further bars are only counted.
+/// The number of bars that are kept. Bars beyond this number are only counted.
 const MOST_BARS: usize = 20_000;
 
 /// The activity of a thread.
@@ -27,7 +27,8 @@ pub enum Activity {
     Writing,
 }
 
-/// The activities of a program's threads. All clones share one timeline, and any thread may write to it.
+/// The record of the activities of a program's threads. All clones share one timeline, and any
+/// thread may write to it.
 #[derive(Debug, Clone)]
 pub struct Timeline {
     started: Instant,
@@ -38,12 +39,12 @@ pub struct Timeline {
 struct Noted {
     lanes: Vec<(ThreadId, String)>,
     bars: Vec<Drawn>,
-    /// Bars that were not kept.
+    /// The number of bars that were not kept.
     left_out: usize,
     marks: Vec<(Duration, &'static str)>,
 }
 
-/// A bar as it was noted.
+/// A bar that was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Drawn {
     lane: usize,
@@ -53,7 +54,7 @@ struct Drawn {
     to: Duration,
 }
 
-/// A bar that has begun. It ends when it is dropped.
+/// A bar that has begun and not ended. The bar ends when this value is dropped.
 #[derive(Debug)]
 pub struct Bar {
     timeline: Timeline,
@@ -64,30 +65,31 @@ pub struct Bar {
 }
 
 impl Timeline {
-    /// Starts a timeline, now.
+    /// Starts a timeline at the present time.
     pub fn start() -> Timeline {
         Timeline { started: Instant::now(), noted: Arc::default() }
     }
 
-    /// Time since the start.
+    /// Returns the time since the start.
     pub fn now(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// Begins a bar of the calling thread, which ends when the bar is dropped. `what` is for people to read.
+    /// Begins a bar on the lane of the calling thread, which ends when the returned value is
+    /// dropped. `what` is a description for people.
     #[must_use = "the bar ends when it is dropped"]
     pub fn bar(&self, activity: Activity, what: impl Into<String>) -> Bar {
         let lane = self.lock().lane();
         Bar { timeline: self.clone(), lane, activity, what: what.into(), from: self.now() }
     }
 
-    /// Marks the present moment across all lanes.
+    /// Marks the present time across all lanes.
     pub fn mark(&self, what: &'static str) {
         let now = self.now();
         self.lock().marks.push((now, what));
     }
 
-    /// The timeline as a drawing (SVG).
+    /// Returns the timeline as a drawing (SVG).
     pub fn svg(&self, title: &str) -> String {
         drawing::svg(&self.lock(), title)
     }
@@ -98,7 +100,7 @@ impl Timeline {
 }
 
 impl Noted {
-    /// The lane of the calling thread.
+    /// Returns the lane of the calling thread.
     fn lane(&mut self) -> usize {
         let thread = thread::current();
         self.lanes.iter().position(|(id, _)| *id == thread.id()).unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! Decoding: every format, bytes that are no image, and images beyond the limits.
+//! Tests decoding: every format, bytes that are not an image, and images beyond the limits.
 
 use cpu_time::ThreadTime;
 use executor::CancelToken;
@@ -14,7 +14,7 @@ fn decoded(bytes: &[u8], room: (u32, u32)) -> Result<Picture, Gap> {
     decode(bytes, &LIMITS, room, &CancelToken::new()).expect("no test cancels it")
 }
 
-/// A picture whose quarters have four colours.
+/// A picture whose quarters have four different colours.
 pub(crate) fn quarters(width: u32, height: u32) -> DynamicImage {
     let colour = |x, y| match (x < width / 2, y < height / 2) {
         (true, true) => Rgba([250, 10, 10, 255]),
@@ -95,8 +95,8 @@ fn an_image_that_says_it_is_huge_is_refused_by_its_header() {
     assert!(decoded(&encoded(&quarters(1000, 1000), ImageFormat::Png), ROOM).is_ok());
 }
 
-/// A colour profile and a text of thirty kilobytes each, which unpack to thirty megabytes of zeros, are not
-/// unpacked.
+/// The decoder does not unpack a colour profile and a text of thirty kilobytes each, which would become
+/// thirty megabytes of zeros.
 #[test]
 fn what_is_packed_beside_the_pixels_is_left_alone() {
     let mut bytes = Vec::new();
@@ -113,17 +113,17 @@ fn what_is_packed_beside_the_pixels_is_left_alone() {
     assert_eq!(picture.unwrap().width(), 4);
 }
 
-/// Compresses `before` and then `count` zeros.
+/// Compresses `before`, followed by `count` zeros.
 fn packed_zeros(before: &[u8], count: usize) -> Vec<u8> {
     let mut packed = flate2::write::ZlibEncoder::new(before.to_vec(), flate2::Compression::best());
     std::io::copy(&mut std::io::Read::take(std::io::repeat(0), count as u64), &mut packed).unwrap();
     packed.finish().unwrap()
 }
 
-/// Forty million pixels in so few bytes that a decoder reads them at once, and then only writes. The test
-/// measures this program's own processor time, so that other programs do not matter. Writing all pixels takes
-/// a sixth of that time; scaling takes the rest. Only one of several attempts must end early enough: on a
-/// slow machine the time limit can pass before the decoder has begun.
+/// The input describes forty million pixels in so few bytes that a decoder reads them at once, and then only
+/// writes. The test measures the processor time of its own process, so that other programs do not matter.
+/// Writing all pixels takes a sixth of that time, and scaling takes the rest. It is enough if one of several
+/// attempts ends early: on a slow machine the time limit can pass before the decoder has begun.
 #[test]
 fn a_deadline_ends_a_decoder_that_writes_and_does_not_read() {
     let (width, height) = (1 << 16, 600_u32);
@@ -169,14 +169,14 @@ fn a_frame_that_is_larger_than_its_picture_is_refused_by_its_header() {
     let animated = webp_of_one_pixel(2, &[(b"ANIM", 6, vec![0; 6]), (b"ANMF", 64, within)]);
     assert_eq!(decoded(&animated, ROOM).unwrap_err(), huge);
 
-    // A part that claims to have four gigabytes.
+    // A part of this file claims to have four gigabytes.
     let webp = webp_of_one_pixel(
         8,
         &[(b"VP8 ", 40, frame[..6].repeat(7)[..40].to_vec()), (b"EXIF", u32::MAX, vec![])],
     );
     assert_eq!(decoded(&webp, ROOM).unwrap_err().to_string(), TOO_EARLY);
 
-    // A file with codes for more pixels than the image has.
+    // A file that has codes for more pixels than the image has.
     let webp = webp_of_one_pixel(0, &[(b"VP8L", 70_000, vec![0x2f; 70_000])]);
     let gap = decoded(&webp, ROOM).unwrap_err();
     assert!(gap.to_string().contains("more bytes than its pixels need"), "{gap}");
@@ -189,7 +189,7 @@ fn a_frame_that_is_larger_than_its_picture_is_refused_by_its_header() {
 
 const TOO_EARLY: &str = "no image that can be decoded: it ends too early";
 
-/// A film behind the end of a JPEG, where telephones put one, is ignored.
+/// A video after the end of a JPEG, where telephones put it, is ignored.
 #[test]
 fn what_stands_behind_the_end_of_a_jpeg_is_no_part_of_it() {
     let jpeg = encoded(&quarters(64, 48), ImageFormat::Jpeg);
@@ -207,7 +207,7 @@ fn what_stands_behind_the_end_of_a_jpeg_is_no_part_of_it() {
     }
 }
 
-/// A preview in a JPEG has an end marker of its own, which does not end the JPEG.
+/// A preview within a JPEG has its own end marker, which does not end the JPEG.
 #[test]
 fn the_end_of_a_preview_is_not_the_end_of_a_jpeg() {
     let jpeg = encoded(&quarters(64, 48), ImageFormat::Jpeg);
@@ -216,7 +216,7 @@ fn the_end_of_a_preview_is_not_the_end_of_a_jpeg() {
     assert_eq!(decoded(&with_preview[..with_preview.len() - 4], ROOM).unwrap_err().to_string(), TOO_EARLY);
 }
 
-/// A JPEG with one more segment at its beginning.
+/// Adds one segment at the beginning of a JPEG.
 pub(crate) fn with_segment(jpeg: &[u8], kind: u8, content: &[u8]) -> Vec<u8> {
     let length = u16::try_from(content.len() + 2).unwrap().to_be_bytes();
     [&jpeg[..2], &[0xff, kind], &length, content, &jpeg[2..]].concat()
@@ -231,7 +231,8 @@ fn a_jpeg_that_goes_over_its_pixels_again_and_again_is_refused() {
     assert!(decoded(&with_scans(encoded(&quarters(500, 500), ImageFormat::Jpeg)), ROOM).is_ok());
 }
 
-/// If a part of an XMP text is missing, the decoder takes minutes: it compares each part with all others.
+/// If a part of an XMP text is missing, the decoder takes minutes: it compares each part with all
+/// other parts.
 #[test]
 fn a_jpeg_of_countless_parts_is_refused() {
     let part =
@@ -244,7 +245,7 @@ fn a_jpeg_of_countless_parts_is_refused() {
     assert!(decoded(&with_parts(500), ROOM).is_ok());
 }
 
-/// The orientation says that the camera was turned to the right.
+/// The orientation says that the camera was rotated to the right.
 #[test]
 fn an_image_is_shown_as_the_camera_was_held() {
     let says_so = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
@@ -265,7 +266,7 @@ fn an_image_is_shown_as_the_camera_was_held() {
     }
 }
 
-/// Two by two pixels, in the order of Adam7.
+/// The image has two by two pixels, in the order of Adam7.
 #[test]
 fn the_pixels_of_an_interlaced_png_come_to_their_places() {
     let mut info = png::Info::with_size(2, 2);
@@ -302,7 +303,7 @@ fn encoded_as_it_is(image: &DynamicImage) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// Of an image with several frames, the first is drawn.
+/// If an image has several frames, the first frame is drawn.
 #[test]
 fn of_an_animation_the_first_frame_is_shown() {
     let mut bytes = Vec::new();
@@ -317,7 +318,8 @@ fn of_an_animation_the_first_frame_is_shown() {
     );
 }
 
-/// Transparent spacers without a table of colours, as on old pages that use them to keep table cells open.
+/// Checks that transparent spacers without a colour table are decoded; old pages use them to keep
+/// table cells open.
 #[test]
 fn a_gif_without_colours_is_not_to_be_seen() {
     let spacer = b"GIF89a\x01\0\x01\0\0\0\0!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0;";

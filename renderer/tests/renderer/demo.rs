@@ -1,4 +1,5 @@
-//! The built-in server: as slow and as broken as it is asked to be, and stopped when it is dropped.
+//! Tests the built-in server: it is as slow and as broken as the address asks, and stops when it is
+//! dropped.
 
 use executor::CancelToken;
 use renderer::Gap;
@@ -83,7 +84,7 @@ fn each_fault_is_the_one_that_was_asked_for() {
     }
 }
 
-/// The numbers of a seed are the same on every machine and in every version.
+/// The numbers for a seed are the same on every machine and in every version.
 #[test]
 fn a_seed_is_pinned() {
     let demo = Demo::start(&DemoOptions { seed: Some(7), ..DemoOptions::default() }).unwrap();
@@ -94,7 +95,7 @@ fn a_seed_is_pinned() {
     assert_eq!(latencies.join(" "), "554 455 775 294 547 1063 989 70 101");
 }
 
-/// The drop of the server ends it even while requests of both kinds wait for their answers.
+/// Dropping the server ends it even while requests of both kinds wait for their answers.
 #[test]
 fn it_is_gone_when_it_is_dropped() {
     let demo = Demo::start(&options("10m:32x20,1ms:stall")).unwrap();

@@ -1,4 +1,4 @@
-//! A page that is drawn on a separate thread, so that a test can watch and control it.
+//! Draws a page on a separate thread, so that a test can watch and control it.
 
 use clap::Parser;
 use executor::{CancelToken, Latch};
@@ -18,14 +18,14 @@ pub(crate) struct Drawing {
     thread: JoinHandle<Seen>,
 }
 
-/// The result of a page.
+/// The result of drawing a page.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) events: Vec<Event>,
     pub(crate) gaps: Vec<Gap>,
     pub(crate) replaced: Vec<Gap>,
     pub(crate) picture: Vec<u8>,
-    /// Width and height of the places of the images.
+    /// The width and height of the places of the images.
     pub(crate) places: Vec<(u32, u32)>,
     error: Option<anyhow::Error>,
 }
@@ -36,7 +36,7 @@ struct Events {
     changed: Condvar,
 }
 
-/// Keeps the text from being painted.
+/// The lock that keeps the text from being painted.
 pub(crate) struct HeldText(Arc<Latch>);
 
 impl HeldText {
@@ -52,7 +52,7 @@ struct Args {
 }
 
 impl Drawing {
-    /// Draws the page at an address by a strategy.
+    /// Draws the page at an address with a strategy.
     pub(crate) fn begin(
         page: &str,
         options: &[&str],
@@ -61,7 +61,7 @@ impl Drawing {
         Drawing::observed(page, options, |_| (), strategy)
     }
 
-    /// Begins to draw a page whose text is not painted before the test releases the text.
+    /// Begins to draw a page whose text is painted only after the test releases it.
     pub(crate) fn with_held_text(
         page: &str,
         options: &[&str],
@@ -83,7 +83,7 @@ impl Drawing {
         mut observer: impl FnMut(Event) + Send + 'static,
         strategy: impl FnOnce(&mut Rendering) -> anyhow::Result<()> + Send + 'static,
     ) -> Drawing {
-        // The page has no time limit that is shorter than the test's own.
+        // The time limit of the page is not shorter than the test's own limit.
         let patient = ["test", page, "--timeout", "10m", "--page-timeout", "20m"];
         let args = Args::parse_from(patient.iter().chain(options)).render;
         let (events, stop) = (Arc::new(Events::default()), CancelToken::new());
@@ -114,7 +114,7 @@ impl Drawing {
         Drawing { events, stop, thread }
     }
 
-    /// The events so far.
+    /// Returns the events that have happened until now.
     pub(crate) fn so_far(&self) -> Vec<Event> {
         self.events.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -150,7 +150,8 @@ impl Drawing {
         }
     }
 
-    /// Waits for the end of a page that was asked to stop, which is not an error of the strategy.
+    /// Waits for the end of a page that was asked to stop; the stop is not an error of the
+    /// strategy.
     pub(crate) fn end_stopped(self) -> Seen {
         assert!(self.stop.is_cancelled());
         self.end().expect("a page that was stopped is written as it is")

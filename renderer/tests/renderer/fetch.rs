@@ -1,4 +1,4 @@
-//! Tests of fetching: successes, failures, and a token that ends each wait.
+//! Tests fetching: successes, failures, and a token that ends each wait.
 
 use crate::gated::{Answer, Gated};
 use executor::{CancelKind, CancelToken};
@@ -12,7 +12,7 @@ use url::Url;
 
 const LIMIT: u64 = 100_000;
 
-/// A text of `count` bytes.
+/// Returns a text of `count` bytes.
 fn bytes(count: u64) -> Vec<u8> {
     vec![7; usize::try_from(count).expect("it is no more than memory has")]
 }
@@ -48,8 +48,8 @@ fn a_status_that_is_no_success_is_a_gap() {
     assert_eq!(get(&server.url("/never")).unwrap_err(), Gap::Status(404));
 }
 
-/// The status is enough to give up the page. So a server that does not send the body of its error page does
-/// not delay the caller.
+/// The status alone is enough to give up the page. So a server that does not send the body of its error
+/// page does not delay the caller.
 #[test]
 fn a_gap_or_a_redirect_does_not_wait_for_a_body_that_nobody_wants() {
     let server = Gated::start();
@@ -112,7 +112,7 @@ fn a_body_has_a_limit_however_long_it_says_it_is() {
 
 #[test]
 fn the_limit_counts_bytes_as_they_are_after_decompression() {
-    // Ten million zeros are ten thousand bytes when compressed.
+    // Ten million zeros have ten thousand bytes when compressed.
     let zeros = gzip(&vec![0; 10_000_000]);
     assert!((zeros.len() as u64) < LIMIT);
     let head =
@@ -149,7 +149,8 @@ fn https_needs_its_feature() {
     );
 }
 
-/// A cancel ends the wait before the answer, within its head and within its body, and closes the connection.
+/// Cancelling ends the wait before the answer, within its head and within its body, and closes the
+/// connection.
 #[test]
 fn a_cancel_ends_each_wait_and_closes_the_connection() {
     for begun in [0, 10, 80] {
@@ -171,7 +172,7 @@ fn a_cancel_ends_each_wait_and_closes_the_connection() {
     }
 }
 
-/// A cancel shuts the connection down. A body whose end is the end of the connection could then look
+/// Cancelling shuts the connection down. A body that ends with the connection could then look
 /// complete.
 #[test]
 fn a_body_that_a_cancel_cut_off_is_no_whole_one() {
@@ -194,7 +195,7 @@ fn a_deadline_is_told_from_a_request() {
     assert_eq!(get_cut_off(&server.url("/slow")), Some(CancelKind::Deadline));
 }
 
-/// A server that does not even complete connections, because its backlog is full.
+/// A server that does not even complete connections, because its backlog stays full.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_cancel_ends_connecting_at_once() {

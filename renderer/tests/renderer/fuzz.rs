@@ -1,4 +1,4 @@
-//! Checks the properties that hold for any bytes, with the pages of the tests and with mutations of those
+//! Checks the properties that hold for any input, with the pages of the tests and with mutations of these
 //! pages. `fuzz/` has the target for cargo-fuzz.
 
 #[path = "../../fuzz/property.rs"]
@@ -11,7 +11,7 @@ use std::path::Path;
 const SEED: u64 = 0x5eed_0f7a_5c5e_ed22;
 const LONGEST: usize = 3_000;
 
-/// Inputs that a fuzzer found.
+/// Inputs that a fuzzer has found.
 const FOUND: [&[u8]; 3] = [
     b"<svg><svg/><title>x</svg><p hidden><li hidden>a<li>b",
     b"<ol reversed><li value=9>a<ol reversed></ol></ol></ol><li>b",
@@ -56,7 +56,7 @@ fn mutations_of_pages_are_well_formed() {
     }
 }
 
-/// Pieces of text that mean something to the parser, separated by bars.
+/// Pieces of text that are special to the parser, separated by bars.
 const WORDS: &[u8] = b"<|>|</|\"|&|&#x|<!--|-->|\0|\xff|\n|<pre>\n|</pre>|<br>|\
     <b>|</b>|<p>|<ol reversed>|<li value=9>|</ol>|<td>|<svg/>|<p hidden>|<img src=\xc3\xa4 alt=\xe2\x82\xac>";
 

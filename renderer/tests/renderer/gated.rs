@@ -1,7 +1,8 @@
-//! A web server that a test controls: each answer is sent at once, or when the test releases it.
+//! A web server that a test controls: each answer is sent at once, or only when the test releases
+//! it.
 //!
 //! One thread accepts connections, and each connection has its own thread, so an answer that a test holds
-//! back does not delay other answers. Each connection serves one request. All threads end when the server is
+//! back does not delay other answers. Each connection serves one request. All threads end when this value is
 //! dropped.
 
 use std::collections::HashMap;
@@ -18,26 +19,26 @@ const WATCHDOG: Duration = Duration::from_secs(30);
 /// The answer to a request.
 #[derive(Clone)]
 pub(crate) struct Answer {
-    /// These bytes are sent at once, even if the answer is held.
+    /// The bytes that are sent at once, even if the answer is held.
     first: Vec<u8>,
-    /// These bytes are sent when the answer is released.
+    /// The bytes that are sent when the answer is released.
     rest: Vec<u8>,
     then: Then,
 }
 
-/// What happens after the last byte.
+/// The event after the last byte.
 #[derive(Clone, Copy, PartialEq)]
 enum Then {
     /// The connection is closed.
     Close,
-    /// The connection is reset: the client gets an error.
+    /// The connection is reset, so the client gets an error.
     Reset,
-    /// The rest is sent again and again.
+    /// The rest is sent again and again, without an end.
     Again,
 }
 
 impl Answer {
-    /// An answer with status 200 and this body.
+    /// Makes an answer with status 200 and this body.
     pub(crate) fn bytes(content_type: &str, body: &[u8]) -> Answer {
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
@@ -46,17 +47,17 @@ impl Answer {
         Answer::raw([head.as_bytes(), body].concat())
     }
 
-    /// An HTML page in UTF-8.
+    /// Makes an HTML page in UTF-8.
     pub(crate) fn html(page: &str) -> Answer {
         Answer::bytes("text/html; charset=utf-8", page.as_bytes())
     }
 
-    /// A small PNG.
+    /// Makes an answer with a small PNG.
     pub(crate) fn image() -> Answer {
         Answer::bytes("image/png", &png(8, 4))
     }
 
-    /// A status without a body.
+    /// Makes an answer with a status and no body.
     pub(crate) fn status(status: u16) -> Answer {
         Answer::raw(format!("HTTP/1.1 {status} As told\r\nContent-Length: 0\r\n\r\n").into_bytes())
     }
@@ -78,7 +79,7 @@ impl Answer {
         self
     }
 
-    /// Ends the answer after `count` bytes, though its head promises more.
+    /// Ends the answer after `count` bytes, although its head promises more.
     pub(crate) fn cut(mut self, count: usize) -> Answer {
         self.rest.truncate(count);
         self
@@ -90,7 +91,7 @@ impl Answer {
         self
     }
 
-    /// A body of any type that never ends.
+    /// Makes an answer of any type whose body never ends.
     pub(crate) fn endless() -> Answer {
         let mut answer = Answer::raw("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n");
         answer.first = std::mem::replace(&mut answer.rest, vec![b'x'; 64 << 10]);
@@ -99,7 +100,7 @@ impl Answer {
     }
 }
 
-/// A PNG of one colour.
+/// Makes a PNG of one colour.
 pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = std::io::Cursor::new(Vec::new());
     image::RgbImage::from_pixel(width, height, image::Rgb([30, 120, 200]))
@@ -126,10 +127,11 @@ struct State {
     answers: HashMap<String, Answer>,
     held: HashMap<String, bool>, // whether it has been released
     requests: HashMap<String, usize>,
-    /// Answers whose first bytes are on their way.
+    /// The paths whose first bytes have been sent.
     begun: HashMap<String, usize>,
     closed: HashMap<String, usize>,
-    /// The open connections, by the port of the client; they are closed when the server is dropped.
+    /// The open connections, by the port of the client; they are closed when this server is
+    /// dropped.
     open: HashMap<u16, TcpStream>,
     over: bool,
 }
@@ -162,23 +164,23 @@ impl Gated {
         Gated { address, shared, acceptor: Some(acceptor) }
     }
 
-    /// The address of a path.
+    /// Returns the address of a path.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// Answers requests for `path` at once.
+    /// Answers requests for `path` immediately.
     pub(crate) fn route(&self, path: &str, answer: Answer) {
         self.shared.lock().answers.insert(path.to_owned(), answer);
     }
 
-    /// Answers requests for `path` with an HTML page. Returns its address.
+    /// Answers requests for `path` with an HTML page. Returns the address of the page.
     pub(crate) fn page(&self, path: &str, html: &str) -> String {
         self.route(path, Answer::html(html));
         self.url(path)
     }
 
-    /// Answers requests for `path` when the answer is released.
+    /// Answers requests for `path` only when the answer is released.
     pub(crate) fn hold(&self, path: &str, answer: Answer) -> Held {
         let mut state = self.shared.lock();
         state.answers.insert(path.to_owned(), answer);
@@ -186,7 +188,7 @@ impl Gated {
         Held { path: path.to_owned(), shared: Arc::clone(&self.shared) }
     }
 
-    /// How often `path` has been asked for.
+    /// Returns how often `path` has been requested.
     pub(crate) fn requests(&self, path: &str) -> usize {
         self.shared.lock().requests.get(path).copied().unwrap_or(0)
     }
@@ -200,7 +202,7 @@ impl Held {
         });
     }
 
-    /// Blocks until the first bytes of the answer are on their way.
+    /// Blocks until the first bytes of the answer have been sent.
     pub(crate) fn has_begun(&self) {
         self.shared
             .wait_until(&format!("{} begins", self.path), |state| state.begun.contains_key(&self.path));
@@ -253,7 +255,7 @@ impl Shared {
     }
 }
 
-/// One request and its answer.
+/// Serves one request.
 fn serve(shared: &Arc<Shared>, mut stream: TcpStream) {
     let Some(path) = request(&mut stream) else { return };
     let Ok(port) = stream.peer_addr().map(|client| client.port()) else { return };
@@ -277,7 +279,7 @@ fn serve(shared: &Arc<Shared>, mut stream: TcpStream) {
     shared.lock().open.remove(&port); // the last other descriptor: dropping the stream closes it
 }
 
-/// Sends the rest of the answer.
+/// Sends the remaining bytes of the answer.
 fn send(answer: &Answer, stream: &mut TcpStream) {
     while stream.write_all(&answer.rest).is_ok() && answer.then == Then::Again {}
     if answer.then == Then::Reset {
@@ -288,8 +290,8 @@ fn send(answer: &Answer, stream: &mut TcpStream) {
     let _ = stream.read_to_end(&mut Vec::new()); // closing with bytes unread would be a reset
 }
 
-/// Waits until the answer may be sent. Meanwhile a separate thread watches whether the client closes the
-/// connection.
+/// Waits until the answer may be sent. During the wait, a separate thread watches whether the client
+/// closes the connection.
 fn released(shared: &Arc<Shared>, path: &str, stream: &TcpStream) -> bool {
     if !shared.lock().held.contains_key(path) {
         return true;
@@ -316,7 +318,7 @@ fn released(shared: &Arc<Shared>, path: &str, stream: &TcpStream) -> bool {
     })
 }
 
-/// Reads the head of a request to its end, and returns the path.
+/// Reads the complete head of a request, and returns the path.
 fn request(stream: &mut TcpStream) -> Option<String> {
     let (mut head, mut buffer) = (Vec::new(), [0; 4096]);
     while !head.windows(4).any(|four| four == b"\r\n\r\n") {

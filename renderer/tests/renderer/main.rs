@@ -1,4 +1,4 @@
-//! What the renderer promises.
+//! Tests the guarantees of the renderer.
 
 mod drawing; // a page that is drawn while the test watches
 mod fuzz; // any bytes at all

@@ -1,7 +1,8 @@
-//! Tests of pages that are parsed from documents: the pages of `tests/pages`, each with its dump beside it,
-//! and short cases that need no file.
+//! Tests the pages that are parsed from documents: the pages of `tests/pages`, each with its dump beside
+//! it, and short cases that need no file.
 //!
-//! `RECORD=1 cargo test --test renderer pages` writes the dumps; without it the test compares.
+//! `RECORD=1 cargo test --test renderer pages` writes the dumps; without `RECORD`, the test
+//! compares them.
 
 use executor::CancelToken;
 use renderer::page::{NoPage, PageLimits, Source, TextKind, Viewport};
@@ -14,7 +15,8 @@ use url::Url;
 
 const LIMITS: PageLimits = PageLimits { elements: 20_000, text: 4 << 20, viewport: Viewport::USUAL };
 
-/// A page with more elements is recorded by its beginning, its end, and a digest of all.
+/// A page with more elements is recorded by its beginning, its end, and a digest of all its
+/// elements.
 const MANY: usize = 120;
 
 fn parse(document: impl AsRef<[u8]>) -> Page {
@@ -25,7 +27,7 @@ fn parse_as(document: impl AsRef<[u8]>, content_type: Option<&str>) -> Result<Pa
     Page::parse(document.as_ref(), content_type, &Url::parse("http://h.example/dir/page").unwrap(), LIMITS)
 }
 
-/// The text of each block.
+/// Returns the text of each block.
 fn texts<'p>(page: &'p Page) -> Vec<&'p str> {
     let block = |element: &'p Element| match element {
         Element::Text(block) => Some(&*block.text),
@@ -56,7 +58,7 @@ fn pages_are_taken_apart_as_recorded() {
     assert!(seen >= 40, "{seen} pages");
 }
 
-/// One line for each element.
+/// Returns one line for each element.
 fn dump(page: &Page) -> String {
     let lines: Vec<_> = page.elements.iter().enumerate().map(line).collect();
     let mut dump = format!("title: {:?}\n", page.title);
@@ -174,7 +176,7 @@ fn plain_text_is_preformatted() {
     assert_eq!(texts(&page), ["a  <b>\n    b", "c &amp;"]);
 }
 
-/// Content that browsers hide is hidden here, too.
+/// Content that browsers hide is also hidden in our pages.
 #[test]
 fn what_attributes_hide_is_left_out() {
     for (html, words) in [
@@ -263,7 +265,8 @@ fn what_is_beyond_the_limits_is_counted() {
     assert_eq!((texts(&page), page.left_out), (vec!["1234567", "123"], 1));
 }
 
-/// Each document is some hundred kilobytes of a single construct, and is parsed three times.
+/// Each document consists of some hundred kilobytes of a single construct, and is parsed three
+/// times.
 #[test]
 fn large_documents_are_no_trouble() {
     for (name, once, times) in [
@@ -289,7 +292,7 @@ fn large_documents_are_no_trouble() {
     }
 }
 
-/// Returns the words of each block; they are in capitals if the block reads from right to left.
+/// Returns the words of each block, in capitals if the block reads from right to left.
 fn directions(document: &str) -> String {
     let block = |element: &Element| match element {
         Element::Text(block) if block.right_to_left => block.text.to_uppercase(),

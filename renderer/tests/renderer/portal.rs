@@ -1,4 +1,5 @@
-//! The travel portal promises one entry for each company, in the order of rank, at the deadline.
+//! Tests that the travel portal shows one entry for each company, in the order of rank, at the
+//! deadline.
 
 use crate::gated::{Answer as Bytes, Gated};
 use executor::{CancelToken, Promise, TaskHandle, ThreadPoolExecutor};
@@ -93,8 +94,7 @@ fn whoever_is_late_is_called_off_and_the_others_have_their_answers() {
         assert!(Instant::now() >= end, "it came back before the deadline, though one was missing");
         ranked(&companies, asked)
     };
-    // If the machine is so slow that the other companies are late as well, the test tries again with more
-    // time.
+    // On a slow machine the other companies may also be late; then the test tries again with more time.
     let mut attempts = [1, 4, 16].into_iter().map(ask_within);
     let entries = attempts.find(|entries| late(entries) == 1).expect("one is late, and no other");
     held.closed_by_client();
@@ -108,8 +108,8 @@ fn whoever_is_late_is_called_off_and_the_others_have_their_answers() {
     }
 }
 
-/// A list that came over HTTP cannot name a local file, but a list that is a file can. In both cases each
-/// company has its entry.
+/// A list that came over HTTP must not name a local file, but a list that is a file may. In both cases
+/// each company has exactly one entry.
 #[test]
 fn a_list_from_elsewhere_names_no_file() {
     let local = tempfile::NamedTempFile::new().expect("a file");

@@ -1,4 +1,4 @@
-//! The programs as a shell sees them: arguments, exit status, files, signals.
+//! Tests the programs from the view of a shell: arguments, exit status, files, signals.
 
 use crate::gated::{Answer, Gated};
 use serde_json::Value;
@@ -15,21 +15,21 @@ const PAGE_PROGRAMS: [&str; 5] = ["sequential", "future", "completion_service", 
 const WATCHDOG: Duration = Duration::from_secs(30);
 
 pub(crate) fn program(name: &str) -> Command {
-    // All programs are in one folder.
+    // All the programs are in one folder.
     let path = Path::new(env!("CARGO_BIN_EXE_future")).with_file_name(name);
     let mut command = Command::new(path.with_extension(env::consts::EXE_EXTENSION));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
-/// A run that has ended.
+/// The result of a run that has ended.
 pub(crate) struct Run {
     pub(crate) output: Output,
     pub(crate) folder: TempDir,
 }
 
 impl Run {
-    /// Runs a program to its end, in a directory of its own.
+    /// Runs a program to its end, in a separate directory.
     pub(crate) fn of(name: &str, arguments: &[&str]) -> Run {
         let folder = tempfile::tempdir().expect("a directory");
         let child = program(name).args(arguments).current_dir(folder.path()).spawn().expect("it was built");
@@ -66,13 +66,14 @@ pub(crate) fn ended(mut child: Child) -> Output {
     child.wait_with_output().expect("it has ended")
 }
 
-/// The flag for a program that would otherwise give up an advertisement too early on a slow machine.
+/// The flag for a program that otherwise might give up an advertisement too early on a slow
+/// machine.
 fn patient(name: &str) -> &'static [&'static str] {
     if name == "time_budget" { &["--budget", "10m"] } else { &[] }
 }
 
-/// Runs a program with a time limit that must end it. If the machine was so slow that the rest was not
-/// finished by then, the next attempt has a longer limit.
+/// Runs a program with a time limit that is expected to end it. If the machine was so slow that the
+/// other images were not finished in time, the next attempt has a longer limit.
 fn with_a_limit(run: impl Fn(&str) -> Run, was_too_slow: impl Fn(&Run) -> bool) -> (Run, &'static str) {
     let mut runs = ["500ms", "2s", "8s", "20s"].into_iter().map(|limit| (run(limit), limit));
     runs.find(|(run, _)| !was_too_slow(run)).expect("the machine is too slow for 20 s")
@@ -110,7 +111,7 @@ fn a_seed_makes_a_run_repeatable() {
     assert!(seven != other);
 }
 
-/// Whatever goes wrong with an image, the page has a gap with the reason, everything else is drawn, and the
+/// Whatever is wrong with an image, the page has a gap with the reason, everything else is drawn, and the
 /// status is 3.
 #[test]
 fn a_bad_image_is_a_gap_with_its_reason() {
@@ -126,8 +127,8 @@ fn a_bad_image_is_a_gap_with_its_reason() {
     ];
     let late = [("half", "not there after 100ms"), ("stall", "not there after 100ms")];
     for name in PAGE_PROGRAMS {
-        // Only late images are tried with a time limit: on a slow machine any other image could reach the
-        // limit, too.
+        // Only late images are tested with a time limit, because on a slow machine any other image could
+        // also reach the limit.
         for (faults, timeout, painted) in [(&faults[..], "10m", 2), (&late, "100ms", 0)] {
             let images: Vec<_> = faults.iter().map(|(fault, _)| format!("1ms:64x40:{fault}")).collect();
             let images = format!("{},1ms:64x40", images.join(","));
@@ -215,8 +216,8 @@ fn a_page_that_does_not_come_names_its_address_and_the_time() {
     assert!(run.stderr().contains("/ cannot be drawn: not there after 50ms"), "{}", run.stderr());
 }
 
-/// After the first signal, in the middle of the images, the program ends in order and writes the unfinished
-/// picture.
+/// After the first signal, which comes while images are loading, the program ends gracefully and writes the
+/// unfinished picture.
 #[cfg(unix)]
 #[test]
 fn a_signal_writes_what_has_been_drawn() {
@@ -248,7 +249,7 @@ fn a_signal_writes_what_has_been_drawn() {
     }
 }
 
-/// The picture goes into a pipe without a reader, so the program does not end by itself.
+/// The picture is written to a pipe without a reader, so the program does not end by itself.
 #[cfg(unix)]
 #[test]
 fn a_second_signal_ends_the_program_at_once() {
@@ -267,7 +268,7 @@ fn a_second_signal_ends_the_program_at_once() {
     assert_eq!(ended(child).status.code(), Some(130));
 }
 
-/// If there is no page, nothing is written, and no picture of an earlier run is left.
+/// If there is no page, nothing is written, and the picture of an earlier run is removed.
 #[cfg(unix)]
 #[test]
 fn a_signal_before_there_is_a_page_leaves_no_picture() {
@@ -416,7 +417,7 @@ fn the_timeline_and_the_frames_show_what_happened() {
     for word in ["main", "images-thread-1", "harbour.png", "fetching", "whole page", "painting text"] {
         assert!(svg.contains(word), "the timeline does not say {word:?}");
     }
-    // The frames are the empty page, the text, and then the images one by one.
+    // The frames show the empty page, the text, and then the images one by one.
     let frames = fs::read_dir(run.folder.path().join("f")).expect("the frames").count();
     assert_eq!(frames, 1 + 1 + 3 + 1);
     let animation = fs::File::open(run.folder.path().join("f/animation.png")).expect("the animated picture");

@@ -1,4 +1,4 @@
-//! The records of a page: timeline, frames and report.
+//! Tests the records of a page: timeline, frames and report.
 
 use executor::CancelToken;
 use renderer::frames::Frames;
@@ -47,7 +47,7 @@ fn no_title_makes_the_drawing_something_else_than_xml() {
     assert!(!svg.contains("]]>") && !svg.contains(['\u{fffe}', '\u{ffff}', '\u{0}']));
 }
 
-/// Bars are noted when they end, so the outer bar comes last.
+/// Bars are recorded when they end, so the outer bar comes last.
 #[test]
 fn a_bar_within_another_one_is_drawn_on_top_of_it() {
     let timeline = Timeline::start();
@@ -151,7 +151,8 @@ fn frames_of_an_earlier_run_go_and_other_files_stay() {
     assert_eq!(left, ["animation.png", "frame-0001.png", "frame-0009.txt", "frame-ours.png", "picture.png"]);
 }
 
-/// The first frame goes into a pipe without a reader, so writing that frame takes as long as the test wants.
+/// The first frame is written to a pipe without a reader, so writing that frame takes as long as
+/// the test wants.
 #[cfg(unix)]
 #[test]
 fn who_paints_does_not_wait_for_the_frames() {
@@ -191,7 +192,7 @@ fn after_a_signal_the_last_frame_is_written_and_none_before_it() {
     assert_eq!([1, 2].map(|number| colour_of(folder.path(), number)), [Some(3), None]);
 }
 
-/// The colour of a frame, if the frame exists.
+/// Returns the colour of a frame, if the frame exists.
 fn colour_of(folder: &Path, number: usize) -> Option<u8> {
     Some(image::open(folder.join(format!("frame-{number:04}.png"))).ok()?.into_rgb8().as_raw()[0])
 }

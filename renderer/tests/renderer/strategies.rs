@@ -1,4 +1,5 @@
-//! The promises of each strategy, whatever the timing: the test decides when its server answers.
+//! Tests the guarantees of each strategy, whatever the timing: the test decides when its server
+//! answers.
 
 use crate::drawing::{Drawing, Seen};
 use crate::gated::{Answer, Gated, Held};
@@ -25,12 +26,12 @@ mod time_budget;
 
 const LONG: Duration = Duration::from_hours(1);
 
-/// A page of text, three images, and text. The places of the images are 1, 2 and 3.
+/// A page that contains text, three images, and more text. The places of the images are 1, 2 and 3.
 fn page_of_three(server: &Gated) -> String {
     server.page("/", "<p>above<img src=a.png><img src=b.png><img src=c.png><p>below")
 }
 
-/// A page like [`page_of_three`] with an advertisement in place 2.
+/// Makes a page like [`page_of_three`], but with an advertisement in place 2.
 fn page_with_advertisement(server: &Gated) -> String {
     server.page("/", "<p>above<img src=a.png><img class=ad src=ad.png><p>below")
 }
@@ -89,7 +90,7 @@ fn future_loads_images_while_the_text_is_painted_and_shows_them_after_it() {
     let server = Gated::start();
     let [a, b, c] = hold_all(&server, ["/a.png", "/b.png", "/c.png"]);
     let (drawing, text) = Drawing::with_held_text(&page_of_three(&server), &[], future::draw);
-    // While the text is held back, all images are loaded, one after the other, by one task.
+    // While the text is held back, one task loads all images, one after the other.
     for image in [&a, &b, &c] {
         image.requested();
         image.release();
@@ -311,7 +312,7 @@ fn a_page_that_is_stopped_while_it_waits_for_the_advertisement_calls_it_off() {
 // ----- starving -----
 
 /// The parts of the page that starved are cancelled, because otherwise they would keep the only thread busy
-/// when the next page needs it.
+/// when the next page needs the thread.
 #[test]
 fn a_page_that_starves_calls_its_parts_off() {
     let server = Gated::start();
@@ -327,7 +328,7 @@ fn a_page_that_starves_calls_its_parts_off() {
     );
 }
 
-/// Makes the thread that loads the image in this place panic.
+/// Panics on the thread that loads the image in this place.
 fn panics_in(rendering: &mut Rendering, place: usize) {
     let loader = Arc::get_mut(&mut rendering.loader).expect("it is not shared yet");
     loader.observe(move |image| assert_ne!(image.place, place, "panics on purpose in place {place}"));
@@ -352,7 +353,7 @@ fn all_strategies_draw_the_same_picture() {
     assert!(pictures.windows(2).all(|two| two[0].picture == two[1].picture), "two strategies differ");
 }
 
-/// Forty bullets on a page are one image.
+/// A page with forty equal bullets has only one image.
 #[test]
 fn an_image_that_a_page_shows_several_times_is_loaded_once() {
     let all: [Strategy; 6] = [
