@@ -1,6 +1,7 @@
 //! The command line of `cargo course`: its commands and options, with their help.
 //!
-//! It is part of the library because `book check` compares the commands that the pages name with it.
+//! The command line is part of the library because `book check` compares it with the commands on
+//! the pages.
 
 use crate::load::LoadArgs;
 use clap::error::ErrorKind;

@@ -1,22 +1,24 @@
-//! A temporary copy of the project, in which an exercise can have any answer.
+//! Makes a temporary copy of the project, in which an exercise can have any answer.
 //!
 //! # Built in the project's own target directory
 //!
-//! In that directory most dependencies of a copy are built already. Cargo takes the copy's packages for those
-//! of the project, since it identifies a package by its place in its workspace. Cargo also takes a package as
-//! built if the build is not older than the package's files. Two things follow:
+//! That directory already contains builds of most of the dependencies of a copy. Cargo takes the packages of
+//! the copy for those of the project, because it identifies a package by its path in its workspace. Cargo
+//! also considers a package built if the build is not older than the package's files. Two rules follow from
+//! this:
 //!
-//! * Files keep their times, so a package that is the same in both is not built again.
-//! * The copy is removed at the end. Then the packages that were built from the copy lack their sources, and
-//!   Cargo builds them again. If the copy stayed, Cargo would look at the *copy's* files and miss a change in
-//!   the project: the next test would run on the build of the copy.
+//! * Files keep their times in the copy, so a package that is the same in the project and in the
+//!   copy is not built again.
+//! * The copy is removed in the end. Then the packages that were built from the copy have no sources, and
+//!   Cargo builds them again. If the copy remained, Cargo would check the *copy's* files and miss a change in
+//!   the project: the next test would run the build of the copy.
 
 use crate::workspace::{PROGRESS, Workspace, was_built};
 use anyhow::Context;
 use std::fs::{self, File};
 use std::path::Path;
 
-/// A copy of a project's sources. The drop removes it.
+/// A copy of a project's sources. Dropping this value removes the copy.
 #[derive(Debug)]
 pub struct Copy {
     workspace: Workspace,
@@ -38,7 +40,7 @@ impl Copy {
         Ok(Self { workspace: Workspace::at(to)? })
     }
 
-    /// The copy as a project.
+    /// Returns the copy as a project.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
@@ -96,7 +98,7 @@ mod tests {
 
         let workspace = Workspace::at(project.path()).unwrap();
         // The path does not come from `CARGO_TARGET_DIR`: a target directory without a tag is recognised by
-        // the path to the copy.
+        // the path of the copy.
         let to = project.path().join("built/copy");
         copy_sources(workspace.root(), &to).unwrap();
         for path in sources {

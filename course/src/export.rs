@@ -1,13 +1,17 @@
-//! `export --student DIR`: a copy of the project for students, without solutions and typical mistakes.
+//! `export --student DIR`: makes a copy of the project for students, without solutions and typical
+//! mistakes.
 //!
-//! The copy has what Git tracks, as it is in the working tree, with three differences:
+//! The copy contains the files that Git tracks, as they are in the working tree, with three
+//! differences:
 //!
-//! * Files that give an answer away are left out, with everything that needs them: [`Plan::leaves_out`].
-//! * Files that name those are rewritten: [`Plan::rewritten`].
-//! * Each file that a learner edits is its stub again, whatever the teacher has written there.
+//! * Files that contain an answer are left out, and so is everything that needs these files:
+//!   [`Plan::leaves_out`].
+//! * Files that name the omitted files are rewritten: [`Plan::rewritten`].
+//! * Each file that a learner edits contains its stub again, whatever the teacher has written in
+//!   it.
 //!
-//! An exercise in which the learner writes a test judges the answers to another exercise. Without these it
-//! has nothing to judge, so it is left out, too.
+//! An exercise in which the learner writes a test judges answers to another exercise. Without these
+//! answers it has nothing to judge, so it is also left out.
 
 use crate::exercises::catalogue;
 use crate::workspace::Workspace;
@@ -21,17 +25,17 @@ use std::process::{Command, Stdio};
 /// The page with all solutions.
 const SOLUTIONS: &str = "solutions.md";
 
-/// What is left out of an exercise's folder.
+/// The files that are left out of an exercise's folder.
 const ANSWERS: [&str; 4] = ["solution", "right", "wrong", "wrong.diff"];
 
-/// What needs the answers: the proof, and the scripts and jobs that run it.
+/// The parts that need the answers: the proof, and the scripts and jobs that run it.
 const PROVES: [&str; 3] = ["exercises/proof/", ".ci/", ".github/"];
 
 /// Writes the copy for students to the directory `to`.
 ///
 /// # Errors
-/// If `to` exists and is not empty, if the project is no clone of a Git repository, or if a file cannot be
-/// read or written.
+/// Returns an error if `to` exists and is not empty, if the project is not a clone of a Git repository, or
+/// if a file cannot be read or written.
 pub fn for_students(workspace: &Workspace, to: &Path) -> anyhow::Result<()> {
     let is_free = !to.exists() || fs::read_dir(to).is_ok_and(|mut entries| entries.next().is_none());
     ensure!(is_free, "{} exists and is not an empty directory; nothing was written", to.display());
@@ -64,7 +68,7 @@ fn tracked(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     Ok(paths.split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// Has Cargo remove from `Cargo.lock` what only the packages need that were left out.
+/// Lets Cargo remove the entries from `Cargo.lock` that only the omitted packages need.
 fn forget_what_is_left_out(workspace: &Workspace, to: &Path) -> anyhow::Result<()> {
     let output = crate::exercises::cargo(workspace)
         .args(["update", "--workspace", "--offline", "--quiet"])
@@ -81,7 +85,7 @@ fn forget_what_is_left_out(workspace: &Workspace, to: &Path) -> anyhow::Result<(
     Ok(())
 }
 
-/// What the copy has, and how.
+/// The contents of the copy.
 struct Plan<'a> {
     workspace: &'a Workspace,
     /// The folders of the exercises that judge answers, such as `exercises/ex34-test-of-an-inbox/`.
@@ -127,14 +131,14 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Returns the path of the stub, if this is the file that a learner edits.
+    /// Returns the path of the stub, if the file is one that a learner edits.
     fn stub_of(&self, path: &str) -> Option<String> {
         let folder = path.strip_suffix("/src/exercise.rs")?;
         let stub = format!("{folder}/stub/exercise.rs");
         (folder.starts_with("exercises/") && self.workspace.root().join(&stub).is_file()).then_some(stub)
     }
 
-    /// Returns the text that the copy has, if it is another one.
+    /// Returns the text of the file in the copy, if it differs from the original text.
     fn rewritten(&self, path: &str, from: &Path) -> anyhow::Result<Option<String>> {
         let is_page =
             path.starts_with("book/src/") && Path::new(path).extension().is_some_and(|kind| kind == "md");
@@ -152,14 +156,15 @@ impl<'a> Plan<'a> {
         }))
     }
 
-    /// The list of exercises, without the rows of those that are left out.
+    /// Returns the list of exercises, without the rows of omitted exercises.
     fn table(&self, text: &str) -> String {
         let names = self.judges.iter().map(|folder| folder.trim_start_matches("exercises/"));
         let rows: Vec<String> = names.map(|name| format!("]({name}")).collect();
         lines(text, |line| !(line.starts_with('|') && rows.iter().any(|row| line.contains(row))))
     }
 
-    /// A page without links to the solutions. What it shows of a typical mistake stands in the page itself.
+    /// Returns a page without links to the solutions. The page itself contains what it shows of a
+    /// typical mistake.
     fn page(&self, text: &str) -> anyhow::Result<String> {
         let text = self.link.replace_all(text, "$1");
         let mut missing = None;
@@ -184,8 +189,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The workspace's manifest, without the proof. The tests of `course` need the typical mistakes, so
-/// `cargo test` leaves that package out.
+/// Returns the workspace's manifest without the proof. The tests of `course` need the typical
+/// mistakes, so `cargo test` leaves the package `course` out.
 fn manifest(text: &str) -> String {
     let (mut in_profile, mut in_defaults) = (false, false);
     lines(text, |line| {
@@ -198,8 +203,8 @@ fn manifest(text: &str) -> String {
     })
 }
 
-/// The tasks, without those whose code is a typical mistake that only `wrong.diff` has. The states of a
-/// program in `graphs/` come with its code.
+/// Returns the tasks, without those whose code is a typical mistake that only `wrong.diff` contains.
+/// The states of a program in `graphs/` come together with the program's code.
 fn kinds(text: &str) -> String {
     let is_head = |line: &str| ["[[mend]]", "[[predict]]", "[[schedule]]"].contains(&line);
     let mut tasks: Vec<String> = vec![String::new()];
@@ -218,12 +223,12 @@ fn kinds(text: &str) -> String {
     tasks.iter().filter(|task| !needs_a_mistake(task)).map(String::as_str).collect()
 }
 
-/// The lines that are wanted.
+/// Returns the lines that are wanted.
 fn lines(text: &str, mut wanted: impl FnMut(&str) -> bool) -> String {
     text.split_inclusive('\n').filter(|line| wanted(line.trim_end())).collect()
 }
 
-/// The lines between `ANCHOR: NAME` and its end.
+/// Returns the lines between the comment `ANCHOR` with the given name and the comment that ends it.
 fn part(text: &str, anchor: &str) -> Option<String> {
     let (_, from) = text.split_once(&format!("ANCHOR: {anchor}\n"))?;
     let (part, _) = from.split_once(&format!("ANCHOR_END: {anchor}\n"))?;

@@ -1,4 +1,4 @@
-//! `cargo course`: reads the command line and calls the library.
+//! The program `cargo course`: it reads the command line and calls the library.
 
 use command_line::{FAILED, WRONG_USAGE};
 #[cfg(feature = "book")]
@@ -12,7 +12,8 @@ use course::workspace::Workspace;
 use course::{book, export, serve};
 use std::process::ExitCode;
 
-/// The exit code of a check without a verdict. Graders must not take it for a wrong answer.
+/// The exit code of a check that has no verdict. Graders must not take this code for a wrong
+/// answer.
 const COULD_NOT_CHECK: u8 = 3;
 
 fn main() -> ExitCode {
@@ -30,7 +31,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns whether all was well: a wrong answer is not an error, but it isn't a success either.
+/// Returns whether the command succeeded: a wrong answer is not an error, but it is not a success
+/// either.
 fn run(course: Course) -> anyhow::Result<bool> {
     let workspace = match course.place.workspace {
         Some(root) => Workspace::at(root)?,
@@ -39,7 +41,7 @@ fn run(course: Course) -> anyhow::Result<bool> {
     obey(&workspace, course.command.unwrap_or(Command::Serve(course.serve)), course.place.ascii)
 }
 
-/// The client of `cargo course load`.
+/// Runs the client of `cargo course load`.
 #[cfg(not(feature = "book"))]
 fn obey(workspace: &Workspace, command: Command, _ascii: bool) -> anyhow::Result<bool> {
     match command {
@@ -53,7 +55,7 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
     if ascii {
         only_ascii();
     }
-    // These two commands have a subscriber of their own, with a log in a file.
+    // These two commands have their own subscriber, with a log in a file.
     if !matches!(command, Command::Serve(_) | Command::Load(_)) {
         servers::show_diagnostics();
     }

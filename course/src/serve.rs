@@ -1,8 +1,9 @@
 //! Serves the book from the course's own thread pool.
 //!
-//! The accept loop is the one of `servers/src/bin/pooled.rs`: a task per connection, given to a fixed
-//! pool. This server can also be stopped. A signal cancels `stop`, which ends the loop; then the pool is shut
-//! down, which lets it finish what it has accepted, and the process waits for that.
+//! The accept loop is that of `servers/src/bin/pooled.rs`: a task per connection, on a fixed pool.
+//! Unlike `pooled`, this server can be stopped. A signal cancels `stop`, which ends the loop. Then the
+//! pool is shut down, which lets it finish the connections that it has accepted, and the process waits
+//! for that.
 
 use crate::book;
 use crate::log::Log;
@@ -19,20 +20,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The ports to try without `--addr`.
+/// The ports to try if `--addr` is not given.
 const PORTS: RangeInclusive<u16> = 8000..=8099;
 
-/// How often a server that waits for its last requests checks whether to report that again.
+/// The interval at which a server that waits for its last requests decides whether to report that
+/// again.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Builds the book and serves it until the first Ctrl-C (or SIGTERM), then finishes the requests in
 /// progress. A second signal ends the process at once.
 ///
-/// Listens on `addr`, or else on the first port from 8000 that is free, and prints the address on standard
-/// output once it answers there.
+/// Listens on `addr`, or else on the first free port from 8000, and prints the address on standard output
+/// once the server answers there.
 ///
 /// # Errors
-/// If the book cannot be built, the address cannot be listened on, or the files cannot be read.
+/// Returns an error if the book cannot be built, if the server cannot listen on the address, or if
+/// the files cannot be read.
 pub fn serve(
     workspace: &Workspace,
     addr: Option<SocketAddr>,
@@ -71,8 +74,8 @@ fn server(
     let stats = Arc::new(Stats::new().with_pool("pool", pool));
     let site = Site::new(Some(files)).answering_for(hosts).with_stats(&stats);
     let pool = Arc::clone(pool);
-    // A browser keeps its connections open. Such connections would hold threads for which other connections
-    // wait, and delay the end of the process.
+    // A browser keeps its connections open for a long time. Such connections would hold threads that
+    // other connections need, and would delay the end of the process.
     let may_stay = move || pool.stats().backlog() == 0;
     Ok(Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop))
 }
@@ -94,7 +97,7 @@ fn listen_on_free_port() -> anyhow::Result<Listener> {
     for port in PORTS {
         let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         match Listener::bind(addr) {
-            // Windows denies access to reserved ports.
+            // Windows denies access to ports that are reserved.
             Err(error) if matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied) => {
                 tell(format_args!("port {port} is taken, trying the next one"));
             }
@@ -110,7 +113,7 @@ fn listen_on_free_port() -> anyhow::Result<Listener> {
 }
 
 fn announce(addr: SocketAddr) {
-    // The book is still wanted if the reader of our output is gone.
+    // The server must still serve the book even if nobody reads its output.
     let _ = writeln!(io::stdout(), "The course is at http://{addr}/").and_then(|()| io::stdout().flush());
     tell(format_args!("Ctrl-C stops it."));
 }
@@ -132,7 +135,8 @@ fn finish(pool: &ThreadPoolExecutor) {
 }
 // ANCHOR_END: finish
 
-/// Writes a message about the run to standard error, so that standard output has only the address.
+/// Writes a message about the run to standard error, so that standard output contains only the
+/// address.
 fn tell(what: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "{what}");
 }

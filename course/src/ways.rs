@@ -1,4 +1,4 @@
-//! The ways through the course, for those who do not want all of it: `book/ways.toml`.
+//! The ways through the course, for readers who do not want to read all of it. `book/ways.toml`.
 
 use crate::cli::WrongUsage;
 use crate::workspace::Workspace;
@@ -15,7 +15,7 @@ pub struct Ways {
     ways: Vec<Way>,
 }
 
-/// A way, part by part.
+/// A way through the course, part by part.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
@@ -26,29 +26,29 @@ pub struct Way {
     pub parts: Vec<Part>,
 }
 
-/// A day or a week: its pages, and then its exercises.
+/// A day or a week of the way: its pages, and then its exercises.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
     pub title: String,
-    /// The pages' files, without `.md`.
+    /// The file names of the pages, without `.md`.
     pages: Vec<String>,
-    /// The names of exercises, `ex01`, and of tasks, `schedule1`.
+    /// The names of the exercises, such as `ex01`, and of the tasks, such as `schedule1`.
     pub exercises: Vec<String>,
 }
 
 impl Part {
-    /// The pages' files.
+    /// Returns the files of the pages.
     pub fn pages(&self) -> impl Iterator<Item = String> {
         self.pages.iter().map(|page| format!("{page}.md"))
     }
 }
 
 impl Ways {
-    /// Reads the ways. A project without the file has none.
+    /// Reads the ways of the project. A project without `ways.toml` has none.
     ///
     /// # Errors
-    /// If the file is not as it should be.
+    /// Returns an error if the file has a fault.
     pub fn read(workspace: &Workspace) -> anyhow::Result<Self> {
         let path = workspace.book().join("ways.toml");
         if !path.exists() {
@@ -58,15 +58,15 @@ impl Ways {
         toml::from_str(&text).with_context(|| format!("{} is not as it should be", path.display()))
     }
 
-    /// All ways, in the file's order.
+    /// Returns all ways, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = &Way> {
         self.ways.iter()
     }
 
-    /// The way of this name.
+    /// Returns the way with this name.
     ///
     /// # Errors
-    /// If there is no such way.
+    /// Returns an error if there is no such way.
     pub fn named(&self, name: &str) -> anyhow::Result<&Way> {
         let names: Vec<&str> = self.iter().map(|way| way.name.as_str()).collect();
         self.iter().find(|way| way.name == name).ok_or_else(|| {
@@ -74,8 +74,8 @@ impl Ways {
         })
     }
 
-    /// What is wrong with the ways: a page that the book has not, an exercise that is not there, or one that
-    /// comes before each of its pages.
+    /// Returns the faults of the ways: a page that the book does not have, an exercise that does not exist,
+    /// or an exercise that comes before each of its pages.
     pub fn faults(&self, contents: &Contents, exercises: &[Exercise], kinds: &Kinds) -> Vec<String> {
         let mut faults = Vec::new();
         for way in self.iter() {
@@ -113,7 +113,8 @@ impl Ways {
     }
 }
 
-/// The pages that explain an exercise or a task; `None` if there is none of this name.
+/// Returns the pages that explain an exercise or a task; returns `None` if there is no exercise or
+/// task with this name.
 fn chapters(name: &str, exercises: &[Exercise], kinds: &Kinds) -> Option<Vec<String>> {
     let of_exercise = exercises.iter().find(|exercise| exercise.short() == name);
     let of_task = || kinds.tasks().find(|task| task.name == name).map(|task| vec![task.chapter.to_owned()]);
@@ -125,7 +126,8 @@ mod tests {
     use super::*;
     use crate::exercises::catalogue;
 
-    /// The faults of a way with one part, in which some page and some exercise were exchanged.
+    /// Returns the faults of a way with one part, in which some page and some exercise were
+    /// replaced.
     fn faults(pages: &str, exercises: &str) -> Vec<String> {
         let workspace = Workspace::find().unwrap();
         let text = format!(

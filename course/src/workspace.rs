@@ -1,8 +1,9 @@
-//! Where the project is.
+//! Finds the directory of the project.
 //!
-//! `cargo course` runs in the caller's directory, which may be any directory of the project; a binary
-//! that was copied away runs anywhere. The path known when the program was compiled comes first. If
-//! the project has been moved since, the directories above the current one are searched.
+//! `cargo course` runs in the directory of the caller, which may be any directory of the project. A
+//! binary that was copied elsewhere runs anywhere. The path that was known when the program was
+//! compiled is tried first. If the project has been moved since, the directories above the current
+//! one are searched.
 
 use anyhow::{Context, ensure};
 use std::env;
@@ -18,7 +19,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Uses `root`, after a check that the project is there.
+    /// Uses `root` as the project's directory, after a check that the project is there.
     pub fn at(root: impl Into<PathBuf>) -> anyhow::Result<Self> {
         let root = root.into();
         ensure!(
@@ -30,7 +31,8 @@ impl Workspace {
         Ok(Self { root })
     }
 
-    /// Finds the project from the path it was compiled at, or else upwards from the current directory.
+    /// Finds the project at the path where it was compiled, or else in the current directory and
+    /// those above it.
     pub fn find() -> anyhow::Result<Self> {
         let here = env::current_dir().context("the current directory cannot be read")?;
         let compiled = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
@@ -44,33 +46,33 @@ impl Workspace {
         Ok(Self { root: root.to_path_buf() })
     }
 
-    /// The directory of the book's sources.
+    /// Returns the directory of the book's sources.
     pub fn book(&self) -> PathBuf {
         self.root.join("book")
     }
 
-    /// The directory that the project was cloned into.
+    /// Returns the directory that the project was cloned into.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The directory of the exercises.
+    /// Returns the directory of the exercises.
     pub fn exercises(&self) -> PathBuf {
         self.root.join("exercises")
     }
 
-    /// Where a learner's progress is kept.
+    /// Returns the path of the file with a learner's progress.
     pub fn progress(&self) -> PathBuf {
         self.root.join(PROGRESS)
     }
 
-    /// The path relative to the project's root, as one would type it there.
+    /// Returns the path relative to the project's root, as a user would type it there.
     pub fn relative(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
     }
 
-    /// The directory that everything built goes to: `CARGO_TARGET_DIR` if it is set, as for Cargo
-    /// itself, or `target`.
+    /// Returns the directory for all build output: the value of `CARGO_TARGET_DIR` if it is set, as
+    /// in Cargo itself, or `target`.
     pub fn target(&self) -> PathBuf {
         match env::var_os("CARGO_TARGET_DIR") {
             Some(dir) if !dir.is_empty() => PathBuf::from(dir),
@@ -79,8 +81,9 @@ impl Workspace {
     }
 }
 
-/// Returns whether a directory has build output. Cargo marks the directories that it makes, but not one
-/// that existed before, such as a `target` beside a manifest with a copy of the project in it.
+/// Returns whether a directory has build output. Cargo marks the directories that it makes. It does not
+/// mark a directory that existed before, such as a `target` beside a manifest that contains a copy of
+/// the project.
 #[cfg(feature = "book")]
 pub(crate) fn was_built(dir: &Path) -> bool {
     dir.join("CACHEDIR.TAG").exists()

@@ -1,9 +1,11 @@
-//! `cargo course check` on answers to exercises: the stub, the solution, and typical mistakes. Also on
-//! answers of other kinds: one that hangs, one that does not compile, one that bypasses `crate::sync`.
+//! Tests `cargo course check` with answers to exercises: the stub, the solution, and typical mistakes.
+//! Also tests answers of other kinds: one that hangs, one that does not compile, and one that bypasses
+//! `crate::sync`.
 //!
-//! Each answer is compiled, so this takes minutes and is not part of `cargo test`. The proof tries all
-//! answers without Cargo in between. So this program tries one exercise of each kind, which `TURN` selects,
-//! with one mistake. `TURN=all` tries every exercise, and `JUDGING=all` every mistake, too:
+//! Each answer is compiled, so these tests take minutes and are not part of `cargo test`. The package of
+//! the proof tries all answers, but without Cargo. So this program tries one exercise of each kind,
+//! selected by `TURN`, with one mistake. `TURN=all` tries every exercise, and `JUDGING=all` also tries
+//! every mistake:
 //!
 //! ```sh
 //! cargo test --features course/end-to-end --test judging
@@ -22,12 +24,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One test runs at a time: all share a target directory, and an answer that waits for Cargo's lock looks as
-/// if it hung.
+/// One test runs at a time, because all tests share a target directory, and an answer that waits for Cargo's
+/// lock looks as if it hung.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// A copy of the project whose exercises may be overwritten. It is always at the same path, so that a test
-/// reuses what another has compiled.
+/// A copy of the project whose exercises may be overwritten. The copy is always at the same path, so that
+/// a test can use what another test has compiled.
 struct Copy(
     course::copy::Copy,
     #[expect(dead_code, reason = "held until the test is over")] MutexGuard<'static, ()>,
@@ -43,7 +45,7 @@ impl Copy {
         copy
     }
 
-    /// The exercise with this short name.
+    /// Returns the exercise with this short name.
     fn exercise(&self, short: &str) -> Exercise {
         self.exercises().into_iter().find(|exercise| exercise.short() == short).unwrap()
     }
@@ -71,7 +73,7 @@ impl Copy {
         self.command(arguments).output().unwrap()
     }
 
-    /// Checks this exercise. Returns the exit code and the report.
+    /// Checks this exercise with the program. Returns the exit code of the check and its report.
     fn check(&self, exercise: &Exercise) -> (i32, Value) {
         self.check_with(exercise, &[])
     }
@@ -81,7 +83,7 @@ impl Copy {
         Self::report(&output)
     }
 
-    /// Runs `cargo test`, as a learner does who uses Cargo alone.
+    /// Runs `cargo test`, like a learner who uses Cargo alone.
     fn cargo_test(&self, exercise: &Exercise) -> Output {
         Command::new(env!("CARGO"))
             .args(["test", "--package", &exercise.name])
@@ -103,12 +105,12 @@ impl Copy {
     }
 }
 
-/// Puts an answer in the place of the learner's.
+/// Puts an answer in place of the learner's.
 fn answer(exercise: &Exercise, path: &str) {
     fs::copy(exercise.folder().join(path), exercise.answer()).unwrap();
 }
 
-/// Puts a typical wrong answer in the place of the learner's.
+/// Puts a typical wrong answer in place of the learner's.
 fn mistake(exercise: &Exercise, name: &str) {
     fs::write(exercise.answer(), exercise.wrong_answer(exercise.wrong(name).unwrap()).unwrap()).unwrap();
 }
@@ -130,8 +132,8 @@ fn tried(mistakes: &[Wrong]) -> impl Iterator<Item = &Wrong> {
     mistakes.iter().take(if all { usize::MAX } else { 1 })
 }
 
-/// The exercises whose turn it is: one of each kind, since all of a kind are built and checked in the same
-/// way.
+/// Returns the exercises that are tested in this run: one of each kind, because all exercises of a kind
+/// are built and checked in the same way.
 fn in_turn(exercises: Vec<Exercise>) -> Vec<Exercise> {
     let turn = std::env::var("TURN").unwrap_or_else(|_| "0".to_owned());
     if turn == "all" {
@@ -275,7 +277,7 @@ fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
     }
 }
 
-/// The pool of the Rust book: a channel, and workers that share its receiver.
+/// The thread pool of the Rust book: a channel, and workers that share its receiver.
 #[test]
 fn the_pool_that_many_have_built_before_leads_to_a_good_end() {
     let copy = Copy::new();
@@ -341,7 +343,8 @@ fn what_crate_sync_has_not_is_refused_by_the_compiler_with_the_reason() {
     }
     assert_eq!(said.matches("error[E0277]").count(), uses.len(), "nothing else is wrong with them: {said}");
 
-    // The compiler's message about this line names std::sync::LazyLock, and must say why it is not allowed.
+    // The compiler's message about this line names `std::sync::LazyLock`, and must say why that
+    // type is not allowed.
     let line =
         "static JOBS: std::sync::LazyLock<Mutex<Vec<Job>>> = std::sync::LazyLock::new(Mutex::default);";
     fs::write(exercise.answer(), format!("{solution}\n{line}\n")).unwrap();
@@ -410,7 +413,7 @@ fn what_the_machine_does_wrong_is_no_verdict_on_the_answer() {
     let exercise = &copy.exercise("ex02");
     answer(exercise, "solution/exercise.rs");
 
-    // A target directory that cannot be written.
+    // Tests a target directory that cannot be written.
     let blocked = copy.0.workspace().root().join("blocked");
     fs::write(&blocked, "").unwrap();
     let output =
@@ -423,7 +426,7 @@ fn what_the_machine_does_wrong_is_no_verdict_on_the_answer() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("says nothing about your answer") && !text.contains("does not compile"), "{text}");
 
-    // A dependency that was not downloaded, and no network.
+    // Tests a dependency that was not downloaded, without a network.
     let output = copy
         .command(&["check", "ex02", "--json"])
         .envs([("CARGO_HOME", copy.0.workspace().root()), ("CARGO_NET_OFFLINE", Path::new("true"))])
@@ -491,7 +494,7 @@ fn a_report_for_machines_says_what_was_checked_and_can_be_short() {
     assert_eq!(hash(&solved, "suite"), hash(&whole, "suite"));
 }
 
-/// A process that is ended when the test is over.
+/// A process that is ended when this value is dropped.
 struct Running(Child);
 
 impl Drop for Running {
@@ -533,7 +536,7 @@ fn watch_checks_again_whenever_the_file_is_saved() {
     assert!(copy.is_solved(exercise));
 }
 
-/// Runs a command on the project itself: these leave it as it is.
+/// Runs a command on the project itself: it must not change the project.
 fn of_the_project(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_course"))
         .args(arguments)

@@ -1,4 +1,5 @@
-//! Whether the last built book is still up to date, so that it need not be built again.
+//! Checks whether the last built book is still up to date, so that it does not need to be built
+//! again.
 
 use super::includes::includes;
 use super::pages::{Page, files_below};
@@ -7,18 +8,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// The list of files that a book was built from, and where that list is kept.
+/// The list of the files from which a book was built, and the path where this list is kept.
 pub(super) struct Note {
     file: PathBuf,
     made_of: String,
 }
 
 impl Note {
-    /// Lists the files that the book below `source` would be built from: its own, those that its pages
-    /// include, and the program that builds it. A file counts as unchanged if its size and time are the same.
+    /// Lists the files from which the book below `source` would be built: its own files, the files that its
+    /// pages include, and the program that builds it. A file counts as unchanged if its size and its time are
+    /// the same as before.
     ///
     /// # Errors
-    /// If the book cannot be read.
+    /// Returns an error if the book cannot be read.
     pub(super) fn of(source: &Path, built: &Path) -> anyhow::Result<Self> {
         let mut files = files_below(source, &|_| true)?;
         for page in Page::all(source)? {
@@ -41,12 +43,13 @@ impl Note {
         fs::read_to_string(&self.file).is_ok_and(|noted| noted == self.made_of)
     }
 
-    /// Marks the book as out of date until [`write`](Self::write). Must be called before the book is changed.
+    /// Marks the book as out of date until [`write`](Self::write). The caller must call this method
+    /// before it changes the book.
     pub(super) fn remove(&self) {
         let _ = fs::remove_file(&self.file);
     }
 
-    /// Writes the list. If that fails, the book is built again the next time.
+    /// Writes the list. If the list cannot be written, the book is built again the next time.
     pub(super) fn write(&self) {
         let _ = fs::write(&self.file, &self.made_of);
     }

@@ -12,7 +12,7 @@ use std::fs;
 /// Checks the book, prints every fault with its page and line, and returns whether there was none.
 ///
 /// # Errors
-/// If the book or the project's manifests cannot be read.
+/// Returns an error if the book or the project's manifests cannot be read.
 pub fn check(workspace: &Workspace) -> anyhow::Result<bool> {
     let faults = faults(workspace)?;
     for fault in &faults {
@@ -48,7 +48,7 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     faults.extend(pages.iter().chain(&readme).flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
     if listings_are_there {
-        // If there is a fault, no book is built whose links could be followed.
+        // If there is a fault, no book is built, so there are no links to follow.
         match build(workspace) {
             Ok(book) => faults.extend(links::faults(&book)?),
             Err(error) => faults.push(format!("{error:#}")),
@@ -57,8 +57,8 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Pages that readers cannot reach, because the table of contents does not name them. Files that tests
-/// generate are parts of pages, not pages.
+/// Returns the pages that readers cannot reach, because the table of contents does not name them.
+/// Files that tests generate are parts of pages, and do not count as pages.
 fn unlisted(pages: &[Page]) -> Vec<String> {
     let Some(summary) = pages.iter().find(|page| page.name == "SUMMARY.md") else { return Vec::new() };
     let is_listed = |page: &&Page| {
@@ -70,7 +70,7 @@ fn unlisted(pages: &[Page]) -> Vec<String> {
     unlisted.map(|page| format!("{}: SUMMARY.md does not name this page", page.name)).collect()
 }
 
-/// Exercises that name a missing chapter, or a chapter that does not name them.
+/// Returns the exercises that name a missing chapter, and those whose chapter does not name them.
 fn unlinked(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
     let mut faults = Vec::new();
     for exercise in exercises {
@@ -93,8 +93,8 @@ fn readme(workspace: &Workspace) -> Option<Page> {
     Some(Page { path, name: "README.md".to_owned(), text })
 }
 
-/// Checks that the hours in the README, and on the page on how to use the course, are the sum of those of all
-/// pages and exercises.
+/// Checks that the hours in the README, and on the page about the use of the course, are the sum of the times
+/// of all pages and exercises.
 fn wrong_hours(exercises: &[Exercise], pages: &[Page], readme: Option<&Page>) -> Vec<String> {
     let how_to_use = pages.iter().find(|page| page.name == "how-to-use.md");
     let of_pages: usize = pages.iter().filter_map(minutes).sum();
@@ -108,14 +108,14 @@ fn wrong_hours(exercises: &[Exercise], pages: &[Page], readme: Option<&Page>) ->
     silent.map(|page| format!("{}: does not say \"{text}\"", page.name)).collect()
 }
 
-/// The number of minutes in the line under a page's title.
+/// Returns the number of minutes from the line under a page's title.
 pub(super) fn minutes(page: &Page) -> Option<usize> {
     let (_, facts) = page.text.split_once("<p class=\"facts\">")?;
     let (before, _) = facts.split_once("</p>")?.0.split_once(" minutes")?;
     before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Exercises whose solution no page explains.
+/// Returns the exercises whose solution no page explains.
 fn unexplained(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
     let files = exercises.iter().map(|exercise| format!("exercises/{}/solution/README.md", exercise.name));
     let missing = files.filter(|file| !pages.iter().any(|page| page.text.contains(file)));

@@ -1,6 +1,6 @@
-//! Proves that every `cargo …` command on the pages could be typed: the package, program, example or test
-//! that it names exists and is built with the features that it names, and `cargo course` has the commands and
-//! options that it is given.
+//! Proves that a reader can type every `cargo …` command on the pages. The package, program, example or test
+//! in the command exists and is built with the features in the command, and `cargo course` has the commands
+//! and options that the page uses.
 //!
 //! Commands are lines of code blocks that begin with `$ cargo`, or with `cargo` in `sh` blocks, and code in
 //! the prose that begins with `cargo`.
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
-/// Cargo's own commands that name no package, and commands that pages tell readers to install.
+/// The commands of Cargo that name no package, and the commands that pages tell readers to install.
 const OTHERS: [&str; 12] = [
     "--version",
     "--help",
@@ -32,7 +32,7 @@ const OTHERS: [&str; 12] = [
     "vendor",
 ];
 
-/// Everything that a command may name.
+/// Everything that a command may name: packages, programs, examples and tests.
 pub(super) struct Commands {
     packages: Vec<Package>,
     default_members: Vec<String>,
@@ -51,7 +51,7 @@ struct Metadata {
 struct Package {
     id: String,
     name: String,
-    /// The program that runs if none is named.
+    /// The program that runs if the command names none.
     default_run: Option<String>,
     targets: Vec<Target>,
     features: BTreeMap<String, Vec<String>>,
@@ -85,10 +85,10 @@ struct Target {
 }
 
 impl Commands {
-    /// Asks Cargo for the packages and their targets.
+    /// Asks Cargo for the packages and their build targets.
     ///
     /// # Errors
-    /// If Cargo cannot read the project's manifests.
+    /// Returns an error if Cargo cannot read the project's manifests.
     pub(super) fn of(workspace: &Workspace) -> anyhow::Result<Self> {
         let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
@@ -117,7 +117,7 @@ impl Commands {
         })
     }
 
-    /// The commands on a page that cannot be run.
+    /// Returns the commands on a page that cannot be run.
     pub(super) fn faults(&self, page: &Page) -> Vec<String> {
         let faults = commands(page).into_iter().filter_map(|(line, command)| {
             let fault = self.judge(&command).err()?;
@@ -127,7 +127,7 @@ impl Commands {
     }
 
     fn judge(&self, command: &str) -> Result<(), String> {
-        // Redirections, pipes and comments are for the shell.
+        // Redirections, pipes and comments belong to the shell.
         let ends = |word: &&str| ["#", "|", "&&", ">", "2>", ">>", "…"].contains(word);
         let words: Vec<&str> = command.split_whitespace().skip(1).take_while(|word| !ends(word)).collect();
         let Some((&first, rest)) = words.split_first() else { return Ok(()) };
@@ -141,8 +141,8 @@ impl Commands {
         }
     }
 
-    /// Checks the commands and options of a `cargo course` line. Values are not checked, except for
-    /// exercises.
+    /// Checks the commands and options of a `cargo course` line. The values of options are not
+    /// checked, except for exercises.
     fn judge_course(&self, words: &[&str]) -> Result<(), String> {
         let mut command = &self.course;
         let mut words = words.iter();
@@ -263,12 +263,12 @@ fn judge_target(
     }
 }
 
-/// `exNN`, which stands for any exercise.
+/// `exNN` stands for the name of any exercise.
 fn is_placeholder(name: &str) -> bool {
     name.starts_with("exNN") || name.starts_with("[exNN")
 }
 
-/// The commands on a page, each with its line.
+/// Returns the commands on a page, each with its line.
 fn commands(page: &Page) -> Vec<(usize, String)> {
     let mut prose = String::new();
     let mut found = Vec::new();

@@ -1,5 +1,6 @@
-//! The parts of pages that are made of the project's lists: the plan of each way through the course, and what
-//! each exercise needs. They lie in `book/src/generated`, where a page includes them.
+//! The parts of pages that are made from the project's lists: the plan of each way through the course, and
+//! the chapters that each exercise needs. The parts are in `book/src/generated`, from where a page
+//! includes them.
 
 use crate::book::check::minutes;
 use crate::book::pages::Page;
@@ -10,10 +11,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// Compares the parts that some page includes with the lists. A part that differs is written anew, and named.
+/// Compares the parts that pages include with the lists. A part that differs is written again, and
+/// its name is printed.
 ///
 /// # Errors
-/// If a file cannot be written.
+/// Returns an error if a file cannot be written.
 pub(super) fn renew(
     sources: &Path,
     pages: &[Page],
@@ -40,7 +42,7 @@ pub(super) fn renew(
     Ok(faults)
 }
 
-/// A way as a table: its parts with their pages, exercises and hours.
+/// Returns a way through the course as a table: its parts with their pages, exercises and hours.
 fn plan(way: &Way, pages: &[Page], contents: &Contents, exercises: &[Exercise]) -> String {
     let mut text = "| | pages | reading | exercises | doing |\n|---|---|--:|---|--:|\n".to_owned();
     for part in &way.parts {
@@ -61,7 +63,8 @@ fn plan(way: &Way, pages: &[Page], contents: &Contents, exercises: &[Exercise]) 
     text
 }
 
-/// The hours of the exercises of a part. Tasks take some minutes, and are not counted.
+/// Returns the hours of the exercises of a part. A task takes only some minutes, and is not
+/// counted.
 fn doing(part: &Part, exercises: &[Exercise]) -> String {
     let of_part =
         exercises.iter().filter(|exercise| part.exercises.iter().any(|name| name == exercise.short()));
@@ -73,7 +76,7 @@ fn doing(part: &Part, exercises: &[Exercise]) -> String {
     hours(least, most)
 }
 
-/// `1½–2 h`: half hours, rounded up.
+/// The text of a time, such as `1½–2 h`, which is rounded up to half hours.
 fn hours(least: usize, most: usize) -> String {
     let one = |minutes: usize| {
         let halves = minutes.div_ceil(30);
@@ -88,7 +91,7 @@ fn hours(least: usize, most: usize) -> String {
     if least == most { format!("{least} h") } else { format!("{least}–{most} h") }
 }
 
-/// What each exercise needs, in the order of the book.
+/// Returns a table of the chapters that each exercise needs, in the order of the book.
 fn needs(contents: &Contents, exercises: &[Exercise]) -> String {
     let mut text = "| exercise | after | needs |\n|---|---|---|\n".to_owned();
     for exercise in exercises {
@@ -99,7 +102,7 @@ fn needs(contents: &Contents, exercises: &[Exercise]) -> String {
     text
 }
 
-/// A link to a page, seen from the page that includes the part.
+/// Returns a link to a page, relative to the page that includes the part.
 fn link(page: &str, contents: &Contents) -> String {
     let title = contents.place(page).and_then(|place| contents.page(place)).map_or(page, |page| &page.title);
     format!("[{title}]({page})")

@@ -1,11 +1,13 @@
 //! Proves that every listing of the book exists.
 //!
-//! The book holds no code. Its listings are lines like `{{#include ../../servers/src/site.rs:routes}}`,
-//! which take the lines between `ANCHOR: routes` and `ANCHOR_END: routes` from a file that the tests
-//! build. mdBook shows the bare line if the file is missing and nothing at all if the anchor is, and
-//! calls either a success; so this module checks first.
+//! The book itself contains no code. A listing of the book is a line like `{{#include
+//! ../../servers/src/site.rs:routes}}`, which takes the lines between `ANCHOR: routes` and
+//! `ANCHOR_END: routes` from a file that the tests build. If the file is missing, mdBook shows the
+//! line itself; if the anchor is missing, it shows nothing. It treats both as a success, so this
+//! module checks the listings first.
 //!
-//! Only whole files and anchors are allowed: line numbers would show something else after the next edit.
+//! A line may include only a whole file or an anchor: line numbers would show something else after
+//! the next edit.
 
 use crate::book::pages::{Page, files_below};
 use anyhow::bail;
@@ -13,7 +15,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// One `{{#include file:anchor}}` on a page.
+/// One line `{{#include file:anchor}}` on a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Include<'a> {
     line: usize,
@@ -21,7 +23,7 @@ pub(super) struct Include<'a> {
     anchor: Option<&'a str>,
 }
 
-/// Checks every include on every page under `pages`, and names all that are broken.
+/// Checks every include on every page under `pages`, and returns all broken includes.
 pub(super) fn check(pages: &Path) -> anyhow::Result<()> {
     let faults = faults(&Page::all(pages)?);
     if faults.is_empty() {
@@ -30,7 +32,7 @@ pub(super) fn check(pages: &Path) -> anyhow::Result<()> {
     bail!("the book includes code that is not there:\n  {}", faults.join("\n  "));
 }
 
-/// The includes that do not show what they should.
+/// Returns the includes that do not show what they should.
 pub(super) fn faults(pages: &[Page]) -> Vec<String> {
     let mut faults = Vec::new();
     for page in pages {
@@ -43,11 +45,11 @@ pub(super) fn faults(pages: &[Page]) -> Vec<String> {
     faults
 }
 
-/// The anchors in the project's code that no page includes: the page shows another listing now, or the page
-/// is gone.
+/// Returns the anchors in the project's code that no page includes: the page now shows another listing, or
+/// the page was removed.
 ///
-/// `awaited` names files, one a line, whose page is yet to be written: their anchors may be unused. A file
-/// that is named without need is a fault, so that the list can only get shorter.
+/// `awaited` lists files, one per line, whose page is not written yet: their anchors may be unused. A file
+/// that is listed without need is a fault, so that the list can only get shorter.
 pub(super) fn unused_anchors(root: &Path, pages: &[Page], awaited: &str) -> anyhow::Result<Vec<String>> {
     let mut used = BTreeSet::new();
     for page in pages {
@@ -84,7 +86,7 @@ pub(super) fn unused_anchors(root: &Path, pages: &[Page], awaited: &str) -> anyh
     Ok(faults)
 }
 
-/// The anchors that begin in a file: comments that have nothing else in them.
+/// Returns the anchors that begin in a file: comments that contain nothing else.
 fn anchors(source: &str) -> impl Iterator<Item = (usize, &str)> {
     source.lines().zip(1..).filter_map(|(text, line)| {
         let comment = text.trim().strip_prefix("//").or_else(|| text.trim().strip_prefix('#'))?;

@@ -1,5 +1,5 @@
-//! Follows every link of the built book that stays inside it: the page or file exists, and so does the
-//! `#fragment`.
+//! Follows every link of the built book that stays within the book: the page or file must exist, and
+//! the `#fragment` as well.
 
 use crate::book::pages::files_below;
 use anyhow::Context;
@@ -9,17 +9,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The links of a page, and its targets for links.
+/// The links of a page, and the places on the page to which links can lead.
 #[derive(Default)]
 struct Html {
     links: Vec<String>,
     fragments: BTreeSet<String>,
 }
 
-/// The links of the book in `dir` that lead nowhere.
+/// Returns the links of the book in `dir` whose target does not exist.
 ///
 /// # Errors
-/// If a page cannot be read.
+/// Returns an error if a page cannot be read.
 pub(super) fn faults(dir: &Path) -> anyhow::Result<Vec<String>> {
     let paths = files_below(dir, &|path| path.extension().is_some_and(|extension| extension == "html"))?;
     let mut pages = BTreeMap::new();
@@ -30,8 +30,8 @@ pub(super) fn faults(dir: &Path) -> anyhow::Result<Vec<String>> {
     let mut faults = BTreeSet::new();
     for (path, page) in &pages {
         let name = path.strip_prefix(dir).unwrap_or(path).display();
-        // The page for printing repeats the others, and the one for pages that are missing is shown in many
-        // places.
+        // The page for printing repeats the other pages, and the page for missing pages is shown under many
+        // addresses.
         if path.file_name().is_some_and(|file| file == "print.html" || file == "404.html") {
             continue;
         }
@@ -74,7 +74,7 @@ fn follow(dir: &Path, from: &Path, link: &str, pages: &BTreeMap<PathBuf, Html>) 
     }
 }
 
-/// The path without `.` and `..`.
+/// Returns the path without `.` and `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

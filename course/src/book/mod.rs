@@ -1,9 +1,9 @@
-//! Builds the book, and proves that it and the code agree.
+//! Builds the book, and checks that the book and the code agree.
 //!
-//! mdBook does not fail on a missing include, a misspelt anchor or a broken link. And it does not understand
-//! the prose: whether `cargo run --bin pooled` still exists, or whether a program prints what a page says. So
-//! [`build`] fails on every complaint, [`check`] finds the other faults, and [`record`] runs the commands
-//! whose output the book shows.
+//! mdBook does not fail on a missing include, a misspelt anchor or a broken link. Besides, mdBook does not
+//! understand the prose: it does not know whether `cargo run --bin pooled` still exists, or whether a program
+//! prints what a page says. So [`build`] fails on every complaint, [`check`] finds the other faults, and
+//! [`record`] runs the commands whose output the book shows.
 
 mod built;
 mod check;
@@ -32,8 +32,8 @@ use std::path::PathBuf;
 /// directory.
 ///
 /// # Errors
-/// If there is no book, if it includes code that does not exist, if the target directory cannot be
-/// written, or if mdBook finds anything to complain about.
+/// Returns an error if there is no book, if it includes code that does not exist, if the target
+/// directory cannot be written, or if mdBook reports anything.
 pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     let source = workspace.book();
     ensure!(
@@ -42,7 +42,7 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
         source.display()
     );
     let destination = workspace.target().join("book");
-    // If a file cannot be read, the build below reports it.
+    // If a file cannot be read, the build below reports the error.
     let note = Note::of(&source, &destination).ok();
     if note.as_ref().is_some_and(Note::is_as_noted) && destination.join("index.html").is_file() {
         return Ok(destination);

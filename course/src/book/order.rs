@@ -1,11 +1,11 @@
-//! Proves that the pages can be read from the first to the last: a page needs only pages before it, and no
-//! exercise is named before the page that explains it or before the page on how exercises work.
+//! Proves that the pages can be read in their order. A page needs only earlier pages, and no exercise is
+//! named before the page that explains it, or before the page on how exercises work.
 
 use crate::book::pages::Page;
 use exercises_protocol::{Contents, Exercise};
 use regex::Regex;
 
-/// Pages that need a later one, and exercises that are named too early.
+/// Returns the pages that need a later page, and the exercises that are named too early.
 pub(super) fn faults(pages: &[Page], exercises: &[Exercise]) -> Vec<String> {
     let Some(summary) = pages.iter().find(|page| page.name == "SUMMARY.md") else { return Vec::new() };
     let contents = Contents::of(&summary.text);
@@ -29,7 +29,8 @@ pub(super) fn faults(pages: &[Page], exercises: &[Exercise]) -> Vec<String> {
     faults
 }
 
-/// The pages that the line under a page's title links to, "You need …", each with its line.
+/// Returns the pages to which the line under a page's title ("You need …") links, each with its
+/// line.
 fn needs(page: &Page) -> Vec<(usize, String)> {
     let facts = Regex::new(r#"(?s)<p class="facts">.*?</p>"#).expect("a valid expression");
     let link = Regex::new(r##"href="([^"#]+)\.html"##).expect("a valid expression");
@@ -41,7 +42,8 @@ fn needs(page: &Page) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// The first line of a page that has `ex01`, alone or at the beginning of the whole name.
+/// Returns the first line of a page that contains `ex01`, alone or at the beginning of the full
+/// name.
 fn first_mention(page: &Page, exercise: &str) -> Option<usize> {
     let name = Regex::new(&format!(r"\b{}\b", regex::escape(exercise))).expect("a valid expression");
     page.text.lines().zip(1..).find(|(line, _)| name.is_match(line)).map(|(_, number)| number)
@@ -53,8 +55,8 @@ mod tests {
     use crate::exercises::catalogue;
     use crate::workspace::Workspace;
 
-    /// The faults of a book with these pages, in this order, and an exercise `ex01` that `explains.md`
-    /// explains.
+    /// Returns the faults of a book with these pages, in this order, and an exercise `ex01` that
+    /// `explains.md` explains.
     fn faults_of(order: &[(&str, &str)]) -> Vec<String> {
         let summary: Vec<String> = order.iter().map(|(name, _)| format!("- [A page]({name}.md)\n")).collect();
         let page = |(name, text): &(&str, &str)| Page {

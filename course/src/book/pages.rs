@@ -1,32 +1,32 @@
-//! The book's pages as text, line by line.
+//! The pages of the book as text, line by line.
 
 use crate::workspace::was_built;
 use anyhow::Context;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A Markdown file.
+/// A Markdown file of the book.
 pub(super) struct Page {
     pub(super) path: PathBuf,
-    /// Its name in messages: the path below the book's sources.
+    /// The name of the page in messages: the path below the book's sources.
     pub(super) name: String,
     pub(super) text: String,
 }
 
-/// A line of a page.
+/// One line of a page.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a> {
     pub(super) number: usize,
     pub(super) text: &'a str,
-    /// The text after the opening back-ticks, if the line is in a code block.
+    /// The text after the opening back-ticks, if the line is within a code block.
     pub(super) block: Option<&'a str>,
 }
 
 impl Page {
-    /// Every page below a directory.
+    /// Returns every page below a directory.
     ///
     /// # Errors
-    /// If a directory or a page cannot be read.
+    /// Returns an error if a directory or a page cannot be read.
     pub(super) fn all(sources: &Path) -> anyhow::Result<Vec<Self>> {
         let paths =
             files_below(sources, &|path| path.extension().is_some_and(|extension| extension == "md"))?;
@@ -39,7 +39,7 @@ impl Page {
         paths.into_iter().map(read).collect()
     }
 
-    /// The lines without those that begin and end code blocks.
+    /// Returns the lines, except for those that begin and end code blocks.
     pub(super) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
         let mut block: Option<&str> = None;
         self.text.lines().zip(1..).filter_map(move |(text, number)| {
@@ -51,14 +51,14 @@ impl Page {
         })
     }
 
-    /// A message about a fault in a line of this page.
+    /// Returns a message about a fault in a line of this page.
     pub(super) fn fault(&self, line: usize, what: impl std::fmt::Display) -> String {
         format!("{}:{line}: {what}", self.name)
     }
 }
 
-/// The files below a directory for which `wanted` is true, in an order that is the same on every machine.
-/// Hidden files and build output are skipped.
+/// Returns the files below a directory for which `wanted` is true, in an order that is the same on every
+/// machine. Hidden files and build output are skipped.
 pub(super) fn files_below(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut to_visit = vec![dir.to_path_buf()];

@@ -1,4 +1,5 @@
-//! `transcripts/record.toml`: the command of each transcript, and the parts of its output that must be equal.
+//! The recipes in `transcripts/record.toml`: the command of each transcript, and the parts of its
+//! output that must be equal.
 //!
 //! ```toml
 //! [[run]]
@@ -15,9 +16,9 @@
 //! ]
 //! ```
 //!
-//! A transcript of a measurement is not rewritten while the parts that `equal` names are equal. Delete it to
-//! measure anew. `--check` skips recipes with `measured = true` unless they are named: on a busy machine even
-//! an order can differ.
+//! The transcript of a measurement is kept as long as the parts that `equal` names are equal. Delete the
+//! transcript to measure again. `--check` skips recipes with `measured = true` unless they are named: on a
+//! busy machine even the order of the lines can differ.
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
@@ -34,19 +35,19 @@ pub(super) struct Recipes {
     pub(super) server: Vec<Server>,
 }
 
-/// A command that prints something and ends.
+/// A command that prints some output and ends.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Run {
-    /// The command as the page shows it; ` target/` stands for the target directory.
+    /// The command as the page shows it; ` target/` in it stands for the target directory.
     pub(super) command: String,
-    /// The transcript; none if only the picture is wanted.
+    /// The transcript; there is none if only the picture is needed.
     pub(super) file: Option<String>,
     /// A wrong answer to an exercise, which replaces the learner's answer while this command runs: `exNN
     /// m01_x`.
     pub(super) answer: Option<String>,
     /// A picture that the command writes below the target directory, and the figure of the book that it
-    /// becomes. If there is a transcript, too, the picture is replaced only together with the transcript.
+    /// becomes. If there is also a transcript, the picture is replaced only together with the transcript.
     pub(super) picture: Option<Picture>,
     #[serde(default)]
     pub(super) measured: bool,
@@ -58,18 +59,18 @@ pub(super) struct Run {
 #[serde(deny_unknown_fields)]
 pub(super) struct Picture {
     pub(super) from: String,
-    /// The path below the book's sources.
+    /// The path of the figure below the book's sources.
     pub(super) to: String,
 }
 
-/// A server, and the commands of its clients.
+/// A server, and the commands that its clients run.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Server {
     pub(super) command: String,
-    /// The transcript of the line with the server's address.
+    /// The transcript of the line that contains the server's address.
     pub(super) file: Option<String>,
-    /// The transcript of the lines after that.
+    /// The transcript of the lines after the server's address.
     pub(super) log: Option<String>,
     pub(super) step: Vec<Step>,
     #[serde(default)]
@@ -78,36 +79,36 @@ pub(super) struct Server {
     pub(super) equal: Equal,
 }
 
-/// One step of a recording with a server.
+/// One step of a recording that has a server.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Step {
-    /// A command to run to its end.
+    /// A command that is run to its end.
     pub(super) run: Option<String>,
-    /// A command to start in the background. At the end the recorder waits for the command if its output is
-    /// recorded in a file, and otherwise ends it.
+    /// A command that is started in the background. At the end of the recording, the recorder waits for
+    /// the command if its output is recorded in a file; otherwise it ends the command.
     pub(super) start: Option<String>,
-    /// How many seconds to let pass.
+    /// The number of seconds that the recorder waits.
     pub(super) wait: Option<f64>,
     pub(super) file: Option<String>,
     #[serde(default)]
     pub(super) equal: Equal,
 }
 
-/// The comparison of two recordings, in addition to the rules that always hold.
+/// The rules for comparing two recordings, in addition to the rules that always hold.
 #[derive(Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Equal {
     /// True if the order of lines may differ.
     pub(super) unordered: bool,
-    /// Text that matches these expressions may differ.
+    /// The expressions for text that may differ.
     pub(super) but: Vec<String>,
-    /// Text that matches these expressions must be in every recording.
+    /// The expressions for text that must be in every recording.
     pub(super) with: Vec<String>,
 }
 
 impl Run {
-    /// The files that it makes: a transcript, a picture, or both.
+    /// Returns the files that the recipe makes: a transcript, a picture, or both.
     pub(super) fn products(&self) -> impl Iterator<Item = &str> {
         self.file.as_deref().into_iter().chain(self.picture.as_ref().map(|picture| picture.to.as_str()))
     }
@@ -121,10 +122,10 @@ impl Step {
 }
 
 impl Recipes {
-    /// Reads the recipes. A book without the file has no transcripts.
+    /// Reads the recipes of a book. A book without `record.toml` has no transcripts.
     ///
     /// # Errors
-    /// If the file cannot be parsed.
+    /// Returns an error if the file cannot be parsed.
     pub(super) fn read(sources: &Path) -> anyhow::Result<Self> {
         let path = sources.join("transcripts/record.toml");
         if !path.exists() {
@@ -140,7 +141,7 @@ impl Recipes {
         Ok(recipes)
     }
 
-    /// Each recorded file, with its command. A server's log has no command.
+    /// Returns each recorded file, with its command. The log of a server has no command.
     pub(super) fn files(&self) -> Vec<(&str, Option<&str>)> {
         let mut files: Vec<(&str, Option<&str>)> = Vec::new();
         files.extend(

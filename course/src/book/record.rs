@@ -1,9 +1,9 @@
-//! `book record`: runs the commands whose output the book shows, and writes down what they print.
+//! `book record`: runs the commands whose output the book shows, and writes their output to files.
 //!
-//! Two recordings of a program that prints the time are never the same. So each recording has a *core*: the
-//! text without times, dates, ports and the numbers of pool threads, and without the parts that the recipe
-//! exempts. A transcript whose core has not changed is left alone; so a recording changes no file without a
-//! reason, and `--check` compares cores.
+//! Two recordings of a program that prints the time always differ. So each recording has a *core*: the text
+//! without times, dates, ports and the numbers of pool threads, and without the parts that the recipe
+//! excludes. A transcript whose core has not changed is kept. So a recording changes no file without a
+//! reason, and `--check` compares only cores.
 //!
 //! A shell runs the commands, as a reader would type them. This is a tool for authors of the book, on Unix.
 
@@ -22,21 +22,22 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-/// How long a command may take, including compilation.
+/// The time that a command may take, including compilation.
 const DEADLINE: Duration = Duration::from_mins(10);
 
-/// How long a server must log nothing before it is stopped. A server logs a line after it has sent
-/// the answer, so a client can have the answer before the line is there.
+/// The time without a new log line after which a server is stopped. A server logs a line after it
+/// has sent the answer, so a client can have the answer before the line is written.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// The address that the pages and their commands use.
+/// The address that the pages and the commands on them use.
 const SHOWN: &str = "127.0.0.1:8080";
 
-/// Records the named transcripts, or all of them. Returns whether all went well; with `check`, whether no
-/// transcript would change. Measurements are checked only if they are named.
+/// Records the named transcripts, or all transcripts. Returns whether all recordings succeeded;
+/// with `check`, returns whether no transcript would change. Measurements are checked only if they
+/// are named.
 ///
 /// # Errors
-/// If a command cannot be run or fails, or a file cannot be written.
+/// Returns an error if a command cannot be run or fails, or if a file cannot be written.
 pub fn record(workspace: &Workspace, files: &[String], check: bool) -> anyhow::Result<bool> {
     let sources = workspace.book().join("src");
     let recipes = Recipes::read(&sources)?;
@@ -91,7 +92,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Starts the server on a free port, does what the steps say, and stops it.
+    /// Starts the server on a free port, carries out the steps, and stops the server.
     fn record_server(&mut self, server: &Server, wanted: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
         for command in iter::once(&server.command).chain(server.step.iter().filter_map(Step::command)) {
             build_for(self.workspace, command)?;
@@ -113,7 +114,7 @@ impl Recorder<'_> {
             }
             if let Some(command) = &step.start {
                 let mut command = shell(self.workspace, &command.replace(SHOWN, &address));
-                // An input that stays open, as a terminal's does.
+                // A standard input that stays open, like that of a terminal.
                 background
                     .push((Running(command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn()?), step));
             }
@@ -143,8 +144,8 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Writes a recording if its core differs from that of the present one. With `check`, only reports the
-    /// difference.
+    /// Writes a recording if its core differs from the core of the existing recording. With `check`, the
+    /// function only reports the difference.
     fn keep(&mut self, file: &str, text: &str, equal: &Equal) -> anyhow::Result<Kept> {
         ensure!(!text.trim().is_empty(), "{file}: nothing was printed; does the command work?");
         let text = format!("{}\n", text.trim_end());
@@ -171,8 +172,8 @@ impl Recorder<'_> {
         Ok(Kept::Before)
     }
 
-    /// Keeps or replaces a picture. A picture with a transcript shows the same measurement, so it is kept if
-    /// the transcript was kept.
+    /// Keeps or replaces a picture of the book. A picture and its transcript show the same measurement, so
+    /// the picture is kept if the transcript was kept.
     fn keep_picture(
         &mut self,
         place: &Workspace,
@@ -196,14 +197,14 @@ impl Recorder<'_> {
     }
 }
 
-/// Which of two recordings was kept.
+/// The recording that was kept, the old or the new.
 enum Kept {
-    /// The old recording, if there was one.
+    /// The old recording was kept, if there was one.
     Before,
     Now,
 }
 
-/// The core of a recording: the part that must be equal in two recordings.
+/// Returns the core of a recording: the part that must be equal in two recordings.
 fn core(text: &str, equal: &Equal) -> anyhow::Result<String> {
     let mut core = text.to_owned();
     for (pattern, what) in [
@@ -226,7 +227,7 @@ fn core(text: &str, equal: &Equal) -> anyhow::Result<String> {
 
 // ----- running things -----
 
-/// A child process that is ended when this is dropped.
+/// A child process that is ended when this value is dropped.
 struct Running(Child);
 
 impl Drop for Running {
@@ -236,7 +237,8 @@ impl Drop for Running {
     }
 }
 
-/// A command as the pages show it, about to be run in the project's root. `cargo course` is this program.
+/// Returns a command as the pages show it, ready to run in the project's root. `cargo course` means
+/// the program that is running.
 fn shell(workspace: &Workspace, command: &str) -> Command {
     let me = std::env::current_exe().unwrap_or_default();
     let command = match command.strip_prefix("cargo course") {
@@ -251,7 +253,7 @@ fn shell(workspace: &Workspace, command: &str) -> Command {
 }
 
 /// Builds the program that `command` runs. A command can have a time limit (`timeout 4 cargo run …`) or
-/// clients that come at a certain time, and compilation must not count for either.
+/// clients that come at a certain time; compilation must not use up that time.
 fn build_for(workspace: &Workspace, command: &str) -> anyhow::Result<()> {
     let Some(command) = build_command(command) else { return Ok(()) };
     let mut running = Running(shell(workspace, &command).spawn().context("cannot start a shell")?);
@@ -261,7 +263,8 @@ fn build_for(workspace: &Workspace, command: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The `cargo build` command for a `cargo run` command, with its options for the program and the profile.
+/// Returns the `cargo build` command for a `cargo run` command, with its options for the program
+/// and the profile.
 fn build_command(command: &str) -> Option<String> {
     let (_, arguments) = command.split_once("cargo run ")?;
     let ends = ["--", "|", "&&", ";", "&", ">", "2>"];
@@ -270,7 +273,7 @@ fn build_command(command: &str) -> Option<String> {
 }
 
 trait OutputWithin {
-    /// Runs the command to its end and returns what it wrote to standard output.
+    /// Runs the command to its end and returns its standard output.
     fn output_within(&mut self, deadline: Duration) -> anyhow::Result<String>;
 }
 
@@ -283,7 +286,7 @@ impl OutputWithin for Command {
     }
 }
 
-/// Sends the lines of an output, with their line ends, as they come.
+/// Sends the lines of an output, with their line ends, as they arrive.
 fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -299,7 +302,8 @@ fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-/// Everything up to the end of an output. Fails if the deadline passes without a line.
+/// Returns everything up to the end of an output. Fails if the deadline passes before a line
+/// arrives.
 fn within(deadline: Duration, lines: &Receiver<String>) -> anyhow::Result<Vec<String>> {
     let mut all = Vec::new();
     loop {
@@ -311,12 +315,13 @@ fn within(deadline: Duration, lines: &Receiver<String>) -> anyhow::Result<Vec<St
     }
 }
 
-/// The lines until no line has come for [`QUIET`], or until the output ends.
+/// Returns the lines until no line has arrived for [`QUIET`], or until the output ends.
 fn until_quiet(lines: &Receiver<String>) -> Vec<String> {
     iter::from_fn(|| lines.recv_timeout(QUIET).ok()).collect()
 }
 
-/// A copy of the project in which an exercise has this wrong answer, `exNN m01_x`, in place of the learner's.
+/// A copy of the project in which an exercise has a given wrong answer (`exNN m01_x`) instead of
+/// the learner's answer.
 fn copy_with_answer(workspace: &Workspace, answer: &str) -> anyhow::Result<Copy> {
     let copy = Copy::of(workspace, "record")?;
     let (exercise, wrong) =

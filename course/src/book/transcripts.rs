@@ -1,5 +1,5 @@
-//! Proves that the output on the pages was recorded: it is included from `transcripts/`, below the command
-//! that printed it, and `record.toml` says how to print it again.
+//! Proves that the output on the pages was recorded. It is included from `transcripts/`, below the command
+//! that printed it, and `record.toml` says how to record it again.
 
 use crate::book::includes::includes;
 use crate::book::pages::Page;
@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Where transcripts are, as pages include them.
+/// The folder of the transcripts, as pages include them.
 const FOLDER: &str = "transcripts/";
 
-/// Transcripts without a recipe or without a page, and output that is no transcript.
+/// Returns the transcripts that have no recipe or no page, and the output that is not a transcript.
 ///
 /// # Errors
-/// If `record.toml` cannot be parsed.
+/// Returns an error if `record.toml` cannot be parsed.
 pub(super) fn faults(sources: &Path, pages: &[Page]) -> anyhow::Result<Vec<String>> {
     let recipes = Recipes::read(sources)?;
     let commands: BTreeMap<&str, Option<&str>> = recipes.files().into_iter().collect();
@@ -45,7 +45,8 @@ pub(super) fn faults(sources: &Path, pages: &[Page]) -> anyhow::Result<Vec<Strin
     Ok(faults)
 }
 
-/// Checks `console` blocks: a line that is no command must be the transcript of the command above it.
+/// Checks `console` blocks: a line that is not a command must be the transcript of the command
+/// above it.
 fn console_blocks(page: &Page, commands: &BTreeMap<&str, Option<&str>>, faults: &mut Vec<String>) {
     let mut last_command = None;
     for line in page.lines() {
@@ -77,7 +78,7 @@ fn console_blocks(page: &Page, commands: &BTreeMap<&str, Option<&str>>, faults: 
 mod tests {
     use super::*;
 
-    /// The faults of a book with one page and one recorded transcript.
+    /// Returns the faults of a book with one page and one recorded transcript.
     fn faults_of(page: &str, recipes: &str) -> Vec<String> {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("transcripts")).unwrap();

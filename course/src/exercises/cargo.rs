@@ -1,8 +1,8 @@
-//! Lets Cargo build an exercise's tests, and runs them with a deadline.
+//! Builds an exercise's tests with Cargo, and runs them with a deadline.
 //!
-//! The tests themselves end a property that hangs, and say why. The deadline here is for a case that they
-//! cannot see: a test program that is stuck as a whole. The deadline counts from the last sign of life, and
-//! only while tests run, so neither a slow build nor a slow machine uses it up.
+//! If a property hangs, the tests themselves end it and say why. The deadline in this module is for a case
+//! that the tests cannot detect: a test program that is stuck as a whole. The deadline counts from the last
+//! output, and only while tests run, so neither a slow build nor a slow machine uses it up.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
@@ -18,11 +18,11 @@ use std::thread;
 use std::time::Duration;
 use std::{env, fs};
 
-/// How long a test program may be silent. The tests end a property that hangs much earlier; the rest allows
-/// for a busy machine.
+/// The time for which a test program may be silent. The tests end a property that hangs much earlier; the
+/// additional time allows for a busy machine.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// Whether the compiler's messages go to the terminal or are kept.
+/// The place where the compiler's messages go: to the terminal, or into the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Messages {
     Shown,
@@ -33,13 +33,14 @@ pub(super) enum Messages {
 pub(super) enum Built {
     /// The path of the test program.
     Test(PathBuf),
-    /// The learner's file does not compile. Holds the compiler's messages, if they were not shown already.
+    /// The file of the learner does not compile. The compiler's messages, if they were not shown
+    /// already.
     Not(String),
 }
 
 /// Returns a command that runs Cargo in the project's root.
 pub(crate) fn cargo(workspace: &Workspace) -> Command {
-    // Cargo gives its own path to each program that it runs.
+    // Cargo passes its own path to each program that it runs.
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     command.current_dir(workspace.root());
     if env::var_os("CARGO_TARGET_DIR").is_some() {
@@ -50,11 +51,12 @@ pub(crate) fn cargo(workspace: &Workspace) -> Command {
 
 /// Builds one test program of an exercise, `model` or `real`.
 ///
-/// Cargo compiles the library first, and finds a mistake in the learner's file there; so it is reported once.
+/// Cargo compiles the library first, and finds a mistake in the learner's file then; so the mistake
+/// is reported only once.
 ///
 /// # Errors
-/// If the test program cannot be built for a reason that is not in the learner's file: Cargo cannot be run or
-/// cannot write, a dependency is missing, the tests themselves do not compile.
+/// Returns an error if the test program cannot be built for a reason outside the learner's file: Cargo cannot
+/// be run or cannot write, a dependency is missing, or the tests themselves do not compile.
 pub(super) fn build(
     workspace: &Workspace,
     exercise: &Exercise,
@@ -103,8 +105,8 @@ pub(super) fn build(
 }
 
 /// Returns whether the tests of an exercise like this one were built before in this target directory. The
-/// parts that take long are common to all exercises; the library under the model is common to all that
-/// use it.
+/// parts that take long to build are common to all exercises; the library under the model is common to
+/// all exercises that use it.
 pub(super) fn has_built(workspace: &Workspace, exercise: &Exercise) -> bool {
     built_note(workspace, exercise).exists()
 }
@@ -115,13 +117,13 @@ fn note_built(workspace: &Workspace, exercise: &Exercise) -> io::Result<()> {
     fs::write(note, "The tests of an exercise have been built here.\n")
 }
 
-/// The path of a note; `cargo clean` removes the note together with the build.
+/// Returns the path of a note; `cargo clean` removes the note together with the build.
 fn built_note(workspace: &Workspace, exercise: &Exercise) -> PathBuf {
     let name = if exercise.uses_the_library() { "built-with-the-library.txt" } else { "built.txt" };
     workspace.target().join("exercises").join(name)
 }
 
-/// A line of Cargo's JSON.
+/// One line of Cargo's JSON output.
 #[derive(Deserialize)]
 struct Said {
     #[serde(default)]
@@ -144,8 +146,8 @@ struct Diagnostic {
 }
 
 impl Said {
-    /// Returns whether this is an error in a line of the exercise. An error without a line is about the
-    /// machine: no room on the disk, no linker, not enough memory.
+    /// Returns whether this is an error in a line of the exercise. An error without a line comes from
+    /// the machine: no room on the disk, no linker, or not enough memory.
     fn is_an_error_in(&self, exercise: &Exercise) -> bool {
         self.message.as_ref().is_some_and(|message| message.level == "error" && !message.spans.is_empty())
             && self.manifest_path.parent().is_some_and(|folder| folder.ends_with(&exercise.name))
@@ -156,18 +158,19 @@ impl Said {
     }
 }
 
-/// Runs a test program, which writes the result of each property to `trace`. Returns whether it ended by
-/// itself.
+/// Runs a test program, which writes the result of each property to `trace`. Returns whether the test
+/// program ended by itself.
 ///
 /// # Errors
-/// If it cannot be started.
+/// Returns an error if the test program cannot be started.
 pub(super) fn run_tests(program: &Path, exercise: &Exercise, trace: &Path) -> anyhow::Result<bool> {
     let mut command = Command::new(program);
     command.current_dir(exercise.folder()).env(TRACE, trace);
     run_until_silent(command, SILENCE)
 }
 
-/// Runs a test program, and kills it after `silence` without output. Returns whether it ended by itself.
+/// Runs a test program, and kills it after it was silent for `silence`. Returns whether the test
+/// program ended by itself.
 fn run_until_silent(mut command: Command, silence: Duration) -> anyhow::Result<bool> {
     let mut child = command
         .stdin(Stdio::null())

@@ -1,33 +1,34 @@
-//! The exercises of this project, and the names by which a learner asks for one of them.
+//! The exercises of this project, and the names by which a learner asks for an exercise.
 
 use crate::cli::WrongUsage;
 use crate::workspace::Workspace;
 use anyhow::{Context, anyhow};
 use exercises_protocol::{Contents, Exercise, Property, Wrong};
 
-/// Said in a copy for students.
+/// The message for a file that is missing in a copy for students.
 pub(super) const NO_MISTAKES: &str =
     "This copy of the course has no typical mistakes: it was made for students. Your teacher has them";
 
-/// All exercises, in the order of the book.
+/// Returns all exercises, in the order of the book.
 ///
 /// # Errors
-/// If there are none, or one of them cannot be read.
+/// Returns an error if there are no exercises, or if an exercise cannot be read.
 pub fn all(workspace: &Workspace) -> anyhow::Result<Vec<Exercise>> {
     let mut exercises = exercises_protocol::all(&workspace.exercises())?;
     contents(workspace).sort(&mut exercises);
     Ok(exercises)
 }
 
-/// The book's table of contents.
+/// Returns the table of contents of the book.
 pub fn contents(workspace: &Workspace) -> Contents {
     Contents::read(&workspace.book().join("src/SUMMARY.md"))
 }
 
-/// Finds the exercise that a learner means by `ex01`, `1`, `ex01-worker-pool` or `worker-pool`.
+/// Finds the exercise that a learner means by a name such as `ex01`, `1`, `ex01-worker-pool` or
+/// `worker-pool`.
 ///
 /// # Errors
-/// If there is no such exercise, or more than one.
+/// Returns an error if there is no such exercise, or more than one.
 pub fn named<'a>(exercises: &'a [Exercise], wanted: &str) -> anyhow::Result<&'a Exercise> {
     let number = wanted.strip_prefix("ex").unwrap_or(wanted).parse::<u32>().ok();
     let is_meant = |exercise: &&Exercise| {
@@ -44,18 +45,18 @@ pub fn named<'a>(exercises: &'a [Exercise], wanted: &str) -> anyhow::Result<&'a 
     found.map_err(|error| WrongUsage::of(error).into())
 }
 
-/// Finds the property that a learner means.
+/// Finds the property that a learner means by its name.
 ///
 /// # Errors
-/// If there is no such property.
+/// Returns an error if there is no such property.
 pub fn property<'a>(exercise: &'a Exercise, wanted: &str) -> anyhow::Result<&'a Property> {
     exercise.property(wanted).map_err(|error| WrongUsage::of(error).into())
 }
 
-/// Finds the typical mistake that a learner means by `m03`, or by its whole name.
+/// Finds the typical mistake that a learner means by `m03`, or by the full name.
 ///
 /// # Errors
-/// If there is no such mistake.
+/// Returns an error if there is no such mistake.
 pub fn mistake<'a>(exercise: &'a Exercise, wanted: &str) -> anyhow::Result<&'a Wrong> {
     if exercise.wrong.is_empty() {
         return Err(WrongUsage::of(anyhow!(NO_MISTAKES)).into());

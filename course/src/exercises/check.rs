@@ -1,4 +1,4 @@
-//! `check`: do the properties of an exercise hold?
+//! `check`: checks whether the properties of an exercise hold.
 
 use crate::exercises::Json;
 use crate::exercises::cargo::{self, Built, Messages};
@@ -19,7 +19,7 @@ use std::{env, fs};
 pub struct Checked {
     pub name: String,
     pub promise: String,
-    /// 2 if it belongs to the second stage of its exercise.
+    /// The stage of the exercise: 2 if the property belongs to the second stage.
     pub stage: u8,
     pub model: State,
     pub real: State,
@@ -31,7 +31,7 @@ impl Checked {
         matches!((&self.model, &self.real), (State::Held, State::Held | State::NotRun))
     }
 
-    /// Returns the first mode in which it failed, and why.
+    /// Returns the first mode in which the property failed, and the reason.
     pub fn failure(&self) -> Option<(Mode, &Failure)> {
         [(Mode::Model, &self.model), (Mode::Real, &self.real)].into_iter().find_map(|(mode, state)| {
             match state {
@@ -52,36 +52,38 @@ pub enum Verdict {
     Failed,
     /// The answer does not compile, so there is nothing to run.
     DoesNotCompile,
-    /// The machine, Cargo or the project's files prevented the check. This says nothing about the answer.
+    /// The machine, Cargo or the project's files prevented the check. This verdict says nothing
+    /// about the answer.
     CouldNotCheck,
 }
 
-/// What `check` found out about one exercise.
+/// The result of `check` for one exercise.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     pub name: String,
     pub title: String,
     pub verdict: Verdict,
-    /// How long the check took, including the build.
+    /// The time that the check took, including the build.
     pub milliseconds: u128,
-    /// Fingerprints of the files that were checked, and of the tests.
+    /// The fingerprints of the files that were checked, and of the tests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Fingerprints>,
-    /// In the order of `exercise.toml`, which is from simple to hard.
+    /// The properties in the order of `exercise.toml`, which is from simple to hard.
     pub properties: Vec<Checked>,
-    /// Notes on the answer, whatever the verdict.
+    /// The notes on the answer, whatever the verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What the compiler said, if its messages are kept.
+    /// The messages of the compiler, if they are kept.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub compiler: String,
-    /// Why the answer could not be checked.
+    /// The reason why the answer could not be checked.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
 
 impl Report {
-    /// Returns the failures. The failure that says most about the mistake comes first.
+    /// Returns the properties that failed. The failure that says most about the mistake comes first
+    /// in the list.
     pub(super) fn failures(&self, exercise: &Exercise) -> Vec<(&Checked, Mode, &Failure)> {
         let failures = self.properties.iter().filter_map(|checked| Some((checked, checked.failure()?)));
         let mut failures: Vec<_> =
@@ -90,12 +92,12 @@ impl Report {
         failures
     }
 
-    /// Returns how far the check has found a stage of the exercise to be done.
+    /// Returns the progress in a stage of the exercise, as the check has found it.
     pub(super) fn stage(&self, exercise: &Exercise, number: u8) -> Option<Stage> {
         Stage::seen(exercise, number, &self.properties)
     }
 
-    /// Removes the long parts: schedules, and what the learner's code printed.
+    /// Removes the long parts: schedules, and the output of the learner's code.
     pub(super) fn shorten(&mut self, exercise: &Exercise, json: Json) {
         let first = self.failures(exercise).first().map(|(checked, ..)| checked.name.clone());
         let keeps = |name: &String| match json {
@@ -114,7 +116,8 @@ impl Report {
     }
 }
 
-/// Builds an exercise and checks every property, under the model and, if all hold there, on real threads.
+/// Builds an exercise and checks every property: first under the model and then, if all hold there,
+/// on real threads.
 pub(super) fn check(workspace: &Workspace, exercise: &Exercise, messages: Messages) -> Report {
     let started = Instant::now();
     let mut report = Report {
@@ -158,10 +161,10 @@ fn answer_is_there(workspace: &Workspace, exercise: &Exercise) -> anyhow::Result
     Ok(())
 }
 
-/// The result of running a test program, or both.
+/// The result of running one or both test programs.
 enum Run<T> {
     Of(Vec<T>),
-    /// What the compiler said, if its messages are kept.
+    /// The messages of the compiler, if they are kept.
     DoesNotCompile(String),
 }
 
@@ -175,7 +178,8 @@ fn properties(
         Run::Of(states) => states,
         Run::DoesNotCompile(said) => return Ok(Run::DoesNotCompile(said)),
     };
-    // The model says more about a mistake, and needs no deadline to know that no thread can go on.
+    // The model says more about a mistake, and needs no deadline to know that no thread can
+    // continue.
     let real = if model.iter().all(|state| matches!(state, State::Held)) {
         match run(Mode::Real)? {
             Run::Of(states) => states,
@@ -212,8 +216,8 @@ fn run(
     Ok(Run::Of(states.collect::<anyhow::Result<_>>()?))
 }
 
-/// Reads what the test of a property has written down. If it has written nothing, the learner is not to
-/// blame: their code runs in processes of its own.
+/// Reads the result that the test of a property has written. If the test has written nothing, this is
+/// not the learner's fault: the learner's code runs in separate processes.
 fn state(property: &Property, ended: bool, trace: &Path) -> anyhow::Result<State> {
     match fs::read(trace.join(format!("{}.json", property.name))) {
         Ok(json) => serde_json::from_slice(&json)

@@ -1,5 +1,5 @@
-//! `wrong exNN MISTAKE`: what a wrong answer does differently from a right one; and `--put`, with which a
-//! learner tries it.
+//! `wrong exNN MISTAKE`: shows how a wrong answer differs from a right one; with `--put`, the learner can
+//! try the wrong answer.
 
 use crate::exercises::show::back_up;
 use crate::exercises::{Learner, Style, catalogue, say};
@@ -9,15 +9,15 @@ use exercises_protocol::{Exercise, Wrong, paragraph};
 use std::fmt::Write as _;
 use std::fs;
 
-/// How many lines around a difference are shown with it.
+/// The number of lines that are shown around a difference.
 const AROUND: usize = 3;
 
 impl Learner {
-    /// Shows a wrong answer as an edit of a right one. That gives the solution away, so it is shown only
-    /// after solving.
+    /// Shows a wrong answer as a set of edits to a right one. The edits show the solution, so they
+    /// are shown only after solving.
     ///
     /// # Errors
-    /// If there is no such exercise or mistake, or its files cannot be read.
+    /// Returns an error if there is no such exercise or mistake, or if its files cannot be read.
     pub fn show_mistake(&self, name: &str, mistake: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
         let wrong = catalogue::mistake(exercise, mistake)?;
@@ -44,7 +44,8 @@ impl Learner {
     /// Writes a wrong answer into the learner's file, after a backup of the learner's answer.
     ///
     /// # Errors
-    /// If there is no such exercise or mistake, or a file cannot be written; in both cases nothing is lost.
+    /// Returns an error if there is no such exercise or mistake, or if a file cannot be written; in
+    /// both cases nothing is lost.
     pub fn put_mistake(&self, name: &str, mistake: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
         let wrong = catalogue::mistake(exercise, mistake)?;
@@ -70,7 +71,7 @@ impl Learner {
     }
 }
 
-/// Returns what the wrong answer changes, or its path if it is a design of its own.
+/// Returns the edits of the wrong answer; returns its path if it has a different design.
 fn edit_of(exercise: &Exercise, wrong: &Wrong, style: Style) -> anyhow::Result<String> {
     let Some(hunks) = exercise.edit(wrong, AROUND)? else {
         return Ok("\nIt is a design of its own, and not a change of the solution.\n".into());
@@ -82,7 +83,7 @@ fn edit_of(exercise: &Exercise, wrong: &Wrong, style: Style) -> anyhow::Result<S
     Ok(format!("\n{base} (-), and what this one has instead (+):\n\n{}", difference(&hunks, style)))
 }
 
-/// Returns the lines of an edit, in colours.
+/// Returns the lines of an edit in colours.
 fn difference(hunks: &[Hunk], style: Style) -> String {
     let mut text = String::new();
     for (n, hunk) in hunks.iter().enumerate() {

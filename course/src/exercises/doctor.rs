@@ -1,4 +1,5 @@
-//! `doctor`: is everything there that the course needs, and what must the learner do if not?
+//! `doctor`: checks whether everything that the course needs is installed, and says what the
+//! learner must do if not.
 
 use crate::exercises::{Style, catalogue, say};
 use crate::workspace::Workspace;
@@ -8,19 +9,20 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The version that the project is built and tested with: `rust-version` of its Cargo.toml.
+/// The version with which the project is built and tested: the value `rust-version` in its
+/// Cargo.toml.
 const RUST_VERSION: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// The result of one examination.
+/// The result of one check.
 enum Finding {
     Well(String),
-    /// What is wrong, and what to do about it.
+    /// The problem, and what the learner can do about it.
     Problem(String, String),
 }
 
 use Finding::{Problem, Well};
 
-/// Examines everything, prints what it found, and returns whether all is well.
+/// Makes all checks, prints the results, and returns whether there is no problem.
 pub fn doctor(workspace: &Workspace) -> bool {
     let style = Style::of_stdout();
     let mut findings =
@@ -59,7 +61,7 @@ fn rust() -> Finding {
     }
 }
 
-/// Returns the numbers of a version, up to a hyphen.
+/// Returns the numbers of a version, up to the first hyphen.
 fn numbers(version: &str) -> Vec<u32> {
     let version = version.split('-').next().unwrap_or_default();
     version.split('.').map_while(|number| number.parse().ok()).collect()
@@ -85,13 +87,13 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// Checks that all dependencies of the exercises have been downloaded. Cargo downloads them itself if there
-/// is a network.
+/// Checks that all dependencies of the exercises have been downloaded. Cargo itself downloads missing
+/// dependencies if there is a network.
 fn offline_dependencies(workspace: &Workspace) -> Finding {
     let metadata = super::cargo::cargo(workspace)
         .args(["metadata", "--offline", "--locked", "--format-version", "1"])
-        // `cargo fetch` and a build download what this system needs; without this flag, Cargo
-        // also wants what other systems need.
+        // `cargo fetch` and a build download only what this system needs; without this flag, Cargo
+        // also requires what other systems need.
         .args(["--filter-platform", &host()])
         .stdin(Stdio::null())
         .output();
@@ -113,7 +115,7 @@ fn offline_dependencies(workspace: &Workspace) -> Finding {
     }
 }
 
-/// Returns rustc's name of this system, such as `x86_64-unknown-linux-gnu`.
+/// Returns the name that rustc uses for this system, such as `x86_64-unknown-linux-gnu`.
 fn host() -> String {
     let output = Command::new("rustc").arg("-vV").stdin(Stdio::null()).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `explain`: the failing schedule as a picture.
+//! `explain`: draws the failing schedule as a picture.
 
 use crate::exercises::cargo::Messages;
 use crate::exercises::check::{Checked, Verdict};
@@ -9,11 +9,12 @@ use std::fs;
 use std::path::PathBuf;
 
 impl Learner {
-    /// `explain`: writes the picture of the first failure, or of the given property's failure, and prints its
-    /// path.
+    /// `explain`: writes the picture of the first failure, or of the given property's failure, and prints the
+    /// path of the picture.
     ///
     /// # Errors
-    /// If there is no such exercise or property, or the picture cannot be written.
+    /// Returns an error if there is no such exercise or property, or if the picture cannot be
+    /// written.
     pub fn explain(&mut self, name: Option<&str>, property: Option<&str>) -> anyhow::Result<bool> {
         let exercise = self.chosen(name)?.clone();
         property.map(|property| catalogue::property(&exercise, property)).transpose()?;

@@ -1,5 +1,5 @@
-//! Identifies what was checked, and with which tests, for a teacher who grades answers from other machines: a
-//! changed test has another fingerprint than the teacher's own copy.
+//! Identifies the file that was checked and the tests that checked it, for a teacher who grades answers from
+//! other machines. The fingerprint of a changed test differs from that of the teacher's own copy.
 
 use crate::workspace::{Workspace, was_built};
 use anyhow::Context;
@@ -10,21 +10,22 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// The SHA-256 of files, as hexadecimal numbers. Where a line ends in `\r\n`, it counts as if it ended in
-/// `\n`.
+/// The SHA-256 hashes of files, as hexadecimal numbers. A line that ends in `\r\n` counts as if it
+/// ended in `\n`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fingerprints {
-    /// The learner's file.
+    /// The file of the learner.
     pub answer: String,
-    /// The exercise's tests: all files that are compiled with the answer.
+    /// The tests of the exercise: all files that are compiled with the answer.
     pub suite: String,
-    /// What the tests of all exercises use: the harness, the library and the versions of their dependencies.
+    /// The code that the tests of all exercises use: the harness, the library and the versions of
+    /// their dependencies.
     pub harness: String,
 }
 
 impl Fingerprints {
     /// # Errors
-    /// If a file of the exercise cannot be read.
+    /// Returns an error if a file of the exercise cannot be read.
     pub(super) fn of(workspace: &Workspace, exercise: &Exercise) -> anyhow::Result<Self> {
         const HARNESS: [&str; 7] = [
             ".cargo",
@@ -46,8 +47,8 @@ impl Fingerprints {
     }
 }
 
-/// Returns the hash of all files at these paths, with their names. A path where there is no file adds
-/// nothing.
+/// Returns the hash of all files at these paths, with their names. A path without a file adds nothing
+/// to the hash.
 fn of(root: &Path, paths: &[&str]) -> anyhow::Result<String> {
     let mut hash = Sha256::new();
     for path in paths {

@@ -1,7 +1,7 @@
-//! `hint`: a push in the right direction, one at a time.
+//! `hint`: shows hints, one at a time.
 //!
-//! After a failed check, the hint of the property whose failure was shown comes first. Then come the three
-//! hints of the exercise: a question, a pointer, nearly the answer.
+//! After a failed check, the hint of the property whose failure was shown comes first. The three hints of
+//! the exercise follow: a question, a pointer, and nearly the answer.
 
 use crate::cli::WrongUsage;
 use crate::exercises::{Learner, catalogue, say};
@@ -9,11 +9,11 @@ use anyhow::anyhow;
 use exercises_protocol::{Exercise, Property, paragraph};
 
 impl Learner {
-    /// `hint`: prints the hint of this number or property; without one, the next hint that has not been
-    /// given.
+    /// `hint`: prints the hint with this number or for this property; without either, prints the next
+    /// hint that has not been given.
     ///
     /// # Errors
-    /// If there is no such exercise or no such hint.
+    /// Returns an error if there is no such exercise or no such hint.
     pub fn hint(&mut self, name: Option<&str>, which: Option<&str>) -> anyhow::Result<bool> {
         let exercise = self.chosen(name)?.clone();
         if name.is_none() {
@@ -33,7 +33,7 @@ impl Learner {
         Ok(true)
     }
 
-    /// Returns the property whose failure was shown last, if its hint was not given yet.
+    /// Returns the property whose failure was shown last, if its hint has not been given yet.
     fn failed_without_hint<'a>(&self, exercise: &'a Exercise) -> Option<&'a Property> {
         let failed = self.progress.failed(exercise)?;
         let property = exercise.property(failed).ok()?; // perhaps it had another name then
@@ -76,8 +76,8 @@ impl Learner {
         Ok(())
     }
 
-    /// Notes which hint was given. If the file cannot be written, that is only a warning: the learner has the
-    /// hint.
+    /// Records which hint was given. If the progress file cannot be written, the command only prints a
+    /// warning: the learner has the hint.
     fn remember_hint(&mut self, exercise: &Exercise, which: &str) {
         self.progress.gave_hint(exercise, which).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
     }

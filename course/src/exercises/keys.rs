@@ -1,18 +1,18 @@
-//! Reads keys as they are pressed, without Enter and without echo.
+//! Reads keys as they are pressed, without waiting for Enter and without echo.
 //!
-//! The terminal is changed as little as possible: it hands over each key at once, and does not echo it.
-//! Ctrl-C and the program's output work as usual. However the program ends, the terminal is restored: by the
-//! drop of [`Keys`], which also happens in a panic, and by a handler of Ctrl-C and of the signals that end a
-//! program.
+//! The settings of the terminal are changed as little as possible: it passes on each key at once, and does
+//! not echo it. Ctrl-C and the program's output work as before. However the program ends, the terminal is
+//! restored. The drop of [`Keys`] does this, also after a panic, and so does a handler for Ctrl-C and for
+//! the signals that end a program.
 //!
-//! On Windows nothing is changed, and each key needs Enter.
+//! On Windows the terminal is not changed, and each key needs Enter.
 
 use std::io::{self, IsTerminal, Read};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// The commands that a key can give.
+/// The commands that the user can give with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     Hint,
@@ -23,7 +23,8 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// Returns the command of this byte. Most bytes have none: keys that move the cursor send several bytes.
+    /// Returns the command for this byte. Most bytes have no command: keys that move the cursor
+    /// send several bytes.
     fn of(byte: u8) -> Option<Self> {
         match byte {
             b'h' => Some(Self::Hint),
@@ -36,10 +37,10 @@ impl Key {
     }
 }
 
-/// Ctrl-D, which the terminal does not translate while it hands over each key.
+/// The byte for Ctrl-D, which the terminal does not translate while it passes on each key.
 const END_OF_INPUT: u8 = 0x04;
 
-/// Receives the keys that are pressed from now on.
+/// The receiver of the keys that are pressed from now on.
 pub(super) struct Keys {
     pressed: Receiver<Key>,
     #[cfg(unix)]
@@ -47,7 +48,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Listens for keys, if this program runs in the foreground of a terminal.
+    /// Starts to listen for keys, if this program runs in the foreground of a terminal.
     pub(super) fn listen() -> Option<Self> {
         if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
             return None;
@@ -64,8 +65,8 @@ impl Keys {
         })
     }
 
-    /// Returns the next key, if one is pressed within that time. If the terminal is gone, returns
-    /// [`Key::Quit`].
+    /// Returns the next key, if a key is pressed within the given time. If the terminal is closed,
+    /// returns [`Key::Quit`].
     pub(super) fn within(&self, time: Duration) -> Option<Key> {
         match self.pressed.recv_timeout(time) {
             Ok(key) => Some(key),
@@ -79,7 +80,7 @@ impl Keys {
     }
 }
 
-/// Returns what is typed: each byte, or the first byte of each line.
+/// Returns the bytes that the user types: each byte, or the first byte of each line.
 fn bytes() -> Box<dyn Iterator<Item = u8>> {
     if cfg!(unix) {
         Box::new(io::stdin().lock().bytes().map_while(Result::ok))
@@ -103,10 +104,10 @@ mod terminal {
     use std::process;
     use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-    /// While this value lives, the terminal hands over each key at once.
+    /// While this value lives, the terminal passes on each key at once.
     pub(super) struct Changed {
-        /// The terminal's settings before it was changed. The lock is held while the terminal is changed. A
-        /// signal's handler that has restored the terminal keeps the lock until the process ends, so that the
+        /// The terminal's settings before the change. The lock is held while the terminal is changed. A
+        /// signal handler that has restored the terminal keeps the lock until the process ends, so that the
         /// terminal is not changed again.
         before: Arc<Mutex<Termios>>,
         changed: Termios,
@@ -132,7 +133,7 @@ mod terminal {
             Ok(Self { before, changed })
         }
 
-        /// Changes the terminal again: after Ctrl-Z and `fg` it has the shell's settings.
+        /// Changes the terminal again, because after Ctrl-Z and `fg` it has the shell's settings.
         pub(super) fn change_again(&self) {
             let _held = lock(&self.before);
             let is_changed =
@@ -143,8 +144,8 @@ mod terminal {
         }
     }
 
-    /// Returns whether this program is in the foreground. The system stops a program in the background
-    /// that changes its terminal.
+    /// Returns whether this program is in the foreground. The system stops a background program that
+    /// changes the settings of its terminal.
     fn in_foreground() -> bool {
         tcgetpgrp(stdin()) == Ok(getpgrp())
     }

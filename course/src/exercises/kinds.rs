@@ -1,4 +1,5 @@
-//! The exercises that are not packages: `mend` and `predict`. `schedule` has a file of its own.
+//! The exercises that are not packages, except for `schedule`: the commands `mend` and `predict`.
+//! The command `schedule` has a separate file.
 
 use crate::cli::WrongUsage;
 use crate::exercises::{Learner, catalogue, say};
@@ -8,7 +9,7 @@ use exercises_protocol::{Choice, Mend, Predict, Shown, Task, paragraph};
 use std::fmt::Write as _;
 use std::fs;
 
-/// How many lines are shown around what a wrong answer changes.
+/// The number of lines that are shown around the lines that a wrong answer changes.
 const AROUND: usize = 9;
 
 impl Learner {
@@ -17,7 +18,7 @@ impl Learner {
         self.progress.knows("solved", task.name)
     }
 
-    /// Prints a task in one line, and the command that begins it.
+    /// Prints a task in one line, with the command that begins it.
     pub(super) fn introduce_task(&self, task: &Task<'_>) {
         let after = self.contents.place(task.chapter).and_then(|place| self.after_page(place));
         let after = after.map_or_else(String::new, |after| format!(", {after}"));
@@ -31,7 +32,7 @@ impl Learner {
         ));
     }
 
-    /// Finds the task of this name, or the first of its kind that is not done.
+    /// Finds the task with this name, or the first task of its kind that is not done.
     pub(super) fn task<'a, T>(
         &self,
         all: &'a [T],
@@ -51,10 +52,12 @@ impl Learner {
         })
     }
 
-    /// `mend`: puts a wrong answer in the place of the learner's, and does not say what is wrong.
+    /// `mend`: writes a wrong answer in place of the learner's answer, and does not say what is
+    /// wrong with it.
     ///
     /// # Errors
-    /// If there is no such task, or a file cannot be written; in both cases nothing is lost.
+    /// Returns an error if there is no such task, or if a file cannot be written; in both cases
+    /// nothing is lost.
     pub fn mend(&mut self, name: Option<&str>) -> anyhow::Result<bool> {
         let Mend { name, title, exercise, wrong, .. } =
             self.task(&self.kinds.mend, name, |mend| &mend.name)?.clone();
@@ -81,11 +84,11 @@ impl Learner {
         Ok(true)
     }
 
-    /// `predict`: prints a question; or, for the letter of an option, whether that happens and what was
-    /// observed.
+    /// `predict`: prints a question; or, if the letter of an option is given, says whether that option
+    /// is right and what was observed.
     ///
     /// # Errors
-    /// If there is no such question or option, or a file cannot be read.
+    /// Returns an error if there is no such question or option, or if a file cannot be read.
     pub fn predict(&mut self, name: Option<&str>, letter: Option<&str>) -> anyhow::Result<bool> {
         let predict = self.task(&self.kinds.predict, name, |predict| &predict.name)?.clone();
         let Some(letter) = letter else { return self.ask(&predict) };
@@ -165,7 +168,7 @@ impl Learner {
         }
     }
 
-    /// Returns what really happened.
+    /// Returns the event that was really observed.
     fn seen(&self, predict: &Predict) -> anyhow::Result<String> {
         let path = match &predict.code {
             Shown::Program { transcript, .. } => self.workspace.root().join(transcript),
@@ -174,7 +177,7 @@ impl Learner {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     }
 
-    /// Returns the command with which a reader can make the same happen.
+    /// Returns the command with which a reader can observe the same event.
     fn command(&self, predict: &Predict) -> anyhow::Result<Option<String>> {
         Ok(match &predict.code {
             Shown::Program { file, .. } => {
@@ -191,7 +194,8 @@ impl Learner {
     }
 }
 
-/// Returns the lines between `// ANCHOR: NAME` and its end, without their common indentation.
+/// Returns the lines between the comment `ANCHOR` with the given name and the comment that ends it,
+/// without their common indentation.
 fn part(text: &str, anchor: &str) -> Option<String> {
     let is = |line: &str, mark: &str| {
         line.trim().strip_prefix("// ").is_some_and(|rest| rest == format!("{mark}: {anchor}"))
@@ -213,7 +217,8 @@ mod tests {
     use super::*;
     use crate::workspace::Workspace;
 
-    /// The recorded result contains the words of the right option, and no other option's.
+    /// Checks that the recorded result contains the words of the right option, and no other
+    /// option's words.
     #[test]
     fn each_prediction_is_what_was_seen() {
         let learner = Learner::new(Workspace::find().unwrap()).unwrap();
@@ -236,7 +241,7 @@ mod tests {
         }
     }
 
-    /// No line of the text that `mend` writes says what is wrong.
+    /// Checks that no line in the text from `mend` says what is wrong.
     #[test]
     fn what_is_to_be_mended_has_no_comment_that_the_solution_lacks() {
         let learner = Learner::new(Workspace::find().unwrap()).unwrap();

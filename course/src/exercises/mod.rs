@@ -1,13 +1,14 @@
-//! The learner's side of the exercises: what to do next, whether it is right, and help in small steps.
+//! The learner's part of the exercises: what to do next, whether the answer is right, and help in
+//! small steps.
 //!
-//! An exercise is a package (`exercises/exNN-name`) whose tests judge one file. Plain
-//! `cargo test -p exNN-name` is enough to do it. This module adds what a learner needs around that: the next
-//! exercise, a verdict at a glance, hints one at a time, a way back to the beginning, and the picture of a
-//! failure.
+//! An exercise is a package (`exercises/exNN-name`) whose tests judge one file. The command `cargo test -p
+//! exNN-name` alone is enough to do an exercise. This module adds what a learner also needs: the next
+//! exercise, a short verdict, hints one at a time, a way to start again, and the picture of a failure.
 //!
 //! * [`catalogue`] reads the exercises; [`progress`] remembers what was done, in a plain file.
-//! * [`check`] has Cargo build *one* package, runs its tests with a deadline, and makes a [`Report`].
-//! * The other modules show something: the commands are the methods of [`Learner`].
+//! * [`check`] lets Cargo build *one* package, runs its tests with a deadline, and makes a
+//!   [`Report`].
+//! * The other modules show results and files: the commands are the methods of [`Learner`].
 //!
 //! The commands write only the progress file, the learner's own file (after a backup) and the target
 //! directory.
@@ -46,10 +47,10 @@ use serde::Serialize;
 use std::time::SystemTime;
 
 /// The commands of a learner who does the exercises of this project. Each command prints its result to
-/// standard output, and returns whether all was well.
+/// standard output, and returns whether the result is good.
 pub struct Learner {
     workspace: Workspace,
-    /// In the order of the book.
+    /// The exercises are in the order of the book.
     exercises: Vec<Exercise>,
     kinds: Kinds,
     contents: Contents,
@@ -59,7 +60,7 @@ pub struct Learner {
 
 impl Learner {
     /// # Errors
-    /// If the exercises or the progress file cannot be read.
+    /// Returns an error if the exercises or the progress file cannot be read.
     pub fn new(workspace: Workspace) -> anyhow::Result<Self> {
         let exercises = catalogue::all(&workspace)?;
         let kinds = Kinds::read(&workspace.exercises())?;
@@ -68,10 +69,12 @@ impl Learner {
         Ok(Self { workspace, exercises, kinds, contents, progress, style: Style::of_stdout() })
     }
 
-    /// `check`: checks the exercises of these names; without a name, the one that the learner works on.
+    /// `check`: checks the exercises with these names; without a name, checks the exercise that the
+    /// learner works on.
     ///
     /// # Errors
-    /// If a name is wrong, or if an exercise could not be checked, which says nothing about the answer.
+    /// Returns an error if a name is wrong, or if an exercise could not be checked, which says
+    /// nothing about the answer.
     pub fn check(
         &mut self,
         names: &[String],
@@ -126,13 +129,13 @@ impl Learner {
             eprintln!("checking {}{patience}", exercise.name);
         }
         let report = check::check(&self.workspace, exercise, messages);
-        // The verdict counts even if it cannot be saved.
+        // The verdict is valid even if it cannot be saved.
         self.remember(exercise, &report).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
         report
     }
 
-    /// Remembers what `hint` and `next` must know, but not that the stub fails, nor that a mended answer
-    /// passes, because a mended answer is not the learner's own.
+    /// Records what `hint` and `next` must know. It does not record that the stub fails, nor that a
+    /// mended answer passes, because the learner did not write that answer.
     fn remember(&mut self, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
         if let Some(seen) = report.stage(exercise, 1)
             && exercise.is_begun()
@@ -152,13 +155,14 @@ impl Learner {
         }
     }
 
-    /// Finds the exercise of this name, or the one that the learner works on.
+    /// Finds the exercise with this name or, without a name, the exercise that the learner works
+    /// on.
     fn chosen(&self, name: Option<&str>) -> anyhow::Result<&Exercise> {
         name.map_or_else(|| Ok(self.current()), |name| catalogue::named(&self.exercises, name))
     }
 
-    /// Returns the exercise that `check` means without a name: the unsolved one that was edited last, or else
-    /// the next one.
+    /// Returns the exercise that `check` means without a name: the unsolved exercise that was edited last, or
+    /// else the next exercise.
     fn current(&self) -> &Exercise {
         let edited = |exercise: &&Exercise| -> Option<SystemTime> {
             exercise.answer().metadata().and_then(|metadata| metadata.modified()).ok()
@@ -175,25 +179,28 @@ impl Learner {
     }
 }
 
-/// How much is reported as JSON.
+/// The amount of detail in the JSON report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Json {
     Whole,
-    /// Only the failure that is shown first has its schedule, and what the learner's code printed.
+    /// Only the failure that is shown first contains its schedule and the output of the learner's
+    /// code.
     First,
-    /// No failure has its schedule, or what the learner's code printed.
+    /// No failure contains its schedule or the output of the learner's code.
     Summary,
 }
 
-/// The JSON that `check` and `list` print. An exercise has the same `name` in both.
+/// The JSON output of `check` and `list`. An exercise has the same `name` in the output of both
+/// commands.
 #[derive(Serialize)]
 struct Document<'a, T> {
-    /// The version of this format. It grows when a field changes its meaning or is removed.
+    /// The version number of this format. The version increases when a field changes its meaning or
+    /// is removed.
     format: u32,
-    /// The version of the program.
+    /// The version of this program.
     version: &'static str,
     exercises: Vec<T>,
-    /// The exercises that are not packages. `check` leaves them out.
+    /// The exercises that are not packages. The command `check` does not report these exercises.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tasks: Vec<show::ListedTask<'a>>,
 }

@@ -1,9 +1,9 @@
-//! Remarks on the text of an answer, whatever the verdict.
+//! Makes notes on the text of an answer, whatever the verdict.
 
 use exercises_protocol::{Exercise, Model, Source};
 use std::fs;
 
-/// Returns notes on the learner's file; none if it cannot be read.
+/// Returns notes on the learner's file; returns none if the file cannot be read.
 pub(super) fn of(exercise: &Exercise) -> Vec<String> {
     if exercise.model == Model::Memory {
         return Vec::new(); // its model tries every result that the orderings allow
@@ -12,7 +12,8 @@ pub(super) fn of(exercise: &Exercise) -> Vec<String> {
     memory_ordering(&text).into_iter().collect()
 }
 
-/// Returns the note that memory orderings are not checked, if the file names one that could be wrong.
+/// Returns the note that memory orderings are not checked, if the file names an ordering that could
+/// be wrong.
 fn memory_ordering(text: &str) -> Option<String> {
     let orderings = Source::of(text).weak_orderings();
     let (first, _) = orderings.first()?;

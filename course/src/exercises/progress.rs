@@ -1,6 +1,6 @@
-//! What a learner has done so far: `progress.txt` at the project's root.
+//! Records what a learner has done so far, in `progress.txt` at the project's root.
 //!
-//! Each event is a line with a word and an exercise, and the lines are in the order of the events:
+//! Each event is a line with a word and an exercise; the lines are in the order of the events:
 //!
 //! ```text
 //! failed ex01-worker-pool every_job_runs_once
@@ -10,15 +10,17 @@
 //! stage ex22-bounded-acceptor 7
 //! ```
 //!
-//! The last line says how many properties of the first of two stages held in a check.
+//! The last line says how many properties of the first of two stages held in a check of the
+//! exercise.
 //!
-//! A task that is not a package, such as `mend1`, is solved in the same way.
-//! `mending ex22-bounded-acceptor mend1` says that the exercise's file holds the answer of that task.
+//! The solution of a task that is not a package, such as `mend1`, is recorded in the same way.
+//! The line `mending ex22-bounded-acceptor mend1` says that the exercise's file contains the wrong
+//! answer for that task.
 //!
-//! A former name of the exercise counts, too: `formerly` in its `exercise.toml`. Lines are only appended. So
-//! nothing is lost if two commands run at once, the file can be read and edited by hand, and a line that this
-//! version doesn't understand stays where it is. Git ignores the file, and an update of the project leaves it
-//! alone.
+//! A former name of the exercise also counts: the value of `formerly` in its `exercise.toml`. Lines are only
+//! ever appended. So nothing is lost if two commands run at the same time. The file can be read and edited
+//! by hand, and lines that this version does not understand are kept. Git ignores the progress file, and an
+//! update of the project does not change it.
 
 use crate::exercises::stage::Stage;
 use crate::workspace::Workspace;
@@ -37,7 +39,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Reads the file. A missing file counts as an empty one.
+    /// Reads the progress file. A missing file counts as an empty file.
     pub fn read(workspace: &Workspace) -> anyhow::Result<Self> {
         let path = workspace.progress();
         match fs::read(&path) {
@@ -49,8 +51,8 @@ impl Progress {
         }
     }
 
-    /// Returns what is remembered of an exercise since its last reset: pairs of a word and the rest of the
-    /// line.
+    /// Returns what was recorded about an exercise since its last reset: pairs of a word and the rest of
+    /// the line.
     fn of<'a>(&'a self, exercise: &'a Exercise) -> impl Iterator<Item = (&'a str, &'a str)> {
         let lines = self.text.lines().filter_map(|line| {
             let mut words = line.split_whitespace();
@@ -68,8 +70,8 @@ impl Progress {
         self.of(exercise).any(|(word, _)| word == "solved")
     }
 
-    /// Returns the property whose failure the last check has shown; `None` if that check found the exercise
-    /// solved.
+    /// Returns the property whose failure the last check has shown; returns `None` if that check found the
+    /// exercise solved.
     pub fn failed<'a>(&'a self, exercise: &'a Exercise) -> Option<&'a str> {
         let (word, property) =
             self.of(exercise).filter(|(word, _)| matches!(*word, "failed" | "solved")).last()?;
@@ -106,12 +108,12 @@ impl Progress {
         self.of(exercise).filter(|(word, _)| *word == "mending").last().map(|(_, task)| task)
     }
 
-    /// Remembers that an answer to mend was put into the exercise's file.
+    /// Records that a wrong answer was put into the exercise's file, for the learner to mend.
     pub fn began_to_mend(&mut self, exercise: &Exercise, task: &str) -> anyhow::Result<()> {
         self.add(&format!("mending {} {task}", exercise.name))
     }
 
-    /// Remembers that a task has been done.
+    /// Records that a task has been done.
     pub fn solve_task(&mut self, task: &str) -> anyhow::Result<()> {
         if self.knows("solved", task) { Ok(()) } else { self.add(&format!("solved {task}")) }
     }
@@ -123,7 +125,7 @@ impl Progress {
         self.add(&format!("solved {}", exercise.name))
     }
 
-    /// Remembers which failure was shown. Checking the same mistake again and again adds one line.
+    /// Records which failure was shown. Checking the same mistake repeatedly adds only one line.
     pub fn has_failed(&mut self, exercise: &Exercise, property: &str) -> anyhow::Result<()> {
         if self.failed(exercise) == Some(property) {
             return Ok(());
@@ -131,12 +133,13 @@ impl Progress {
         self.add(&format!("failed {} {property}", exercise.name))
     }
 
-    /// Remembers a hint, by its number or by its property's name.
+    /// Records a hint, by its number or by its property's name.
     pub fn gave_hint(&mut self, exercise: &Exercise, which: &str) -> anyhow::Result<()> {
         self.add(&format!("hint {} {which}", exercise.name))
     }
 
-    /// Returns the first of two stages as the last check found it; `None` if the exercise has no stages.
+    /// Returns the first of two stages as the last check found it; returns `None` if the exercise
+    /// has no stages.
     pub fn first_stage(&self, exercise: &Exercise) -> Option<Stage> {
         let begin = Stage::begin(exercise, 1)?;
         let last = self.of(exercise).filter(|(word, _)| *word == "stage").last();
@@ -144,7 +147,7 @@ impl Progress {
         Some(Stage { holding, ..begin })
     }
 
-    /// Remembers the first stage as a check has found it.
+    /// Records the first stage as a check has found it.
     pub fn saw_first_stage(&mut self, exercise: &Exercise, seen: Stage) -> anyhow::Result<()> {
         if self.first_stage(exercise) == Some(seen) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What a learner reads after a check.
+//! The text that a learner reads after a check.
 
 use crate::exercises::check::{Checked, Report, Verdict};
 use crate::exercises::stage::Stage;
@@ -7,8 +7,8 @@ use crate::workspace::Workspace;
 use exercises_protocol::{Exercise, paragraph};
 use std::fmt::Write as _;
 
-/// The report for a terminal: the verdict, each property, and the first failure in full; with `all`, every
-/// failure.
+/// Writes the report for a terminal: the verdict, each property, and the first failure in full; with
+/// `all`, every failure in full.
 pub(super) fn text(
     workspace: &Workspace,
     exercise: &Exercise,
@@ -97,7 +97,7 @@ fn summary(exercise: &Exercise, report: &Report, style: Style) -> String {
     text
 }
 
-/// Returns the notes on the answer, each in a paragraph of its own.
+/// Returns the notes on the answer, each in a separate paragraph.
 fn notes(report: &Report) -> String {
     let mut text = String::new();
     for note in &report.notes {

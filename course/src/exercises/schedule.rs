@@ -1,8 +1,8 @@
-//! `schedule`: the learner is the scheduler of a small program, and chooses the thread that goes next until
-//! the program breaks.
+//! `schedule`: the learner is the scheduler of a small program, and chooses the next thread until the
+//! program breaks.
 //!
-//! Everything that the program can do is in a file that the exercises' proof has recorded ([`Graph`]), so
-//! nothing is built.
+//! A file that the exercises' proof has recorded ([`Graph`]) contains everything that the program can do,
+//! so nothing is built.
 
 use crate::cli::WrongUsage;
 use crate::exercises::{Learner, say};
@@ -13,10 +13,10 @@ use std::fmt::Write as _;
 use std::{fs, io};
 
 impl Learner {
-    /// `schedule`: plays the moves. Without a move it asks for them.
+    /// `schedule`: plays the given moves. Without a move, the command asks for moves.
     ///
     /// # Errors
-    /// If there is no such program or move, or a file cannot be read.
+    /// Returns an error if there is no such program or move, or if a file cannot be read.
     pub fn schedule(&mut self, name: Option<&str>, moves: &[String]) -> anyhow::Result<bool> {
         let program = self.task(&self.kinds.schedule, name, |program| &program.name)?.clone();
         let path = program.graph(&self.workspace.exercises());
@@ -46,9 +46,9 @@ impl Learner {
 /// A game in progress.
 struct Game<'a> {
     graph: &'a Graph,
-    /// How many moves each state is away from the goal.
+    /// The number of moves from each state to the goal.
     distances: Vec<Option<usize>>,
-    /// The moves so far.
+    /// The moves that were made so far.
     way: Vec<&'a Move>,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Game<'a> {
         self.distances[self.at()] == Some(0)
     }
 
-    /// Returns the text about the code, the threads and the goal.
+    /// Returns the description of the code, the threads and the goal.
     fn introduction(&self, program: &Program) -> String {
         let mut text = format!("{}: {}\n\n", program.name, self.graph.title);
         let mut next = None;
@@ -84,7 +84,7 @@ impl<'a> Game<'a> {
         text
     }
 
-    /// Asks which thread goes next, until the goal is reached or the input ends.
+    /// Asks which thread is next, until the goal is reached or the input ends.
     fn ask(&mut self) {
         let mut lines = io::stdin().lines();
         say(&self.situation());
@@ -106,8 +106,8 @@ impl<'a> Game<'a> {
         }
     }
 
-    /// Returns the possible moves, each with what the learner types for it: `2`, or `2a` and `2b` if the
-    /// thread can wake either of two.
+    /// Returns the possible moves, each with the text that the learner types for it: `2`, or `2a` and
+    /// `2b` if the thread can wake either of two threads.
     fn choices(&self) -> Vec<(String, &'a Move)> {
         let moves = &self.state().moves;
         let mut choices: Vec<(String, &Move)> = Vec::new();
@@ -121,7 +121,8 @@ impl<'a> Game<'a> {
         choices
     }
 
-    /// Lets a thread go on, and returns what it does. The error says why it cannot.
+    /// Lets a thread take a step, and returns the step. The error says why the thread cannot take a
+    /// step.
     fn go(&mut self, text: &str) -> Result<String, String> {
         let threads = &self.graph.threads;
         let choices = self.choices();
@@ -152,7 +153,7 @@ impl<'a> Game<'a> {
         }
     }
 
-    /// Returns where each thread stands, or how it has ended.
+    /// Returns the position of each thread, or how the thread has ended.
     fn situation(&self) -> String {
         let width = self.graph.threads.iter().map(|thread| thread.name.chars().count()).max().unwrap_or(0);
         let mut text = String::new();
@@ -165,8 +166,8 @@ impl<'a> Game<'a> {
         {
             let own: Vec<_> = choices.iter().filter(|(_, step)| step.thread == n).collect();
             for (typed, step) in &own {
-                // The result of a step is shown only afterwards, except which thread it wakes: that is the
-                // learner's choice.
+                // The result of a step is shown only after the step. The exception is the thread that the
+                // step wakes, because the learner chooses it.
                 let what =
                     if own.len() > 1 { format!("next: {}", step.text) } else { self.preview(next, step) };
                 add(typed, &thread.name, &what);
@@ -189,7 +190,7 @@ impl<'a> Game<'a> {
         text
     }
 
-    /// Returns how a step begins, with its line of the listing.
+    /// Returns the beginning of a step's description, with the step's line in the listing.
     fn preview(&self, next: &str, step: &Move) -> String {
         let shown = step.line.and_then(|line| self.graph.listing.iter().find(|shown| shown.number == line));
         let code = shown.map(|shown| format!(" :{}  {}", shown.number, shown.text.trim()));

@@ -1,4 +1,5 @@
-//! The commands that show what is there: `next`, `list`, `solution`, `wrong`; and `reset`, the way back.
+//! The commands that show something, `next`, `list`, `solution` and `wrong`; and the command
+//! `reset`.
 
 use crate::exercises::fingerprints::Fingerprints;
 use crate::exercises::stage::Stage;
@@ -16,11 +17,11 @@ use std::path::{Path, PathBuf};
 struct Listed<'a> {
     name: &'a str,
     title: &'a str,
-    /// The shortest and the longest time, in minutes.
+    /// The shortest and the longest time in minutes.
     minutes: Option<[usize; 2]>,
     needs: &'a [String],
     chapters: &'a [String],
-    /// The number of the chapter after which the exercise can be done.
+    /// The number of the chapter after which the learner can do the exercise.
     after: Option<usize>,
     state: &'static str,
     hints_given: usize,
@@ -45,7 +46,7 @@ impl Learner {
         tasks
     }
 
-    /// `next`: prints the first exercise that is not solved.
+    /// `next`: prints the first exercise that the learner has not solved.
     pub fn next(&self) -> bool {
         let exercise = self.next_unsolved();
         let place = |exercise| self.contents.place_of(exercise).unwrap_or(usize::MAX);
@@ -66,10 +67,11 @@ impl Learner {
         true
     }
 
-    /// `next --way`: prints the first exercise of a way that is not done, and the pages that come before it.
+    /// `next --way`: prints the first exercise of a way that is not done, and the pages before that
+    /// exercise.
     ///
     /// # Errors
-    /// If there is no such way, or it names an exercise that is not there.
+    /// Returns an error if there is no such way, or if it names an exercise that does not exist.
     pub fn next_of(&self, way: &str) -> anyhow::Result<bool> {
         let ways = Ways::read(&self.workspace)?;
         let way = ways.named(way)?;
@@ -92,25 +94,26 @@ impl Learner {
         Ok(true)
     }
 
-    /// Returns whether an exercise or a task has been done. A name that there is not counts as not done.
+    /// Returns whether an exercise or a task has been done. A name that does not exist counts as
+    /// not done.
     fn has_done(&self, name: &str) -> bool {
         let exercise = self.exercises.iter().find(|exercise| exercise.short() == name);
         exercise
             .map_or_else(|| self.progress.knows("solved", name), |exercise| self.progress.is_solved(exercise))
     }
 
-    /// Returns how many exercises are done, as part of a sentence.
+    /// Returns how many exercises are done, as a part of a sentence.
     pub(super) fn done(&self) -> String {
         let done = self.exercises.iter().filter(|exercise| self.progress.is_solved(exercise)).count();
         format!("{done} of {} done", counted(self.exercises.len(), "exercise"))
     }
 
-    /// Returns the page of the book after which an exercise can be done, as part of a sentence.
+    /// Returns the page of the book after which an exercise can be done, as a part of a sentence.
     fn after(&self, exercise: &Exercise) -> Option<String> {
         self.after_page(self.contents.place_of(exercise)?)
     }
 
-    /// Returns the page with this place, as part of a sentence.
+    /// Returns the page at this place in the book, as a part of a sentence.
     pub(super) fn after_page(&self, place: usize) -> Option<String> {
         let page = self.contents.page(place)?;
         let title = page.title.replace('*', "");
@@ -121,7 +124,7 @@ impl Learner {
         })
     }
 
-    /// Returns the place of an exercise among all, and in the book.
+    /// Returns the place of an exercise among all exercises, and in the book.
     fn place(&self, exercise: &Exercise) -> String {
         let number = self.exercises.iter().position(|other| other.name == exercise.name).map_or(0, |n| n + 1);
         let place = format!("exercise {number} of {}", self.exercises.len());
@@ -162,8 +165,8 @@ impl Learner {
         say(&text);
     }
 
-    /// Returns the learner's stage: the first, as the last check found it, or the second once the first is
-    /// done.
+    /// Returns the learner's stage: the first stage, as the last check found it, or the second stage once
+    /// the first is done.
     fn stage(&self, exercise: &Exercise) -> Option<Stage> {
         let first = self.progress.first_stage(exercise)?;
         if first.is_done() && exercise.is_begun() { Stage::begin(exercise, 2) } else { Some(first) }
@@ -178,7 +181,7 @@ impl Learner {
         }
     }
 
-    /// `list`: prints all exercises and how far each is done.
+    /// `list`: prints all exercises, and the progress in each.
     pub fn list(&self, json: bool) -> anyhow::Result<bool> {
         if json {
             let listed = self.exercises.iter().map(|exercise| {
@@ -248,10 +251,11 @@ impl Learner {
         Ok(true)
     }
 
-    /// `solution`: prints the code and why it is right, after solving or when asked twice.
+    /// `solution`: prints the code and the reasons why it is right, after solving or when asked
+    /// twice.
     ///
     /// # Errors
-    /// If there is no such exercise, or its files cannot be read.
+    /// Returns an error if there is no such exercise, or if its files cannot be read.
     pub fn solution(&mut self, name: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
         if !exercise.solution().is_file() {
@@ -281,10 +285,10 @@ impl Learner {
         Ok(true)
     }
 
-    /// `wrong`: prints which property catches which mistake, after solving.
+    /// `wrong`: prints which property catches which mistake, after the exercise is solved.
     ///
     /// # Errors
-    /// If there is no such exercise, or its files cannot be read.
+    /// Returns an error if there is no such exercise, or if its files cannot be read.
     pub fn wrong(&self, name: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
         let short = exercise.short();
@@ -326,10 +330,11 @@ impl Learner {
         Ok(true)
     }
 
-    /// `reset`: puts the stub back, after a backup of the learner's answer.
+    /// `reset`: writes the stub to the learner's file, after a backup of the learner's answer.
     ///
     /// # Errors
-    /// If there is no such exercise, or a file cannot be written; in both cases nothing is lost.
+    /// Returns an error if there is no such exercise, or if a file cannot be written; in both cases
+    /// nothing is lost.
     pub fn reset(&mut self, name: Option<&str>) -> anyhow::Result<bool> {
         let exercise = self.chosen(name)?.clone();
         let stub = fs::read(exercise.stub()).with_context(|| {
@@ -354,12 +359,13 @@ impl Learner {
     }
 }
 
-/// Returns how long an exercise takes, if its README says so.
+/// Returns the time that an exercise takes, if its README gives it.
 fn minutes(exercise: &Exercise) -> String {
     exercise.minutes().map(|minutes| minutes.to_string()).unwrap_or_default()
 }
 
-/// Copies the answer to a new file beside it, and returns its path. Cargo does not look at it.
+/// Copies the answer to a new file beside it, and returns the path of the new file. Cargo ignores
+/// the new file.
 pub(super) fn back_up(exercise: &Exercise) -> anyhow::Result<PathBuf> {
     let answer = exercise.answer();
     let text = fs::read(&answer).with_context(|| format!("cannot read {}", answer.display()))?;

@@ -1,29 +1,30 @@
-//! How far a stage is done. A long exercise is cut into two stages.
+//! The progress in a stage of an exercise. A long exercise is divided into two stages.
 
 use super::check::Checked;
 use exercises_protocol::Exercise;
 use std::fmt;
 
-/// A stage, and how many of its properties hold.
+/// A stage, and the number of its properties that hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stage {
-    /// 1 or 2.
+    /// The number of the stage: 1 or 2.
     pub number: u8,
-    /// How many of its properties hold.
+    /// The number of the stage's properties that hold.
     pub holding: usize,
-    /// How many properties it has.
+    /// The number of properties of the stage.
     pub of: usize,
 }
 
 impl Stage {
-    /// Returns the stage of this number before any property holds; `None` if the exercise is not cut into
-    /// stages.
+    /// Returns the stage with this number before any property holds; returns `None` if the exercise is
+    /// not divided into stages.
     pub fn begin(exercise: &Exercise, number: u8) -> Option<Self> {
         let of = exercise.properties.iter().filter(|property| property.stage == number).count();
         exercise.second_stage.as_ref().map(|_| Self { number, holding: 0, of })
     }
 
-    /// Returns the stage of this number as a check has found it; `None` if the check has run nothing.
+    /// Returns the stage with this number as a check has found it; returns `None` if the check has
+    /// run no test.
     pub fn seen(exercise: &Exercise, number: u8, properties: &[Checked]) -> Option<Self> {
         let of_it = properties.iter().filter(|checked| checked.stage == number);
         let holding = of_it.filter(|checked| checked.holds()).count();

@@ -1,5 +1,5 @@
-//! Writes to standard output, in lines as wide as the terminal, and with the colours and signs that the
-//! terminal can show.
+//! Writes to standard output, in lines as wide as the terminal, and with the colours and characters
+//! that the terminal can show.
 
 use exercises_protocol::Terminal;
 use std::io::{self, Write};
@@ -7,17 +7,18 @@ use std::sync::OnceLock;
 
 static STDOUT: OnceLock<Terminal> = OnceLock::new();
 
-/// Returns the terminal that standard output is.
+/// Returns the terminal to which standard output is connected.
 pub(super) fn terminal() -> &'static Terminal {
     STDOUT.get_or_init(Terminal::of_stdout)
 }
 
-/// Restricts all output to ASCII. Must be called before anything is written.
+/// Restricts all output of the program to ASCII. The caller must call this function before it
+/// writes anything.
 pub fn only_ascii() {
     let _ = STDOUT.set(Terminal { ascii: true, ..Terminal::of_stdout() }); // an error if something was written before
 }
 
-/// Whether text is coloured.
+/// The style of text: coloured or plain.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     coloured: bool,
@@ -56,8 +57,8 @@ impl Style {
     }
 }
 
-/// Writes to standard output, in ASCII if the terminal can show nothing else. A closed pipe (`cargo course
-/// list | head`) is not an error.
+/// Writes to standard output, in ASCII if the terminal can show nothing else than ASCII. A closed pipe
+/// (`cargo course list | head`) is not an error.
 pub fn say(text: &str) {
     write(&terminal().show(text));
 }

@@ -1,8 +1,8 @@
-//! `wrong exNN MISTAKE --runs COUNT`: how often is a typical mistake caught, and by what?
+//! `wrong exNN MISTAKE --runs COUNT`: counts how often a typical mistake is caught, and by which
+//! property.
 //!
 //! The package `exercises-proof` compiles every wrong answer with the exercise's tests. Here one wrong answer
-//! runs several times in each mode, each time in a process of its own and, under the model, with other
-//! schedules.
+//! runs several times in each mode. Each run has a separate process and, under the model, other schedules.
 
 use crate::exercises::{Learner, cargo, catalogue, say};
 use crate::workspace::Workspace;
@@ -16,7 +16,8 @@ impl Learner {
     /// Runs a typical wrong answer `runs` times in each mode, and prints how often it was caught.
     ///
     /// # Errors
-    /// If there is no such exercise or mistake, or the wrong answers cannot be built.
+    /// Returns an error if there is no such exercise or mistake, or if the wrong answers cannot be
+    /// built.
     pub fn try_mistake(
         &self,
         name: &str,

@@ -1,7 +1,8 @@
-//! `watch`: checks whenever a learner's file is saved. At a terminal, keys give the other commands meanwhile.
+//! `watch`: checks an exercise whenever the learner saves its file. While it runs in a terminal,
+//! the user can press keys to give the other commands.
 //!
-//! It polls the files a few times a second. There are few of them, and polling works on every system and file
-//! system.
+//! The command polls the files a few times a second. There are only a few files, and polling works on every
+//! system and file system.
 
 use crate::exercises::keys::{Key, Keys};
 use crate::exercises::{Learner, catalogue, report, say};
@@ -9,13 +10,14 @@ use exercises_protocol::Exercise;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// How often the files are polled. A learner does not notice so short a delay.
+/// The interval at which the files are polled. A learner does not notice such a short delay.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// Identifies a state of a file. `None` if there is no file, as for a moment when some editors save.
+/// Identifies a state of a file. The value is `None` if there is no file, for example for a moment
+/// while some editors save.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// An exercise, and the last state of its file.
+/// An exercise, and the last known state of its file.
 struct Watched {
     exercise: Exercise,
     seen: Stamp,
@@ -26,8 +28,8 @@ impl Watched {
         Self { seen: stamp(&exercise), exercise }
     }
 
-    /// Returns whether the file was saved since the last call. Called before a check, so that what is
-    /// saved during the check is checked next.
+    /// Returns whether the file was saved since the last call. The caller calls this before a check,
+    /// so that a change that is saved during the check is checked next.
     fn was_saved(&mut self) -> bool {
         let now = stamp(&self.exercise);
         let saved = now.is_some() && now != self.seen;
@@ -39,11 +41,12 @@ impl Watched {
 }
 
 impl Learner {
-    /// `watch`: checks one exercise now and whenever its file changes; without a name, each exercise whose
-    /// file changes. Ends when the learner presses `q`, or when the process is ended.
+    /// `watch`: checks one exercise now and whenever its file changes; without a name, checks each
+    /// exercise whose file changes. The command ends when the learner presses `q`, or when the
+    /// process is ended.
     ///
     /// # Errors
-    /// If there is no such exercise.
+    /// Returns an error if there is no such exercise.
     pub fn watch(&mut self, name: Option<&str>) -> anyhow::Result<bool> {
         let mut current = match name {
             Some(name) => catalogue::named(&self.exercises, name)?.clone(),
@@ -86,7 +89,8 @@ impl Learner {
         }
     }
 
-    /// Returns the unsolved exercise that follows in the order of the course; after the last comes the first.
+    /// Returns the next unsolved exercise in the order of the course; after the last exercise the
+    /// search continues with the first.
     fn unsolved_after(&self, current: &Exercise) -> Option<&Exercise> {
         let here = self.exercises.iter().position(|exercise| exercise.name == current.name)?;
         let (before, after) = (&self.exercises[..here], &self.exercises[here + 1..]);
@@ -115,7 +119,7 @@ impl Learner {
     }
 }
 
-/// Waits for a key, until it is time to poll the files.
+/// Waits for a key, until the files must be polled again.
 fn wait(keys: Option<&Keys>) -> Option<Key> {
     if let Some(keys) = keys {
         return keys.within(EVERY);

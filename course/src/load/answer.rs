@@ -1,14 +1,14 @@
-//! Reads answers from a connection, one after the other, and classifies failures.
+//! Reads answers from a connection, one after the other, and classifies the failures.
 
 use serde::Serialize;
 use std::io::{ErrorKind, Read};
 use std::time::Instant;
 
-/// Longest head of an answer, and longest line between two chunks.
+/// The maximum length of an answer's head, and of a line between two chunks.
 const LONGEST_HEAD: usize = 64 * 1024;
 const MOST_FIELDS: usize = 100;
 
-/// Why a request got no answer.
+/// The reason why a request got no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Failure {
@@ -18,15 +18,15 @@ pub(crate) enum Failure {
     ConnectTimedOut,
     /// The connection could not be made for another reason, such as too many open files here.
     ConnectFailed,
-    /// The answer, or the rest of it, did not come in time.
+    /// The answer, or a part of it, did not arrive in time.
     TimedOut,
     /// The server reset the connection.
     Reset,
-    /// The connection was closed in place of an answer, or in the middle of one.
+    /// The connection was closed before the answer was complete.
     Closed,
-    /// The bytes were not HTTP.
+    /// The bytes that arrived were not HTTP.
     Malformed,
-    /// The run was stopped while the answer was awaited.
+    /// The run was stopped while the client was waiting for the answer.
     Stopped,
 }
 
@@ -53,21 +53,21 @@ impl Failure {
     }
 }
 
-/// A complete answer.
+/// An answer that has arrived completely.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// Head and body.
+    /// The head and the body.
     pub(crate) bytes: u64,
     /// True if the connection may be used again.
     pub(crate) stays: bool,
 }
 
-/// Where the body of an answer ends.
+/// The place where the body of an answer ends.
 enum Body {
     Sized(u64),
     Chunked,
-    /// The body ends with the connection.
+    /// The body ends when the connection ends.
     Rest,
 }
 
@@ -78,7 +78,7 @@ struct Head {
     length: usize,
 }
 
-/// The answers on one connection. `read` can have a time-out of its own.
+/// The answers that arrive on one connection. The stream `read` may have its own time-out.
 pub(crate) struct Answers<R> {
     read: R,
     buffer: Vec<u8>,
@@ -91,7 +91,7 @@ impl<R: Read> Answers<R> {
         Self { read, buffer: Vec::with_capacity(16 * 1024), used: 0, deadline: Instant::now() }
     }
 
-    /// Returns the stream, to write to it.
+    /// Returns the stream, so that the caller can write to it.
     pub(crate) fn stream(&self) -> &R {
         &self.read
     }
@@ -101,7 +101,8 @@ impl<R: Read> Answers<R> {
         self.used == self.buffer.len()
     }
 
-    /// Reads the next answer. A server that sends single bytes cannot hold this call beyond `deadline`.
+    /// Reads the next answer. A server that sends single bytes cannot block this call beyond
+    /// `deadline`.
     pub(crate) fn next(&mut self, deadline: Instant) -> Result<Answer, Failure> {
         self.deadline = deadline;
         let mut bytes = 0;
@@ -194,7 +195,7 @@ impl<R: Read> Answers<R> {
         }
     }
 
-    /// Reads more of a line or head, which must fit into the buffer as a whole.
+    /// Reads more bytes of a line or head, which must fit into the buffer completely.
     fn fill_line(&mut self) -> Result<(), Failure> {
         if self.buffer.len() - self.used > LONGEST_HEAD {
             return Err(Failure::Malformed);
@@ -202,7 +203,8 @@ impl<R: Read> Answers<R> {
         if self.fill()? == 0 { Err(Failure::Closed) } else { Ok(()) }
     }
 
-    /// Reads once, and returns how many bytes came; zero means that the server has closed.
+    /// Reads once, and returns the number of bytes; zero means that the server has closed the
+    /// connection.
     fn fill(&mut self) -> Result<usize, Failure> {
         if Instant::now() >= self.deadline {
             return Err(Failure::TimedOut);
@@ -251,7 +253,8 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Gives one byte at a time, so that an answer is cut at every place where it can be.
+    /// A reader that returns one byte at a time, so that an answer is cut at every possible
+    /// position.
     struct Bytewise<'b>(&'b [u8]);
 
     impl Read for Bytewise<'_> {

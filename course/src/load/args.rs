@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// As many sockets and threads as most systems give one process by default.
+/// The number of sockets and threads that most systems allow for one process by default.
 const MOST_CONNECTIONS: usize = 2_000;
 
 const EXAMPLES: &str = "Examples:
@@ -103,11 +103,11 @@ pub struct LoadArgs {
     pub(super) allow_remote: bool,
 }
 
-/// The load, without its target.
+/// The load, without the server to which it is sent.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Plan {
-    /// The numbers of connections, each for a run of its own. There can be several numbers of connections or
-    /// several rates, but not both.
+    /// The numbers of connections, with a separate run for each. There can be several numbers of connections
+    /// or several rates, but not both.
     pub(crate) connections: Vec<usize>,
     #[serde(rename = "duration_s", serialize_with = "seconds")]
     pub(crate) duration: Duration,
@@ -123,7 +123,7 @@ pub(crate) struct Plan {
     pub(crate) drip: Duration,
 }
 
-/// The load of one run.
+/// The load of a single run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) connections: usize,
@@ -164,7 +164,7 @@ impl LoadArgs {
 }
 
 impl Plan {
-    /// The load of each run, in the order of the runs.
+    /// Returns the load of each run, in the order of the runs.
     pub(crate) fn steps(&self) -> Vec<Step> {
         let rates = || {
             if self.rates.is_empty() { vec![None] } else { self.rates.iter().copied().map(Some).collect() }
@@ -173,7 +173,7 @@ impl Plan {
         self.connections.iter().flat_map(steps).collect()
     }
 
-    /// The parameter in which the runs differ, if there are several.
+    /// Returns the parameter in which the runs differ, if there are several runs.
     pub(crate) fn varied(&self) -> Option<Varied> {
         match (self.connections.len(), self.rates.len()) {
             (2.., _) => Some(Varied::Connections),
@@ -182,7 +182,7 @@ impl Plan {
         }
     }
 
-    /// The load in words, for the title of the results.
+    /// Returns a description of the load for the title of the results.
     pub(crate) fn text(&self) -> String {
         let connections = if let [one] = self.connections[..] {
             counted(one, "connection")

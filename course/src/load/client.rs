@@ -1,13 +1,13 @@
-//! One polite connection: it asks, waits for the answer, and asks again.
+//! One polite connection: it sends a request, waits for the answer, and sends the next request.
 //!
-//! A task of the client pool runs one `Client`, which blocks a thread, as the servers of the course do. The
-//! token of the run reaches it wherever it waits: its sleeps obey the token, and a cancel shuts its socket
-//! down.
+//! Each `Client` is run by a task of the client pool, and blocks a thread, as in the servers of the course.
+//! The token of the run ends each wait of the client: its sleeps end when the token is cancelled, and the
+//! cancellation shuts its socket down.
 //!
 //! A server may close a connection between two requests, while the client is sending the next one. As
-//! browsers do, the client then sends the request again on a new connection. It is a GET, so sending it twice
-//! does no harm. A closed connection is a failure only if the connection had answered no request yet. So each
-//! repetition follows an answer, and the repetitions end.
+//! browsers do, the client then sends the request again on a new connection. The request is a GET, so sending
+//! it twice does no harm. A closed connection is a failure only if the connection had answered no request
+//! yet. So each repetition comes after an answer, and the number of repetitions is bounded.
 
 use super::answer::{Answers, Failure};
 use super::schedule::{Schedule, Ticket};
@@ -18,7 +18,8 @@ use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How long a client pauses after a failed connection, so that a dead server is not asked in a busy loop.
+/// The time that a client pauses after a failed connection, so that it does not send requests to a
+/// dead server in a busy loop.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The settings that all polite connections of a run share.
@@ -41,13 +42,13 @@ struct Connection {
 
 struct Client<'m> {
     manner: &'m Manner,
-    /// The bytes of as many requests as are sent ahead.
+    /// The bytes of the requests that are sent ahead together.
     requests: Vec<u8>,
     connection: Option<Connection>,
     tally: Tally,
 }
 
-/// Makes requests until the schedule has no more, or the run is stopped.
+/// Sends requests until the schedule has no more, or until the run is stopped.
 pub(crate) fn run(manner: &Manner) -> Tally {
     let requests = manner.target.request(manner.keep_alive).repeat(manner.pipeline);
     let mut client = Client { manner, requests, connection: None, tally: Tally::new() };
@@ -59,8 +60,8 @@ pub(crate) fn run(manner: &Manner) -> Tally {
 }
 
 impl Client<'_> {
-    /// Waits for the next request to be due. Other requests that are due by then are sent ahead, together
-    /// with it.
+    /// Waits until the next request is due. Other requests that are due by then are sent ahead, together
+    /// with this request.
     fn next_batch(&self, batch: &mut Vec<Ticket>) -> bool {
         batch.clear();
         let Manner { schedule, stop, pipeline, .. } = self.manner;

@@ -1,7 +1,7 @@
-//! Sends load to a server, and measures how the server copes: the counterpart of the stages.
+//! Sends load to a server, and measures how the server copes with it.
 //!
-//! The clients use the subject of the course: they are tasks of a pool, with a thread each, stopped by a
-//! token.
+//! The clients use the subject of the course: they are tasks of a pool, with a thread for each, and a
+//! token stops them.
 //!
 //! ```text
 //! args ─ plan ─▶ session ─ a task per connection ─▶ client (polite) ─ answer
@@ -11,16 +11,18 @@
 //!                   └─▶ report (data, JSON), text, chart (SVG)
 //! ```
 //!
-//! What makes the numbers honest:
+//! These rules make the numbers honest:
 //!
-//! 1. With a rate, latency counts from the moment when a request was *due* ([`schedule`]), and requests that
-//!    were never sent are reported.
-//! 2. Latencies are those of answers below status 400; refusals and failures are counted, each by its kind,
-//!    and never averaged in.
-//! 3. Requests made = answers + failures, exactly. A request that is sent again on a new connection is one
-//!    request, and its latency counts from the first sending.
-//! 4. A client is a thread of this machine, with which the server must share the processors. So the figures
-//!    compare stages with each other, and say nothing about a machine that only serves.
+//! 1. With a rate, the latency of a request counts from the moment when the request was *due*
+//!    ([`schedule`]), and requests that were never sent are reported.
+//! 2. Only answers below status 400 have a latency; refusals and failures are counted by kind, and are
+//!    never part of an average.
+//! 3. The number of requests is exactly the number of answers plus the number of failures. A request that
+//!    is sent again on a new connection counts as one request, and its latency counts from the first time
+//!    that it was sent.
+//! 4. Each client is a thread of this machine, with which the server must share the processors. So the
+//!    figures only compare stages with each other, and say nothing about a machine that runs only a
+//!    server.
 
 mod answer;
 mod args;
@@ -54,19 +56,19 @@ use std::fs::File;
 use std::io::{self, Write};
 use target::Target;
 
-/// The requests of signals.
+/// The requests that signals make.
 struct Interrupt {
-    /// Cancelled by the first signal: end the load in order.
+    /// The token that the first signal cancels: the load ends gracefully.
     stop: CancelToken,
-    /// Cancelled by the second signal: end the process and its children now.
+    /// The token that the second signal cancels: the process and its children end now.
     at_once: CancelToken,
 }
 
-/// Sends the load, to one server or to stages that it starts, and prints the results.
+/// Sends the load to one server, or to stages that it starts, and prints the results.
 ///
 /// # Errors
-/// If the arguments contradict each other or name something that does not exist, a stage does not start, or
-/// no request was answered.
+/// Returns an error if the arguments contradict each other or name something that does not exist, if a
+/// stage does not start, or if no request was answered.
 pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     let plan = args.plan()?;
     let target = args.url.as_deref().map(|url| Target::parse(url, args.allow_remote)).transpose()?;
@@ -86,7 +88,7 @@ pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     };
     let report = Report { plan, setting: Setting::here(), runs };
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.text() };
-    // A reader that closes our output has seen enough.
+    // If the reader of our output closes it, the reader does not want more.
     let _ = io::stdout().write_all(text.as_bytes());
     if let Some(mut svg) = svg {
         svg.write_all(chart::svg(&report).as_bytes()).context("cannot write the picture")?;
@@ -106,8 +108,8 @@ fn measure_one(plan: &Plan, target: &Target, interrupt: &Interrupt) -> anyhow::R
     Ok(runs)
 }
 
-/// Compares stages. Each run starts its stage anew, so that threads and memory left by one run do not affect
-/// the next.
+/// Compares stages. Each run starts its stage again, so that threads and memory of one run do not affect the
+/// next.
 fn compare(
     workspace: &Workspace,
     args: &LoadArgs,

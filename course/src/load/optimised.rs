@@ -1,17 +1,18 @@
-//! Replaces this program by an optimised build of itself.
+//! Replaces this program by an optimised build of the same program.
 //!
-//! `cargo course` is built as `cargo test` builds it, not optimised, so that the book is available soon. But
-//! if the client is slower than the server, the load measures only the client. So `load` lets Cargo build
-//! this program once more, optimised and without the book and the exercises, and becomes that program.
-//! Arguments and process stay the same, so signals and the exit status need no forwarding.
+//! `cargo course` is built in the same way as by `cargo test`, without optimisation, so that the book is
+//! available soon. But if the client is slower than the server, the load measures only the client. So `load`
+//! makes Cargo build this program again, optimised and without the book and the exercises, and replaces
+//! itself by that program. The arguments and the process stay the same, so nothing has to forward signals or
+//! the exit status.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, ensure};
 use std::env;
 use std::process::{Command, Stdio};
 
-/// The environment variable that prevents the hand-over. It is set for the optimised program, and by tests,
-/// whose servers need no fast client.
+/// The environment variable that prevents the replacement. The variable is set for the optimised
+/// program, and by tests, whose servers need no fast client.
 pub const AS_BUILT: &str = "COURSE_LOAD_AS_BUILT";
 
 /// Returns whether this program is too slow to send the load.
@@ -19,10 +20,11 @@ pub(super) fn is_needed() -> bool {
     cfg!(debug_assertions) && env::var_os(AS_BUILT).is_none()
 }
 
-/// Builds the optimised program and becomes it. Returns only after a failure.
+/// Builds the optimised program and replaces the process by it. The function returns only after a
+/// failure.
 ///
 /// # Errors
-/// If the optimised program cannot be built or started.
+/// Returns an error if the optimised program cannot be built or started.
 pub(super) fn take_over(workspace: &Workspace) -> anyhow::Result<()> {
     let program = workspace.target().join("release").join(format!("course{}", env::consts::EXE_SUFFIX));
     if !program.is_file() {
@@ -48,7 +50,8 @@ fn become_it(client: &mut Command) -> anyhow::Result<()> {
     Err(client.exec().into())
 }
 
-/// Runs the client and exits with its status. Ctrl-C goes to both processes, and the client ends in order.
+/// Runs the client and exits with its status. Ctrl-C goes to both processes, and the client ends
+/// gracefully.
 #[cfg(not(unix))]
 fn become_it(client: &mut Command) -> anyhow::Result<()> {
     command_line::on_signals(|_| ())?;

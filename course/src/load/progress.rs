@@ -1,4 +1,4 @@
-//! The progress line of a run. It is written only to a terminal.
+//! Shows a progress line during a run. The line is written only to a terminal.
 
 use super::args::Plan;
 use command_line::ProgressLine;
@@ -16,7 +16,7 @@ impl Progress {
         Progress { planned: plan.duration, line, before: (Duration::ZERO, 0) }
     }
 
-    /// Shows answers and failures since the beginning, and the rate since the last line.
+    /// Shows the answers and failures since the beginning, and the rate since the previous line.
     pub(crate) fn show(&mut self, elapsed: Duration, (answered, failed): (u64, u64)) {
         let (before, answered_before) = self.before;
         self.before = (elapsed, answered);

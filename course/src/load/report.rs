@@ -1,4 +1,4 @@
-//! The results as data, which is also the JSON.
+//! The results as data, from which the JSON is made.
 
 use super::answer::Failure;
 use super::args::{Plan, Step, Varied};
@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, SystemTime};
 use std::{env, thread};
 
-/// Everything that one command measured.
+/// All results that one command has measured.
 #[derive(Serialize)]
 pub(crate) struct Report {
     pub(crate) plan: Plan,
@@ -18,7 +18,7 @@ pub(crate) struct Report {
     pub(crate) runs: Vec<Run>,
 }
 
-/// Place and time of the measurement, without which the numbers mean nothing.
+/// The place and time of the measurement, without which the numbers mean nothing.
 #[derive(Serialize)]
 pub(crate) struct Setting {
     pub(crate) date: String,
@@ -26,18 +26,18 @@ pub(crate) struct Setting {
     pub(crate) system: String,
 }
 
-/// The results of one run: one server, one number of connections, one rate.
+/// The results of one run, with one server, one number of connections and one rate.
 #[derive(Serialize)]
 pub(crate) struct Run {
-    /// The stage, if `load` started it.
+    /// The name of the stage, if `load` started it.
     pub(crate) stage: Option<String>,
     pub(crate) url: String,
     pub(crate) connections: usize,
     pub(crate) rate: Option<f64>,
     pub(crate) elapsed_s: f64,
-    /// Answers of any status.
+    /// The number of answers with any status.
     pub(crate) answered: u64,
-    /// Answers below status 400, and their number per second.
+    /// The number of answers below status 400, and their number per second.
     pub(crate) succeeded: u64,
     pub(crate) per_second: f64,
     pub(crate) bytes: u64,
@@ -46,18 +46,18 @@ pub(crate) struct Run {
     pub(crate) failed: u64,
     pub(crate) failures: BTreeMap<Failure, u64>,
     pub(crate) sent_again: u64,
-    /// Requests that were due at the rate, and not sent before the end.
+    /// The number of requests that were due at the rate, but were not sent before the end.
     pub(crate) never_sent: u64,
     pub(crate) rude: Vec<RudeFate>,
-    /// The stage's processor time during the run, per answer.
+    /// The processor time of the stage during the run, per answer.
     pub(crate) server_cpu_us_per_answer: Option<f64>,
-    /// The stage's peak memory.
+    /// The peak memory of the stage.
     pub(crate) server_memory_kib: Option<u64>,
     pub(crate) interrupted: bool,
     pub(crate) remark: Option<String>,
 }
 
-/// Latencies of answers below status 400, in microseconds.
+/// The latencies of answers below status 400, in microseconds.
 #[derive(Clone, Copy, Serialize)]
 pub(crate) struct Latency {
     pub(crate) min: u64,
@@ -116,8 +116,8 @@ impl Run {
         }
     }
 
-    /// The processor time that the stage used during the run. Systems count it in hundredths of a second, so
-    /// a time of only a few ticks is not reported.
+    /// The processor time that the stage used during the run. Systems count the processor time in hundredths
+    /// of a second, so a time of only a few hundredths is not reported.
     pub(crate) fn used(&mut self, cpu: Option<Duration>) {
         const LEAST: Duration = Duration::from_millis(30);
         let per_answer = |cpu: Duration| cpu.as_secs_f64() * 1e6 / self.answered as f64;
@@ -128,7 +128,8 @@ impl Run {
         self.stage.as_deref().unwrap_or(&self.url)
     }
 
-    /// The value of the parameter in which this run differs from other runs at the same server.
+    /// Returns the value of the parameter in which this run differs from other runs with the same
+    /// server.
     pub(crate) fn at(&self, varied: Varied) -> f64 {
         match varied {
             Varied::Connections => self.connections as f64,
@@ -136,20 +137,20 @@ impl Run {
         }
     }
 
-    /// The fraction of all requests, made or due, that did not succeed.
+    /// Returns the fraction of all requests, sent or due, that did not succeed.
     pub(crate) fn part_not_served(&self) -> f64 {
         let all = self.answered + self.failed + self.never_sent;
         (all - self.succeeded) as f64 / all.max(1) as f64
     }
 
-    /// Answers of status 400 and above.
+    /// Returns the number of answers with status 400 and above.
     pub(crate) fn refused(&self) -> u64 {
         self.answered - self.succeeded
     }
 }
 
 impl Report {
-    /// The request, with the server if there is only one.
+    /// Returns the request, with the server if there is only one.
     pub(crate) fn title(&self) -> String {
         match &self.runs[..] {
             [only] => format!("{}: {}", only.name(), self.plan.text()),
@@ -159,7 +160,7 @@ impl Report {
 }
 
 impl Setting {
-    /// The place and time of a measurement on this machine, now.
+    /// Returns the place and time of a measurement on this machine, now.
     pub(crate) fn here() -> Setting {
         Setting {
             date: httpdate::fmt_http_date(SystemTime::now()),
@@ -174,7 +175,7 @@ impl Setting {
     }
 }
 
-/// A time for people: three digits and a unit.
+/// Formats a time for people, with three digits and a unit.
 pub(crate) fn time(microseconds: u64) -> String {
     let value = microseconds as f64;
     let (value, unit) = match microseconds {

@@ -1,7 +1,8 @@
-//! Misbehaving clients, as every public server meets them.
+//! Misbehaving clients, which every public server must expect.
 //!
-//! Each connects, misbehaves in its way until the server ends the connection, and connects again. The results
-//! are the effect on the polite clients and, for each kind, how and how soon the server got rid of it.
+//! Each client connects, misbehaves until the server ends the connection, and connects again. The results
+//! show the effect on the polite clients. For each kind of misbehaviour, they show how and how soon the
+//! server ended the connections.
 
 use super::target::Target;
 use clap::ValueEnum;
@@ -12,13 +13,13 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How long a client waits for a connection, and the longest pause after each connection. The pause keeps
-/// clients that are thrown out at once from connecting thousands of times a second.
+/// The time that a client waits for a connection, and the longest pause after each connection. The pause
+/// prevents clients whose connections are closed at once from connecting thousands of times a second.
 const CONNECT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How often a blocked read or write checks whether the run is over. On most systems the shutdown of the
-/// socket wakes it at once; this check is for the other systems.
+/// The interval at which a blocked read or write checks whether the run is over. On most systems the
+/// shutdown of the socket wakes the thread at once; this check is for the other systems.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// A way to misbehave.
@@ -52,21 +53,21 @@ impl Rudeness {
     }
 }
 
-/// The ends of the connections of one kind.
+/// The ways in which the connections of one kind ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Fate {
     pub(crate) connections: u64,
-    /// No connection could be made.
+    /// The client could make no connection.
     pub(crate) refused: u64,
-    /// The server sent something before the end, even if it was only the reason for closing.
+    /// The server sent something before the end, even if this was only the reason for closing.
     pub(crate) answered: u64,
-    /// Ended by the server.
+    /// The server ended the connection.
     pub(crate) ended_by_server: u64,
-    /// Ended by the client, which was done.
+    /// The client ended the connection, because it had finished.
     pub(crate) ended_by_client: u64,
-    /// Still there when the run was over.
+    /// The connection was still open when the run was over.
     pub(crate) held_to_the_end: u64,
-    /// How long the server held the longest of them, in milliseconds.
+    /// The longest time that the server held such a connection, in milliseconds.
     pub(crate) longest_ms: u64,
 }
 
@@ -88,7 +89,7 @@ enum End {
     Run,
 }
 
-/// One rude client.
+/// One client that misbehaves.
 pub(crate) struct Rude {
     pub(crate) kind: Rudeness,
     pub(crate) target: Target,
@@ -98,7 +99,7 @@ pub(crate) struct Rude {
 }
 
 impl Rude {
-    /// Misbehaves until the run is stopped.
+    /// Misbehaves until the run is stopped by the token.
     pub(crate) fn run(&self) -> Fate {
         let mut fate = Fate::default();
         while !self.stop.is_cancelled() {
@@ -120,7 +121,7 @@ impl Rude {
         let mut answered = false;
         let end = self.misbehave(stream.get_ref(), &mut answered);
         fate.answered += u64::from(answered);
-        // A socket that the cancel has shut down looks as if the server had closed it.
+        // A socket that the cancellation has shut down looks as if the server had closed it.
         match if self.stop.is_cancelled() { End::Run } else { end } {
             End::Server => fate.ended_by_server += 1,
             End::Client => fate.ended_by_client += 1,
@@ -151,7 +152,7 @@ impl Rude {
         self.listen(stream, answered)
     }
 
-    /// Reads until the server closes.
+    /// Reads until the server closes the connection.
     fn listen(&self, mut stream: &TcpStream, answered: &mut bool) -> End {
         let mut buffer = [0; 4096];
         while !self.stop.is_cancelled() {
@@ -165,7 +166,8 @@ impl Rude {
         End::Run
     }
 
-    /// Sends requests and never reads. At last the server, whose answers are stuck, reads no more requests.
+    /// Sends requests and never reads the answers. In the end the server reads no more requests,
+    /// because it cannot send its answers.
     fn never_read(&self, mut stream: &TcpStream, requests: &[u8]) -> End {
         let mut sent = 0;
         while !self.stop.is_cancelled() {

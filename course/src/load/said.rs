@@ -1,11 +1,11 @@
 //! The lines that a stage writes to standard error.
 //!
-//! Each line becomes an event of the target [`STAGE`]. The first lines are also kept for the message about a
-//! stage that does not start.
+//! Each line becomes an event of the target [`STAGE`]. The first lines are also kept, for the message about
+//! a stage that does not start.
 //!
 //! A stage must not wait for room in this pipe: a write to a full pipe would be part of its latencies. So the
-//! reader of the pipe waits only for the stage. The log service either takes a line, or drops and counts it
-//! (see [`crate::log`]).
+//! thread that reads the pipe waits only for the stage. The log service either accepts a line, or drops and
+//! counts it (see [`crate::log`]).
 
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc;
@@ -13,23 +13,24 @@ use std::thread;
 use std::time::Duration;
 use tracing::info;
 
-/// The target of the events from stages.
+/// The target of the events that come from stages.
 pub(crate) const STAGE: &str = "course::stage";
 
-/// How many bytes of a stage's first lines are kept.
+/// The number of bytes of a stage's first lines that are kept.
 const KEPT: usize = 4096;
 
-/// The longest event, in bytes. A longer line becomes several events.
+/// The maximum length of an event, in bytes. A line that is longer becomes several events.
 const LONGEST: u64 = 4096;
 
-/// How long to wait for a stage's last lines after its end. A child of the stage can hold the pipe open.
+/// The time to wait for a stage's last lines after its end. A child process of the stage can keep
+/// the pipe open.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// A stage's standard error, read by a thread of its own until the pipe is closed.
+/// A stage's standard error, which a separate thread reads until the pipe is closed.
 pub(crate) struct Said(mpsc::Receiver<String>);
 
 impl Said {
-    /// Begins to read the standard error of the stage of this name.
+    /// Begins to read the standard error of the stage with this name.
     pub(crate) fn by(stage: &str, stderr: impl Read + Send + 'static) -> Said {
         let (tell, said) = mpsc::channel();
         let stage = stage.to_owned();
@@ -39,7 +40,7 @@ impl Said {
         Said(said)
     }
 
-    /// The first lines. Called when the stage has ended.
+    /// Returns the first lines of the stage. The caller calls this when the stage has ended.
     pub(crate) fn beginning(&self) -> String {
         self.0.recv_timeout(LAST_LINES).unwrap_or_default()
     }
@@ -86,7 +87,7 @@ mod tests {
         }
     }
 
-    /// The events of a text, and the part of it that is kept.
+    /// Returns the events of a text, and the part of the text that is kept.
     fn read_all(said: &[u8]) -> (Vec<String>, String) {
         let lines = Lines::default();
         let registry = tracing_subscriber::registry().with(lines.clone());

@@ -1,18 +1,19 @@
-//! When the next request is due, and when the run is over.
+//! Decides when the next request is due, and when the run is over.
 //!
-//! Without a rate the loop is *closed*: a connection asks again as soon as it has its answer. Such a load is
-//! polite to a server in trouble. While the server stalls, no client asks, so few requests see the stall: in
-//! a stall of a second each connection has one slow answer, while independent users would have sent requests
-//! for all of that second. That is *coordinated omission*.
+//! Without a rate the loop is *closed*: a connection sends a new request as soon as it has its answer. Such
+//! a load goes easy on a server in trouble. While the server stalls, no client sends a request, so few
+//! requests notice the stall. In a stall of a second each connection has one slow answer, while independent
+//! users would have sent requests during the whole second. This effect is called *coordinated omission*.
 //!
-//! With a rate the loop is *open*: request n is due at n / rate, whatever happened to those before it. If no
-//! connection is free then, the next free one sends it late, and its wait is part of its latency, as it would
-//! be for a visitor. Requests that were due and could not be sent before the end are counted.
+//! With a rate the loop is *open*: request n is due at n / rate, whatever happened to earlier requests. If no
+//! connection is free at that time, the next free connection sends the request late. The wait is part of the
+//! request's latency, as it would be for a user. Requests that were due and could not be sent before the end
+//! of the run are counted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Hands out the requests of a run to its connections.
+/// Distributes the requests of a run to its connections.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     start: Instant,
@@ -22,11 +23,11 @@ pub(crate) struct Schedule {
     taken: AtomicU64,
 }
 
-/// One request, for the client that takes it.
+/// One request, for the client that sends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
-    /// The moment from which its latency counts. With a rate, this moment can be in the future; then the
-    /// client waits for it.
+    /// The moment from which the request's latency counts. With a rate, this moment can be in the
+    /// future; in that case the client waits for it.
     pub(crate) due: Instant,
 }
 
@@ -35,12 +36,12 @@ impl Schedule {
         Schedule { start, end: start + duration, most, rate, taken: AtomicU64::new(0) }
     }
 
-    /// The next request, or `None` when the run is over.
+    /// Returns the next request, or `None` when the run is over.
     pub(crate) fn take(&self) -> Option<Ticket> {
         self.take_if(|_| true)
     }
 
-    /// The next request if it is due by now.
+    /// Returns the next request if it is due already.
     pub(crate) fn take_due(&self) -> Option<Ticket> {
         let now = Instant::now();
         self.take_if(|due| due <= now)
@@ -55,7 +56,7 @@ impl Schedule {
             if number >= self.most || now >= self.end || due >= self.end || !wanted(due) {
                 return None;
             }
-            // Relaxed: the number is all that is shared.
+            // Relaxed: the threads share only this number.
             match self.taken.compare_exchange_weak(number, number + 1, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Some(Ticket { due }),
                 Err(current) => number = current,
@@ -63,7 +64,8 @@ impl Schedule {
         }
     }
 
-    /// How many requests were due by `now` (or the end, if that came first) and not taken.
+    /// Returns the number of requests that were due by `now` (or by the end, if that came first)
+    /// and were not sent.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -1,8 +1,8 @@
-//! One run: the clients are tasks of two pools, and both pools end in order.
+//! One run: the clients are tasks of two pools, and both pools end gracefully.
 //!
 //! The polite clients end by themselves when the schedule has no more requests. Their pool is shut down at
-//! once, which lets them finish. The rude clients would go on for ever, so their token is cancelled then. A
-//! signal cancels the parent token of both.
+//! once, which lets the clients finish. The rude clients would continue forever, so their token is
+//! cancelled then. A signal cancels the parent token of both pools.
 
 use super::args::{Plan, Step};
 use super::client::{self, Manner};
@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 
 const LOOK: Duration = Duration::from_millis(200);
 
-/// The measurements of a run.
+/// The results that a run has measured.
 pub(crate) struct Measured {
-    /// The time from the start to the planned end, or to the last answer if that came later; shorter if the
-    /// requests ran out.
+    /// The time from the start to the planned end, or to the last answer if that came later. The time is
+    /// shorter if there were no more requests.
     pub(crate) elapsed: Duration,
     pub(crate) tally: Tally,
     pub(crate) never_sent: u64,
@@ -29,11 +29,11 @@ pub(crate) struct Measured {
     pub(crate) interrupted: bool,
 }
 
-/// Carries out one step of the plan.
+/// Carries out one step of the plan, which is a run.
 ///
 /// # Blocking
-/// Blocks until the planned end, and then until every request is answered or given up. Returns early when
-/// `stop` is cancelled.
+/// Blocks until the planned end, and then until every request is answered or has failed. Returns early
+/// when `stop` is cancelled.
 pub(crate) fn measure(
     plan: &Plan,
     Step { connections, rate }: Step,
@@ -43,8 +43,8 @@ pub(crate) fn measure(
     let rude_clients: usize = plan.rude.iter().map(|(_, count)| count).sum();
     let rude_pool = pool(rude_clients, "rude")?;
     let polite_pool = pool(connections, "polite")?;
-    // Declared after the pools, so dropped before them: after a failure below they have no client to wait
-    // for.
+    // Declared after the pools, and so dropped before them: after a failure below, the pools have no
+    // client to wait for.
     let run = CancelOnDrop(stop.child());
     let rude_stop = run.0.child();
 
@@ -100,8 +100,8 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// A pool whose threads have all started: a client that waits in its queue would be counted as a connection
-/// and have none.
+/// Returns a pool whose threads have all started: a client that waits in the pool's queue would be counted
+/// as a connection and have none.
 fn pool(threads: usize, name: &str) -> anyhow::Result<ThreadPoolExecutor> {
     let pool = ThreadPoolExecutor::builder().threads(threads.max(1)).name(name).build()?;
     let started = pool.prestart_all_core_threads();

@@ -1,4 +1,5 @@
-//! A stage of the course as a process of ours: built, started on a free port, and ended when it is dropped.
+//! A stage of the course as a child process: it is built, started on a free port, and ended when
+//! this value is dropped.
 
 use super::Interrupt;
 use super::said::{STAGE, Said};
@@ -19,7 +20,7 @@ use std::thread;
 use std::time::Duration;
 use tracing::{info, warn};
 
-/// How long a stage may take to say where it listens.
+/// The time that a stage may take until it prints its address.
 const START: Duration = Duration::from_secs(10);
 
 pub(crate) struct Stage {
@@ -30,7 +31,7 @@ pub(crate) struct Stage {
     _killed_by_second_signal: Registration,
 }
 
-/// A stage to start, and its own flags, in addition to those that all stages get.
+/// A stage to start, and its own flags, in addition to the flags that all stages get.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     name: String,
@@ -54,7 +55,7 @@ impl Display for Wanted {
     }
 }
 
-/// Builds the stages that are missing or out of date; Cargo knows which.
+/// Builds the stages that are missing or out of date; Cargo decides which.
 pub(crate) fn build(workspace: &Workspace, stages: &[Wanted]) -> anyhow::Result<()> {
     let mut names: Vec<_> = stages.iter().map(|stage| &stage.name).collect();
     names.dedup();
@@ -145,33 +146,34 @@ impl Stage {
         Ok(Stage { addr, child, said, name, _killed_by_second_signal: killed_by_second_signal })
     }
 
-    /// How the stage ended, if it ended by itself.
+    /// Returns how the stage ended, if it ended by itself.
     pub(crate) fn died(&self) -> Option<String> {
         let status = self.child.lock().try_wait().ok().flatten()?;
         warn!(target: STAGE, stage = self.name, "ended by itself: {status}");
         Some(format!("the stage ended by itself ({status})"))
     }
 
-    /// How much processor time the stage has used, where the system reports it.
+    /// Returns how much processor time the stage has used, if the system reports this.
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
         cpu_time(self.child.lock().id())
     }
 
-    /// The largest amount of memory that the stage has had, where the system reports it.
+    /// Returns the largest amount of memory that the stage has had, if the system reports this.
     pub(crate) fn most_memory_kib(&self) -> Option<u64> {
         most_memory_kib(self.child.lock().id())
     }
 }
 
 impl Drop for Stage {
-    /// Ends the stage. Its last lines go to the log.
+    /// Ends the stage process. The last lines of the stage go to the log.
     fn drop(&mut self) {
         self.child.kill();
         self.said.beginning();
     }
 }
 
-/// The process, shared by its owner and the handler of a second signal, both of which can end it.
+/// The process of a stage. Its owner and the handler of a second signal share it, and both can end
+/// it.
 #[derive(Clone)]
 struct Running(Arc<Mutex<Child>>);
 
@@ -180,15 +182,15 @@ impl Running {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Kills the process and waits for its end, which comes soon after a kill.
+    /// Kills the process and waits for its end, which comes soon after the kill.
     fn kill(&self) {
         let mut child = self.lock();
         let _ = child.kill().and_then(|()| child.wait());
     }
 }
 
-/// Ctrl-C at a terminal goes to a whole group of processes. The user means the load, which ends in order and
-/// then ends the stage; a stage that ended first would look as if it had failed.
+/// Ctrl-C at a terminal goes to a whole process group. The user wants to end the load, which ends
+/// gracefully and then ends the stage. A stage that ended first would look as if it had failed.
 #[cfg(unix)]
 fn own_group(command: &mut Command) {
     use std::os::unix::process::CommandExt;
@@ -217,11 +219,12 @@ fn drain(mut from: impl Read) {
 
 #[cfg(target_os = "linux")]
 fn cpu_time(process: u32) -> Option<Duration> {
-    /// The kernel's unit of processor time in `/proc`, on every architecture: a hundredth of a second.
+    /// The unit of processor time that the kernel uses in `/proc`, on every architecture: a
+    /// hundredth of a second.
     const TICK: Duration = Duration::from_millis(10);
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program, in brackets, may contain any characters. User and system time are fields 14
-    // and 15.
+    // The name of the program, in brackets, may contain any character. The user time and the system time
+    // are fields 14 and 15.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     let (user, system): (u32, u32) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
     Some(TICK * (user + system))

@@ -1,4 +1,4 @@
-//! Counts of the connections' answers and failures.
+//! Counts the connections' answers and failures.
 
 use super::answer::{Answer, Failure};
 use hdrhistogram::Histogram;
@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// The counts of one connection, or the sums of all.
+/// The counts of one connection, or the sums over all connections.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    /// Latencies of answers below status 400, in microseconds. Refusals are left out, since a quick refusal
-    /// does not make a server fast.
+    /// The latencies of answers below status 400, in microseconds. Refusals are not included, because a
+    /// quick refusal does not make a server fast.
     pub(crate) latency: Histogram<u64>,
     pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) failures: BTreeMap<Failure, u64>,
     pub(crate) bytes: u64,
-    /// Requests that were sent again, because the server had closed the connection between two requests,
-    /// which is allowed.
+    /// The number of requests that were sent again because the server had closed the connection between
+    /// two requests, which is allowed.
     pub(crate) retries: u64,
     pub(crate) last_answer: Option<Instant>,
 }
@@ -39,7 +39,8 @@ impl Tally {
         self.last_answer = Some(now);
         if answer.status < 400 {
             let microseconds = now.saturating_duration_since(due).as_micros();
-            // The histogram grows as needed; a value beyond 64 bits would be half a million years.
+            // The histogram grows as needed; a value of more than 64 bits would be half a million
+            // years.
             let _ = self.latency.record(u64::try_from(microseconds).unwrap_or(u64::MAX));
         }
     }
@@ -61,12 +62,12 @@ impl Tally {
         self.last_answer = self.last_answer.max(other.last_answer);
     }
 
-    /// Answers of any status.
+    /// The number of answers with any status.
     pub(crate) fn answered(&self) -> u64 {
         self.statuses.values().sum()
     }
 
-    /// Answers below status 400.
+    /// The number of answers below status 400.
     pub(crate) fn successes(&self) -> u64 {
         self.latency.len()
     }
@@ -76,7 +77,8 @@ impl Tally {
     }
 }
 
-/// Counts that can be read during the run. Relaxed: the counts order nothing.
+/// The counts that can be read during the run. Relaxed: the counts are only numbers, and order no
+/// other data.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     answered: AtomicU64,
@@ -92,7 +94,7 @@ impl Live {
         self.failed.fetch_add(requests as u64, Ordering::Relaxed);
     }
 
-    /// Answers and failures so far.
+    /// The number of answers and failures so far.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.answered.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
     }

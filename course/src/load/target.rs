@@ -4,18 +4,18 @@ use anyhow::{Context, bail, ensure};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// A longer request would fill the socket's buffers when many are sent ahead, and servers refuse such
-/// requests anyway.
+/// A longer request would fill the socket's buffers when many requests are sent ahead, and servers
+/// refuse such requests anyway.
 const LONGEST: usize = 2_000;
 
-/// How long a server may take to accept one connection before any load is sent.
+/// The time that a server may take to accept one connection before any load is sent.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// A server, and the path that is requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) addr: SocketAddr,
-    /// The host and port as they were typed: what goes into `Host`.
+    /// The host and port as the user typed them, which become the value of `Host`.
     authority: String,
     path: String,
 }
@@ -23,8 +23,8 @@ pub(crate) struct Target {
 impl Target {
     /// Parses `http://HOST[:PORT][/PATH]`, and resolves the host.
     ///
-    /// Load on another machine needs `allow_remote`: a typing error must not take down another owner's
-    /// server.
+    /// Load on another machine needs `allow_remote`, so that a typing error does not take down another
+    /// owner's server.
     pub(crate) fn parse(url: &str, allow_remote: bool) -> anyhow::Result<Target> {
         let rest = match url.split_once("://") {
             Some(("http", rest)) => rest,
@@ -55,7 +55,7 @@ impl Target {
         Ok(Target { addr, authority: authority.to_owned(), path: format!("{slash}{path}") })
     }
 
-    /// The target for a stage that `load` has started.
+    /// Makes the target for a stage that `load` has started.
     pub(crate) fn at(addr: SocketAddr, path: &str) -> anyhow::Result<Target> {
         ensure!(
             path.starts_with('/'),
@@ -76,7 +76,7 @@ impl Target {
         format!("http://{}{}", self.authority, self.path)
     }
 
-    /// The bytes of the request.
+    /// Returns the bytes of the request.
     pub(crate) fn request(&self, keep_alive: bool) -> Vec<u8> {
         let connection = if keep_alive { "" } else { "Connection: close\r\n" };
         format!("GET {} HTTP/1.1\r\nHost: {}\r\n{connection}\r\n", self.path, self.authority).into_bytes()

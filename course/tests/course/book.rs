@@ -1,9 +1,9 @@
-//! `cargo course book build`.
+//! Tests the command `cargo course book build`.
 
 use crate::fixture::{Project, course, stderr, stdout};
 use std::fs;
 
-/// Runs `book build` on a faulty project, and returns its message.
+/// Runs `book build` on a project with a fault, and returns its message.
 fn complaint(project: &Project) -> String {
     let output = project.course(&["book", "build"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
@@ -22,7 +22,7 @@ fn a_listing_is_taken_from_the_code() {
     assert!(!page.contains("ANCHOR"), "{page}");
 }
 
-/// The book is built again only after a change, which may be in a file that a page includes.
+/// The book is built again only after a change; the change may be in a file that a page includes.
 #[test]
 fn a_book_is_built_again_only_when_something_has_changed() {
     let project = Project::new();
@@ -73,7 +73,8 @@ fn a_project_without_a_book_says_so() {
 #[test]
 fn a_target_directory_that_cannot_be_written_says_what_to_do() {
     let project = Project::new();
-    // There is a file where the directory should be, because permission bits would not stop root.
+    // A file stands in place of the directory, because permission bits would not stop the
+    // superuser.
     project.write("target", "");
     let complaint = complaint(&project);
     assert!(complaint.contains("cannot write the book to"), "{complaint}");

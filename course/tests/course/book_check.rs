@@ -1,4 +1,4 @@
-//! `cargo course book check`, on books with one fault each.
+//! Tests `cargo course book check` with books that have one fault each.
 
 use crate::fixture::{Project, course, stderr, stdout};
 use std::fs;
@@ -69,8 +69,8 @@ fn each_kind_of_fault_is_found() {
     }
 }
 
-/// With another target directory there can still be a copy of the project below `target`, which Cargo has not
-/// marked.
+/// With another target directory, there can still be a copy of the project below `target`, and Cargo has not
+/// marked that directory.
 #[test]
 fn what_was_built_is_no_part_of_the_project() {
     let (project, elsewhere) = (Project::new(), tempfile::tempdir().unwrap());
@@ -168,7 +168,7 @@ mod record {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// A book that shows what `printf` prints.
+    /// Makes a book that shows the output of `printf`.
     fn project(printed: &str) -> Project {
         let project = Project::new();
         let command = format!("printf '{printed}'");
@@ -232,8 +232,8 @@ mod record {
         assert_eq!(fs::read_to_string(project.path("book/src/transcripts/out.txt")).unwrap(), "fast\n");
     }
 
-    /// Compilation must not count against a command's time limit. The stand-in for Cargo runs only programs
-    /// that it has built.
+    /// The time limit of a command must not include compilation. The program that stands in for Cargo runs
+    /// only programs that it has built.
     #[test]
     fn programs_are_built_before_they_are_run() {
         let project = project("");
@@ -252,7 +252,7 @@ mod record {
         assert_eq!(recorded, "build --quiet --bin ready\n");
     }
 
-    /// The client has its answer before the server logs the line about it.
+    /// The client gets its answer before the server logs the line about the answer.
     #[test]
     fn what_a_server_logs_after_the_last_answer_is_kept() {
         let project = project("");
@@ -279,7 +279,8 @@ mod record {
         assert!(said.contains("names no transcript `gone.txt`"), "{said}");
     }
 
-    /// Output and picture of a measurement differ each time; either both are kept or neither.
+    /// The output and the picture of a measurement differ each time; either both are kept, or both
+    /// are replaced.
     #[test]
     fn a_picture_is_replaced_together_with_its_transcript() {
         let project = project("measured");

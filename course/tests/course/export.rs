@@ -1,4 +1,4 @@
-//! The copy for students. `judging.rs` has an answer judged in it.
+//! Tests the copy for students. The tests in `judging.rs` judge an answer in such a copy.
 
 use crate::fixture::{Project, course, stderr, stdout};
 use std::fs;
@@ -7,7 +7,8 @@ use std::process::{Command, Output};
 
 const EX01: &str = "exercises/ex01-worker-pool";
 
-/// A project that Git tracks. The test of an inbox judges the answers to another exercise.
+/// Makes a project that Git tracks. The exercise about the test of an inbox judges the answers to
+/// another exercise.
 fn cloned() -> Project {
     let project = Project::with_exercises();
     project.write(".gitignore", "/target\n/progress.txt\n");
@@ -34,7 +35,7 @@ fn export(project: &Project, to: &Path) -> Output {
     project.course(&["export", "--student", to.to_str().unwrap()]).output().unwrap()
 }
 
-/// All files below a folder, as paths from it.
+/// Returns all files below a folder, as paths relative to it.
 fn files(below: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
@@ -116,8 +117,8 @@ fn in_a_copy_the_commands_that_give_help_work_and_the_others_say_that_there_is_n
     }
 }
 
-/// The real project: its book can be built without the answers, and Cargo accepts its manifests and its lock
-/// file. A copy of the project without its history cannot be exported.
+/// Tests the real project: its book can be built without the answers, and Cargo accepts its manifests and
+/// its lock file. A copy of the project without its history cannot be exported.
 #[test]
 fn the_copy_of_this_project_is_whole() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

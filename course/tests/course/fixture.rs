@@ -1,11 +1,11 @@
-//! A small project to run the program on, which a test can break as it likes.
+//! A small project on which the program runs, and in which a test can make any change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A project with a book of two pages and one listing, and a target directory of its own.
+/// Makes a project with a book of two pages and one listing, and a separate target directory.
 pub(crate) struct Project {
     dir: TempDir,
 }
@@ -23,8 +23,9 @@ impl Project {
         project
     }
 
-    /// A project with a copy of this project's exercises. All exercises but ex01 lack the wrong answers and
-    /// the additional right ones, which are most of the lines and which no test uses.
+    /// Makes a project with a copy of this project's exercises. Only ex01 has its wrong answers and
+    /// additional right answers: these are most of the lines, and no test uses those of other
+    /// exercises.
     pub(crate) fn with_exercises() -> Self {
         let project = Self::new();
         let exercises = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exercises");
@@ -38,7 +39,7 @@ impl Project {
                     &["wrong", "wrong.diff", "right"]
                 };
                 copy(&folder, &project.path("exercises").join(name), left_out);
-                // Whatever the learner has written there, the copy has the stub.
+                // The copy contains the stub, whatever the learner has written in the file.
                 let copied = project.path("exercises").join(name);
                 fs::copy(copied.join("stub/exercise.rs"), copied.join("src/exercise.rs")).unwrap();
             }
@@ -46,7 +47,7 @@ impl Project {
         project
     }
 
-    /// A project with the programs in which the learner is the scheduler.
+    /// Makes a project with the programs in which the learner is the scheduler.
     pub(crate) fn with_programs() -> Self {
         let project = Self::with_exercises();
         let exercises = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exercises");
@@ -65,13 +66,13 @@ impl Project {
         self.dir.path().join(path)
     }
 
-    /// The program, about to run on this project.
+    /// Returns the program, ready to run on this project.
     pub(crate) fn course(&self, arguments: &[&str]) -> Command {
         course(&self.path("target"), arguments, self.dir.path())
     }
 }
 
-/// The program, about to run on the project in `root`.
+/// Returns the program, ready to run on the project in `root`.
 pub(crate) fn course(target: &Path, arguments: &[&str], root: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_course"));
     command.args(arguments).arg("--workspace").arg(root).env("CARGO_TARGET_DIR", target);

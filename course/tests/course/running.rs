@@ -1,4 +1,5 @@
-//! A running course server, and a client for it. Every wait has a deadline.
+//! A running course server, and a client that connects to it. Every wait in this module has a
+//! deadline.
 
 use crate::fixture::Project;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// `cargo course` on a project, ended when it is dropped.
+/// A `cargo course` process for a project, which is ended when this value is dropped.
 pub(crate) struct Running {
     pub(crate) project: Project,
     child: Child,
@@ -41,7 +42,7 @@ impl Running {
         self.addr.port()
     }
 
-    /// Sends a request and leaves the answer for [`answer`](Self::answer) to read.
+    /// Sends a request; [`answer`](Self::answer) reads the answer later.
     pub(crate) fn start_get(&self, path: &str) -> TcpStream {
         self.send(path, "Connection: close\r\n")
     }
@@ -67,7 +68,7 @@ impl Running {
         stream
     }
 
-    /// The whole answer: status line, head and body.
+    /// Returns the whole answer: status line, head and body.
     pub(crate) fn answer(mut stream: TcpStream) -> String {
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).unwrap();
@@ -78,12 +79,13 @@ impl Running {
         Self::answer(self.start_get(path))
     }
 
-    /// The answer to a page of a host that uses another name for this machine.
+    /// Returns the answer to a page of a host that uses another name for this machine.
     pub(crate) fn get_for(&self, host: &str, path: &str) -> String {
         Self::answer(self.send_for(host, path, "Connection: close\r\n"))
     }
 
-    /// Waits until `connections` connections are being served at once, including the one that asks.
+    /// Waits until `connections` connections are being served at the same time, including the one
+    /// that asks for the number.
     #[cfg(unix)]
     pub(crate) fn wait_until_active(&self, connections: u64) {
         let expected = format!("\"active\":{connections}");
@@ -92,7 +94,8 @@ impl Running {
 
     #[cfg(unix)]
     pub(crate) fn signal(&self, signal: &str) {
-        // The shell's built-in `kill`: some machines have no program of that name.
+        // The test uses the shell's built-in `kill`, because some machines have no program of that
+        // name.
         let command = format!("kill -{signal} {}", self.child.id());
         assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
     }
@@ -108,14 +111,14 @@ impl Running {
         }
     }
 
-    /// Waits until the file has these words.
+    /// Waits until the file contains these words.
     pub(crate) fn wait_for_file(&self, path: &str, words: &str) {
         let path = self.project.path(path);
         let look = || std::fs::read_to_string(&path).is_ok_and(|text| text.contains(words)).then_some(());
         within_deadline(look, words);
     }
 
-    /// The lines on standard error so far.
+    /// Returns the lines that were written to standard error so far.
     pub(crate) fn said(&self) -> impl Iterator<Item = String> {
         self.stderr.try_iter()
     }

@@ -1,4 +1,5 @@
-//! The learner as the scheduler: moves on the command line, moves at a prompt, and invalid moves.
+//! Tests the game in which the learner is the scheduler: moves on the command line, moves at a
+//! prompt, and invalid moves.
 
 use crate::fixture::{Project, stderr, stdout};
 use std::fs;
@@ -39,7 +40,7 @@ fn moves_that_are_given_are_played_and_a_goal_that_is_reached_is_remembered() {
     assert!(stuck.contains("No thread can go on: worker waits on a Condvar at line "), "{stuck}");
     assert!(stuck.contains("That is it, after 4 moves. The least is 4."), "{stuck}");
     assert!(is_remembered(&project, "schedule1"));
-    // Without a name the command begins the next program, which the list shows as well.
+    // Without a name, the command begins the next program, which the list also shows.
     let next = stdout(&project.course(&["schedule"]).stdin(Stdio::null()).output().unwrap());
     assert!(next.starts_with("schedule2: "), "{next}");
     let list = stdout(&project.course(&["list"]).output().unwrap());
@@ -130,8 +131,8 @@ fn without_moves_it_asks_for_them() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // After the submitter's first move the goal is out of reach. So two moves are taken back; then the goal
-    // is reached.
+    // After the submitter's first move, the goal cannot be reached any more. So two moves are taken back;
+    // after that the goal is reached.
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"?\n2\n?\nb\nb\n7\n1\n2\n1\n?\n1\n").unwrap();
     drop(stdin);

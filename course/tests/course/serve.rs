@@ -1,4 +1,4 @@
-//! `cargo course`, from the printed address to the last answer.
+//! Tests `cargo course` from the printed address to the last answer.
 
 use crate::fixture::{Project, stderr};
 use crate::running::Running;
@@ -28,7 +28,7 @@ fn answers_are_in_the_log_and_not_on_the_terminal() {
     assert!(!course.said().any(|line| line.contains("/second.html")));
 }
 
-/// The address of a file to whose name mdBook has added a hash, as a page refers to it.
+/// Returns the address of a file to whose name mdBook has added a hash, as a page refers to it.
 fn linked(page: &str, start: &str, end: &str) -> String {
     let from = page.find(start).unwrap_or_else(|| panic!("no {start} in {page}"));
     let length = page[from..].find(end).unwrap() + end.len();
@@ -57,7 +57,8 @@ fn a_page_of_another_name_learns_nothing_unless_it_was_given() {
 
 #[test]
 fn without_an_address_a_taken_port_is_passed_over() {
-    // Port 8000 is taken, by this test or by another process, so the course must find another one.
+    // Port 8000 is in use, by this test or by another process, so the course must find another
+    // port.
     let _taken = TcpListener::bind("127.0.0.1:8000");
     let course = Running::start(Project::new(), &[]);
     assert_ne!(course.port(), 8000);
@@ -97,7 +98,7 @@ mod signals {
             let asked = Instant::now();
             course.signal(signal);
             assert_eq!(course.wait().code(), Some(0), "{signal}");
-            // Left alone, the connection would have stayed for 30 seconds.
+            // Without the other client, the connection would have stayed open for 30 seconds.
             assert!(asked.elapsed() < Duration::from_secs(15), "{signal}: {:?}", asked.elapsed());
         }
     }

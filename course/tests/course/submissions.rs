@@ -1,10 +1,12 @@
-//! `check --submissions`: who has sent what. The verdicts need a compiler, so they are in `judging.rs`.
+//! Tests how `check --submissions` finds which student has sent which answer. The verdicts need a
+//! compiler, so their tests are in `judging.rs`.
 
 use crate::fixture::{Project, stderr, stdout};
 use serde_json::{Value, json};
 use std::process::Output;
 
-/// Alice sent files, Bob his whole copy, in which he has begun one exercise; Carol sent nothing of use.
+/// Alice has sent files, Bob his whole copy, in which he has begun one exercise; Carol has sent no
+/// answer.
 fn submitted() -> Project {
     let project = Project::with_exercises();
     let stub =
@@ -32,8 +34,8 @@ fn check(project: &Project, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// The verdict on each answer of each student. This project's exercises have no packages, so Cargo cannot
-/// build them.
+/// Returns the verdict on each answer of each student. The exercises of this project have no
+/// packages, so Cargo cannot build them.
 fn verdicts(report: &Value) -> Vec<(&str, Vec<[&str; 2]>)> {
     let submissions = report["submissions"].as_array().unwrap().iter();
     submissions

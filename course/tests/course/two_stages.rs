@@ -1,5 +1,5 @@
-//! A long exercise in two stages, from its first check to the end of the first stage and back. Cargo and the test program
-//! are stand-ins: the real ones need a compiler.
+//! Tests a long exercise with two stages, from its first check to the end of the first stage and back. The
+//! Cargo and the test program in these tests are stand-ins: the real ones need a compiler.
 
 use crate::fixture::{Project, stdout};
 use exercises_protocol::schedule::Schedule;
@@ -15,7 +15,7 @@ struct Learner {
 }
 
 impl Learner {
-    /// A learner who has solved all other exercises, and has begun this one.
+    /// Makes a learner who has solved all other exercises, and has begun this one.
     fn new() -> Self {
         let project = Project::with_exercises();
         let exercises = exercises_protocol::all(&project.path("exercises")).unwrap();
@@ -46,7 +46,7 @@ impl Learner {
         stdout(&command.env("CARGO", self.path("cargo")).output().unwrap())
     }
 
-    /// Checks an answer that breaks as many of the last properties of each stage as `broken` says.
+    /// Checks an answer that breaks the last `broken` properties of each stage.
     fn check(&self, broken: [usize; 2], more: &[&str]) -> String {
         for (stage, broken) in [1, 2].into_iter().zip(broken) {
             let properties: Vec<_> =
@@ -69,13 +69,13 @@ impl Learner {
         self.run(&[&["check", "ex22"], more].concat())
     }
 
-    /// What is remembered of the stages.
+    /// Returns what is recorded about the stages.
     fn remembered(&self) -> Vec<String> {
         let progress = fs::read_to_string(self.project.path("progress.txt")).unwrap();
         progress.lines().filter(|line| line.starts_with("stage ")).map(str::to_owned).collect()
     }
 
-    /// The exercise in the list: its line, and the first one below it.
+    /// Returns the exercise's lines in the list: its own line, and the first line below it.
     fn listed(&self) -> [String; 2] {
         let list = self.run(&["list"]);
         let mut lines =

@@ -1,4 +1,5 @@
-//! `cargo course watch` at a terminal. The terminal is made by `script`, a program of util-linux.
+//! Tests `cargo course watch` at a terminal. The tool `script`, a program of util-linux, makes the
+//! terminal.
 
 use crate::fixture::{Project, stdout};
 use std::fs;
@@ -10,8 +11,8 @@ use std::time::{Duration, Instant};
 
 const DEADLINE: Duration = Duration::from_mins(2);
 
-/// A terminal in which `watch` runs. The terminal's settings are printed before and after, each time in one
-/// line.
+/// A terminal in which the command `watch` runs. The terminal's settings are printed before and after the
+/// command, each time in one line.
 struct Terminal {
     child: Child,
     keyboard: ChildStdin,
@@ -21,17 +22,18 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Begins to watch, and waits for the first verdict. (There is nothing to build in such a project, so it
-    /// is quick.)
+    /// Starts to watch, and waits for the first verdict. (In such a project there is nothing to build, so
+    /// the verdict comes soon.)
     fn watch(project: &Project) -> Self {
         Self::watch_under(project, "")
     }
 
-    /// Watches as [`watch`](Self::watch) does, through another program, which runs this one.
+    /// Watches like [`watch`](Self::watch), but through another program, which runs this program.
     fn watch_under(project: &Project, other: &str) -> Self {
         let root = project.path("");
         let course = env!("CARGO_BIN_EXE_course");
-        // The shell catches Ctrl-C, which goes to all programs in the foreground of a terminal.
+        // The shell catches Ctrl-C, because Ctrl-C goes to all programs in the foreground of a
+        // terminal.
         let command = format!(
             "trap : INT; echo settings-before $(stty -g); sh -c 'echo pid $$; exec {other} {course} watch ex01 --workspace {}'; \
              echo code $?; echo settings-after $(stty -g)",
@@ -65,7 +67,8 @@ impl Terminal {
         self.keyboard.flush().unwrap();
     }
 
-    /// Waits until these words come, after the words of the last call. Returns the text up to them.
+    /// Waits until these words are shown, after the words of the last call. Returns the text up to
+    /// these words.
     fn shows(&mut self, words: &str) -> String {
         let until = Instant::now() + DEADLINE;
         loop {
@@ -84,7 +87,7 @@ impl Terminal {
         }
     }
 
-    /// The word behind this one in the text shown so far.
+    /// Returns the word that follows the given word in the text shown so far.
     fn word_after(&self, word: &str) -> &str {
         let (_, rest) = self.seen.split_once(&format!("{word} ")).unwrap_or_else(|| panic!("{}", self.seen));
         rest.split_whitespace().next().unwrap()
@@ -125,7 +128,7 @@ fn keys_give_hints_list_go_on_check_and_quit() {
     terminal.press("\n");
     terminal.shows("ex03-bounded-executor: could not be checked");
     terminal.shows("Enter checks again.");
-    // The saved exercise is the one that is watched now.
+    // The exercise that was saved is the one that is watched now.
     project.write("exercises/ex01-worker-pool/src/exercise.rs", "// saved");
     project.write("exercises/ex03-bounded-executor/src/exercise.rs", "// saved");
     let shown = terminal.shows("could not be checked");
@@ -168,8 +171,8 @@ fn the_terminal_is_as_it_was_after_ctrl_c_and_after_a_signal() {
     terminal.is_left_with("143");
 }
 
-/// Between the moment when a signal's handler restores the terminal and the end of the process, `watch` can
-/// poll the keyboard.
+/// Between the restoration of the terminal by a signal handler and the end of the process, `watch` can poll
+/// the keyboard.
 #[test]
 fn the_terminal_is_as_it_was_when_the_end_takes_long() {
     let traced = Command::new("strace").args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
@@ -177,7 +180,8 @@ fn the_terminal_is_as_it_was_when_the_end_takes_long() {
         return eprintln!("not tried: there is no strace here, or it may not trace");
     }
     let project = Project::with_exercises();
-    // The end takes more than twice as long as the interval between two polls of `watch`.
+    // The end of the process takes more than twice as long as the interval between two polls of
+    // `watch`.
     let slowly = "strace -f -qq -o /dev/null -e trace=exit_group -e inject=exit_group:delay_enter=500000";
     let mut terminal = Terminal::watch_under(&project, slowly);
     terminal.press("\x03");

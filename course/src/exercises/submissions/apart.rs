@@ -1,4 +1,4 @@
-//! A process of its own for each answer, which is ended when its time is over.
+//! Judges each answer in a separate process, which is ended when its time is over.
 
 use crate::workspace::Workspace;
 use anyhow::Context;
@@ -11,11 +11,11 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Has another process of this program check the exercise in the project `scratch`. Returns its report, or
-/// `None` if the time was over first.
+/// Makes another process of this program check the exercise in the project `scratch`. Returns the report
+/// of that process, or `None` if the time was over first.
 ///
 /// # Errors
-/// If the process cannot be started, or reports nothing.
+/// Returns an error if the process cannot be started, or reports nothing.
 pub(super) fn check(
     workspace: &Workspace,
     scratch: &Workspace,
@@ -30,8 +30,8 @@ pub(super) fn check(
     Ok(Some(report["exercises"][0].clone()))
 }
 
-/// Runs a command for at most `time_limit`, and returns what it wrote to standard output; `None` if the time
-/// was over first. In the end no process of its group is left.
+/// Runs a command for at most `time_limit`, and returns its standard output; returns `None` if the time was
+/// over first. When the function returns, no process of the command's group is left.
 fn output(mut command: Command, time_limit: Duration) -> anyhow::Result<Option<Vec<u8>>> {
     own_group(&mut command);
     let mut child = command
@@ -52,8 +52,8 @@ fn output(mut command: Command, time_limit: Duration) -> anyhow::Result<Option<V
     said.ok().transpose().context("cannot read what the check says")
 }
 
-/// Ends a child with all that it has started. It is waited for only then: until it has been, its number
-/// belongs to no other process.
+/// Ends a child process and all processes that it has started. The child is waited for only after that:
+/// until then, its process ID belongs to no other process.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
@@ -105,7 +105,7 @@ mod tests {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut String::new()).unwrap();
         end(&mut child);
-        // Standard output ends with the last process that has it.
+        // Standard output ends when the last process that holds it ends.
         let (sender, receiver) = mpsc::channel();
         thread::spawn(move || sender.send(stdout.read_to_end(&mut Vec::new()).unwrap()));
         assert_eq!(receiver.recv_timeout(Duration::from_mins(1)), Ok(0));

@@ -1,9 +1,10 @@
-//! Whose answer to which exercise lies where.
+//! Finds which student's answer to which exercise is in which file.
 //!
-//! Each entry of the folder is a student: a folder with the student's name, or a file `alice.rs` if only one
-//! exercise is asked for. In a student's folder an answer is `ex01.rs`, `ex01-worker-pool.rs`, or the file
-//! that a learner edits, `ex01-worker-pool/src/exercise.rs`, however deep it lies. So a student's whole copy
-//! of the course may be there. Links are not followed, nor are hidden files and build output looked at.
+//! Each entry of the folder is a student: a folder with the student's name, or a file such as `alice.rs` if
+//! only one exercise is asked for. In a student's folder, an answer is a file `ex01.rs`,
+//! `ex01-worker-pool.rs`, or the file that a learner edits, `ex01-worker-pool/src/exercise.rs`. The file
+//! may be in any subfolder. So the folder may contain a student's whole copy of the course. The search
+//! follows no links, and skips hidden files and build output.
 
 use crate::workspace::was_built;
 use anyhow::{Context, bail, ensure};
@@ -14,22 +15,22 @@ use std::path::{Path, PathBuf};
 /// A student, and the answers that the student has sent.
 pub(super) struct Student {
     pub(super) name: String,
-    /// Each with its exercise's name.
+    /// The answers, each with the name of its exercise.
     answers: Vec<(String, Answer)>,
 }
 
-/// An answer that lies in the folder with the submissions.
+/// An answer in the folder with the submissions.
 pub(super) struct Answer {
-    /// Its path from there, with `/` between folders.
+    /// The path of the answer relative to that folder, with `/` between folders.
     pub(super) file: String,
     pub(super) path: PathBuf,
 }
 
-/// Finds all students, by name.
+/// Finds all students, sorted by name.
 ///
 /// # Errors
-/// If the folder cannot be read or has no student, or if it has a student's file and not exactly one exercise
-/// was asked for.
+/// Returns an error if the folder cannot be read or has no student. Also returns an error if it contains a
+/// student's file and not exactly one exercise was asked for.
 pub(super) fn students(
     dir: &Path,
     all: &[Exercise],
@@ -66,7 +67,7 @@ impl Student {
     /// Returns the student's answer to an exercise.
     ///
     /// # Errors
-    /// If there are several.
+    /// Returns an error if there are several answers.
     pub(super) fn answer(&self, exercise: &Exercise) -> anyhow::Result<Option<&Answer>> {
         let of_it: Vec<&Answer> = self.all(exercise).collect();
         let files: Vec<&str> = of_it.iter().map(|answer| answer.file.as_str()).collect();
@@ -120,7 +121,8 @@ fn answers_it(path: &Path, exercise: &Exercise) -> bool {
     is_named(&folder) || folder == "src" && is_named(&next())
 }
 
-/// The files and folders in a folder, by name, each with whether it is a folder.
+/// Returns the files and folders in a folder, sorted by name; each entry says whether it is a
+/// folder.
 fn entries(folder: &Path) -> anyhow::Result<Vec<(PathBuf, bool)>> {
     let mut found = Vec::new();
     let cannot = || format!("cannot read {}", folder.display());

@@ -1,11 +1,13 @@
 //! `check --submissions DIR`: judges the answers of many students.
 //!
-//! [`found`] says whose answer to which exercise lies where. Each answer is put into a copy of the project,
-//! which has no solution that it could include, and is judged there by a process of its own: [`apart`] ends
-//! that process and all that it has started when its time is over. So the teacher's own answers, progress and
-//! tests stay as they are, and whatever an answer does, the next one is judged.
+//! The module [`found`] says which student's answer to which exercise is in which file. Each answer is put
+//! into a copy of the project that has no solution which the answer could include. A separate process judges
+//! it; the module [`apart`] ends that process and all that it has started when its time is over. So the
+//! teacher's own answers, progress and tests do not change, and the next answer is judged, whatever an
+//! answer does.
 //!
-//! This is no sandbox. An answer is a program, and runs with the rights of the teacher who has it judged.
+//! This separation is not a sandbox. An answer is a program, and runs with the rights of the
+//! teacher who starts the check.
 
 mod apart;
 mod found;
@@ -24,7 +26,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What is known of an answer.
+/// The result that is known about an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
@@ -33,22 +35,24 @@ enum Verdict {
     DoesNotCompile,
     /// The student has sent no answer to this exercise.
     Missing,
-    /// The answer is the stub.
+    /// The answer is the unchanged stub.
     NotBegun,
     /// The answer was not judged within the time for one answer.
     OutOfTime,
-    /// The machine, Cargo or the submission's files prevented it. This says nothing about the answer.
+    /// The machine, Cargo or the submission's files prevented a verdict. This verdict says nothing
+    /// about the answer.
     CouldNotCheck,
 }
 
-/// The report on all submissions, as JSON.
+/// The JSON report on all submissions.
 #[derive(Serialize)]
 struct Report<'a> {
-    /// The version of this format. It grows when a field changes its meaning or is removed.
+    /// The version number of this format. The version increases when a field changes its meaning or
+    /// is removed.
     format: u32,
-    /// The version of the program.
+    /// The version of this program.
     version: &'static str,
-    /// How many seconds an answer has, with building.
+    /// The number of seconds that an answer may take, including the build.
     time_limit: u64,
     submissions: Vec<Submission<'a>>,
 }
@@ -56,51 +60,52 @@ struct Report<'a> {
 #[derive(Serialize)]
 struct Submission<'a> {
     student: &'a str,
-    /// How many properties hold, in all exercises together.
+    /// The number of properties that hold, in all exercises together.
     passed: usize,
     of: usize,
     exercises: Vec<Judged>,
 }
 
-/// The result of one answer.
+/// The result of judging one answer.
 #[derive(Serialize)]
 struct Judged {
     name: String,
-    /// The answer's file, from the folder with the submissions.
+    /// The path of the answer's file, relative to the folder with the submissions.
     file: Option<String>,
     verdict: Verdict,
-    /// How many properties hold.
+    /// The number of properties that hold.
     passed: usize,
-    /// How many there are.
+    /// The number of properties of the exercise.
     of: usize,
     properties: Vec<Point>,
     milliseconds: u128,
-    /// What the compiler said, if the answer does not compile.
+    /// The messages of the compiler, if the answer does not compile.
     compiler: String,
-    /// Why there is no verdict.
+    /// The reason why there is no verdict.
     reason: String,
-    /// As in the report on a single exercise.
+    /// The field has the same content as in the report on a single exercise.
     notes: Value,
     sha256: Value,
 }
 
-/// A property, and whether it holds.
+/// A property of the exercise, and whether it holds.
 #[derive(Serialize)]
 struct Point {
     name: String,
-    /// 2 if it belongs to the second stage of its exercise.
+    /// The stage of the exercise: 2 if the property belongs to the second stage.
     stage: u8,
     passed: bool,
-    /// What was seen when it failed. Empty if it holds, or was not tried.
+    /// The observation when the property failed. The text is empty if the property holds, or was
+    /// not tried.
     seen: String,
 }
 
-/// Judges the answers in the folder `dir` to the exercises of these names. Without a name they are those to
-/// which at least one student has an answer.
+/// Judges the answers in the folder `dir` to the exercises with these names. Without a name, the exercises
+/// are those to which at least one student has an answer.
 ///
 /// # Errors
-/// If a name is wrong, the folder cannot be read, or an answer could not be judged for a reason that is not
-/// the student's.
+/// Returns an error if a name is wrong, if the folder cannot be read, or if an answer could not be judged
+/// for a reason that is not the student's fault.
 pub fn judge(
     workspace: &Workspace,
     dir: &Path,
@@ -121,7 +126,8 @@ pub fn judge(
         .map_err(|error| anyhow::Error::from(WrongUsage::of(error)))?;
     let begun = |exercise: &&Exercise| students.iter().any(|student| student.has_begun(exercise));
     let mut chosen = asked.unwrap_or_else(|| all.iter().filter(begun).collect());
-    // The solution of the one that is judged must not be there. So those that need another one's come first.
+    // The solution of the exercise that is being judged must not be in the copy. So exercises that
+    // need another exercise's solution come first.
     chosen.sort_by_key(|exercise| exercise.judges.is_none());
     let mut submissions: Vec<Submission<'_>> = students.iter().map(Submission::of).collect();
     let scratch = Copy::of(workspace, "submissions")?;
@@ -136,7 +142,7 @@ pub fn judge(
     finish(submissions, json, time_limit)
 }
 
-/// Prints the report. Returns whether every answer is right.
+/// Prints the report on the submissions. Returns whether every answer in the report is right.
 fn finish(submissions: Vec<Submission<'_>>, json: bool, time_limit: Duration) -> anyhow::Result<bool> {
     let verdicts: Vec<Verdict> = submissions
         .iter()
@@ -161,7 +167,8 @@ fn finish(submissions: Vec<Submission<'_>>, json: bool, time_limit: Duration) ->
     Ok(verdicts.iter().all(|verdict| *verdict == Verdict::Solved))
 }
 
-/// Removes from the copy what an answer to `exercise` could include instead of being one.
+/// Removes the files from the copy that an answer to `exercise` could include instead of solving
+/// it.
 fn without_answers(scratch: &Workspace, all: &[Exercise], exercise: &Exercise) -> anyhow::Result<()> {
     for other in all.iter().filter(|other| exercise.judges.as_ref() != Some(&other.name)) {
         for part in ["solution", "right", "wrong", "wrong.diff"] {
@@ -177,7 +184,7 @@ fn without_answers(scratch: &Workspace, all: &[Exercise], exercise: &Exercise) -
     Ok(())
 }
 
-/// Judges one answer, or says why there is nothing to judge.
+/// Judges one answer, or returns the reason why there is nothing to judge.
 fn of_student(
     workspace: &Workspace,
     scratch: &Workspace,
@@ -198,7 +205,8 @@ fn of_student(
     }
     let started = Instant::now();
     let answer = scratch.exercises().join(&exercise.name).join("src/exercise.rs");
-    // Not a copy with the file's own time: Cargo would take an old file for one that is built already.
+    // The file is not copied with its own time, because Cargo would consider an old file as already
+    // built.
     let written = fs::read(path).and_then(|text| fs::write(&answer, text));
     let told = written
         .with_context(|| format!("cannot put {} into the copy", path.display()))
@@ -256,7 +264,7 @@ impl Judged {
         self
     }
 
-    /// Takes over the report of `check --json` on this exercise.
+    /// Takes the values from the report of `check --json` on this exercise.
     fn read(&mut self, report: &Value) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         self.verdict = match report["verdict"].as_str() {
@@ -284,7 +292,7 @@ impl Judged {
         self.passed = self.properties.iter().filter(|point| point.passed).count();
     }
 
-    /// The result in a line.
+    /// Returns the result in one line.
     fn line(&self) -> String {
         let Self { name, passed, of, .. } = self;
         let verdict = match self.verdict {

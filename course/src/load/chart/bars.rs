@@ -1,4 +1,4 @@
-//! Throughput as bars, latency as points on a logarithmic axis.
+//! Draws throughput as bars, and latency as points on a logarithmic axis.
 
 use crate::load::report::{Latency, Report, Run};
 use charts::{Anchor, Axis, Drawing, Scale, escaped, time};
@@ -11,7 +11,7 @@ const LATENCY: f64 = 450.0;
 const LATENCY_WIDTH: f64 = 290.0;
 const WIDTH: f64 = 780.0;
 
-/// Draws the runs, one below the other.
+/// Draws the runs below each other.
 pub(super) fn svg(report: &Report) -> String {
     let bottom = TOP + ROW * report.runs.len() as f64;
     let setting = report.setting.text();

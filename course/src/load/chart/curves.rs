@@ -1,11 +1,11 @@
-//! Throughput, latency and memory over the number of connections, or throughput, latency and unserved
-//! requests over the rate: a panel for each, with a line for each server.
+//! Draws throughput, latency and memory over the number of connections, or throughput, latency and
+//! unserved requests over the rate. Each has a panel with a line for each server.
 
 use crate::load::args::Varied;
 use crate::load::report::{Report, Run};
 use charts::{Axis, Chart, Panel, Scale, number, time};
 
-/// One number of a run, with the name, the scale and the labels of its axis.
+/// A value of a run, with the name, the scale and the labels of its axis.
 type Measure = (fn(&Run) -> Option<f64>, &'static str, Scale, fn(f64) -> String);
 
 const THROUGHPUT: Measure = (|run| Some(run.per_second), "answers a second", Scale::Linear(5), count);
@@ -24,12 +24,12 @@ const MEMORY: Measure = (
 const NOT_SERVED: Measure =
     (|run| Some(100.0 * run.part_not_served()), "refused, failed or not sent, %", Scale::Linear(5), number);
 
-/// Draws the runs as curves. The runs of one server follow one another, in the order of the numbers in which
+/// Draws the runs as curves. The runs of one server follow each other, in the order of the numbers in which
 /// they differ.
 pub(super) fn svg(report: &Report, varied: Varied) -> String {
     let (below, scale, last) = match varied {
-        // All neighbours are equally far apart, because the numbers are multiples of each other rather than a
-        // series.
+        // Neighbouring values have equal distances on the axis, because the numbers are multiples of each
+        // other and not a series.
         Varied::Connections => ("connections", Scale::Even, MEMORY),
         Varied::Rate => ("requests a second", Scale::Measured, NOT_SERVED),
     };

@@ -1,5 +1,5 @@
-//! The results as a picture: [`bars`] if there was one number of connections and at most one rate, [`curves`]
-//! if there were several numbers or rates.
+//! Draws the results as a picture: by [`bars`] if there was one number of connections and at most one rate,
+//! and by [`curves`] if there were several numbers or rates.
 
 mod bars;
 mod curves;

@@ -1,4 +1,4 @@
-//! Servers that answer badly, late or not at all, and the end of a load before its time.
+//! Tests servers that answer incorrectly, late or not at all, and loads that end early.
 
 use super::{load, number, run};
 use crate::fixture::stderr;
@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// A server of a few lines, a thread for each connection; it ends with the test's process.
+/// Starts a small server with a thread for each connection; it ends with the test's process.
 fn scripted(script: impl Fn(TcpStream) + Clone + Send + 'static) -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -47,7 +47,7 @@ fn answered_with(bytes: &'static [u8]) -> String {
 fn each_failure_is_counted_by_its_kind() {
     let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
     let reset = scripted(|mut stream| {
-        // A connection that is closed with unread bytes is reset.
+        // Closing a connection with unread bytes would send a reset.
         let _ = stream.read(&mut [0; 4]);
     });
     for (kind, url) in [
@@ -71,7 +71,7 @@ fn an_answer_that_does_not_come_in_time_is_given_up() {
     let no_end = scripted(|mut stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
         while stream.write_all(b"x").is_ok() {
-            // However long the time limit, an answer without an end does not come in time.
+            // Whatever the time limit, an endless answer does not arrive in time.
             thread::sleep(Duration::from_millis(20));
         }
     });
@@ -101,7 +101,8 @@ fn answers_that_refuse_are_no_successes_and_have_no_latency() {
 
 #[test]
 fn a_connection_closed_between_two_requests_costs_none_of_them() {
-    // Two answers per connection; then the server closes it without notice, before the third request.
+    // The server sends two answers per connection; then it closes the connection without notice,
+    // before the third request.
     let url = scripted(|mut stream| {
         for _ in 0..2 {
             if read_request(&mut stream) {
@@ -125,7 +126,7 @@ mod interrupted {
     use std::process::Command;
     use std::sync::mpsc;
 
-    /// Interrupts a load during waits that only the interrupt ends in time.
+    /// Interrupts a load while it waits; only the interrupt ends these waits in time.
     #[test]
     fn ctrl_c_ends_a_load_at_once_and_prints_what_there_is() {
         let (connected, wait) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! Counts, latencies, rates, and what is printed.
+//! Tests counts, latencies, rates, and the printed output.
 
 use super::{Serving, load, number, run};
 use crate::fixture::{Project, stderr, stdout};
@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Much longer than the loads need: each ends after a number of requests.
+/// The time is much longer than the loads need: each load ends after a number of requests.
 const LONG: [&str; 2] = ["--duration", "60s"];
 
 fn with<'a>(flags: &[&'a str]) -> Vec<&'a str> {
@@ -46,18 +46,20 @@ fn stops_when_the_time_is_over() {
 
 #[test]
 fn latencies_are_those_of_the_server() {
-    // The work that is measured. The work can take longer; the test asserts lower bounds.
+    // The work whose time is measured. The work can take longer than asked; the test asserts lower
+    // bounds.
     let serving = Serving::with(Limits::default(), |_| thread::sleep(Duration::from_millis(30)));
     let run = run(&serving.url(), &with(&["-c", "4", "-n", "40"]));
     let latency = |name: &str| number(&run, &format!("/latency_us/{name}"));
     assert!(latency("min") >= 30_000, "{run}");
     let rising: Vec<_> = ["min", "p50", "p90", "p99", "p999", "max"].map(latency).into();
     assert!(rising.is_sorted(), "{run}");
-    // Ten rounds of 30 ms.
+    // There are ten rounds of 30 ms each.
     assert!(run["elapsed_s"].as_f64().unwrap() >= 0.3, "{run}");
 }
 
-/// A server on which all requests from the 41st on wait until 300 ms are over; longer does no harm.
+/// A server on which all requests from the 41st on wait until 300 ms are over; a longer wait does
+/// no harm.
 fn stalling_once() -> Serving {
     let stall = Mutex::new(None);
     Serving::with(Limits::default(), move |before| {
@@ -77,7 +79,8 @@ fn with_a_rate_everybody_who_would_have_met_a_stall_counts() {
     let serving = stalling_once();
     let run = run(&serving.url(), &with(&["-c", "4", "--rate", "200", "-n", "200"]));
     assert!(number(&run, "/latency_us/max") >= 300_000, "{run}");
-    // 60 of the 200 are due during the stall: two in three of them wait for more than 100 ms.
+    // 60 of the 200 requests are due during the stall: two thirds of these 60 wait for more than
+    // 100 ms.
     assert!(number(&run, "/latency_us/p90") >= 100_000, "{run}");
     assert_eq!((number(&run, "/answered"), number(&run, "/never_sent")), (200, 0));
     assert!(run["elapsed_s"].as_f64().unwrap() >= 0.99, "no faster than the rate: {run}");

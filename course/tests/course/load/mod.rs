@@ -1,4 +1,5 @@
-//! `cargo course load`, against the tests' own servers, which count each request, or misbehave as told.
+//! Tests `cargo course load` with the tests' own servers, which count each request or misbehave on
+//! demand.
 
 mod failures;
 mod measures;
@@ -21,13 +22,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long a load may take here. A load that works takes less than half of it.
+/// The time that a load may take in these tests. A load that works takes less than half of this
+/// time.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A pooled server with more threads than any of these tests has clients.
+/// A pooled server that has more threads than any of these tests has clients.
 struct Serving {
     addr: SocketAddr,
-    /// How often `/counted` was asked for.
+    /// The number of requests for `/counted`.
     count: Arc<AtomicU64>,
     stop: CancelToken,
     accepting: Option<JoinHandle<()>>,
@@ -38,7 +40,8 @@ impl Serving {
         Serving::with(Limits::default(), |_| {})
     }
 
-    /// Runs `work` in each request for `/counted`, with the number of earlier requests for it.
+    /// Calls `work` in each request for `/counted`, with the number of earlier requests for that
+    /// path.
     fn with(limits: Limits, work: impl Fn(u64) + Send + Sync + 'static) -> Serving {
         let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
         let (addr, stop, count) = (listener.local_addr(), CancelToken::new(), Arc::new(AtomicU64::new(0)));
@@ -48,7 +51,7 @@ impl Serving {
             Response::text(Status::Ok, "counted")
         };
         let site = Site::new(None).route("/counted", &["GET"], "is counted", answer);
-        // Together a few such answers are more than the buffers between two sockets hold.
+        // Together, a few such answers are larger than the buffers between two sockets.
         let large = |_: &servers::http::Request<'_>| Response::text(Status::Ok, "large ".repeat(200_000));
         let site = site.route("/large", &["GET"], "has a body of more than a megabyte", large);
         let server = Arc::new(Server::new(site, limits, AccessLog::Quiet));
@@ -101,7 +104,7 @@ fn started(command: &mut Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits for the end, and kills the process if it is late.
+/// Waits for the end of the process, and kills it if it is late.
 fn finished(mut child: Child) -> Output {
     let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
     let until = Instant::now() + DEADLINE;
@@ -126,7 +129,7 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// The results of a load with one run.
+/// Returns the results of a load that has one run.
 fn run(url: &str, flags: &[&str]) -> Value {
     let output = load(url, &[flags, &["--json"]].concat());
     let mut report: Value =

@@ -1,9 +1,10 @@
-//! Each kind of rude client misbehaves as its name says, and the polite clients beside it are answered.
+//! Tests that each kind of rude client misbehaves as its name says, and that the polite clients
+//! beside it are answered.
 
 use super::{Serving, number, run, short_limits};
 use serde_json::Value;
 
-/// The fate of three rude clients of a kind during a second and a half.
+/// Returns the results of three rude clients of one kind after a second and a half.
 fn fate(kind: &str, path: &str) -> Value {
     let serving = Serving::with(short_limits(), |_| {});
     let (url, rude) = (format!("http://{}{path}", serving.addr), format!("{kind}=3"));

@@ -1,5 +1,5 @@
-//! The lines of stages on standard error: they are in a file afterwards, and no stage waits until they are
-//! written.
+//! Tests the lines of stages on standard error: they are in a file after the run, and no stage waits until
+//! they are written.
 
 use super::Serving;
 use super::stages::{DONE, Stages};
@@ -49,7 +49,7 @@ fn the_log_of_the_next_run_is_behind_it() {
     assert!(log.starts_with(&before) && before.contains("the first") && log.contains("the second"), "{log}");
 }
 
-/// If its output were not read, the stage could not print its address in time.
+/// If nobody read this output, the stage could not print its address in time.
 #[test]
 fn a_flood_of_lines_does_not_block_a_stage() {
     let (serving, stages) = (Serving::start(), Stages::new(DONE));

@@ -1,4 +1,5 @@
-//! Stages that the command starts itself. Cargo and the stages are stand-ins: the real ones take minutes.
+//! Tests stages that the command itself starts. The Cargo and the stages in these tests are
+//! stand-ins, because the real ones take minutes.
 
 use super::{DEADLINE, Serving, finished, started};
 use crate::fixture::{Project, stderr, stdout};
@@ -37,7 +38,7 @@ impl Stages {
         self.script(&format!("target/release/{name}"), text);
     }
 
-    /// Makes a stage whose address is that of a server of the test.
+    /// Makes a stage whose address is that of a test's server.
     fn serving(&self, name: &str, serving: &Serving) {
         let (process, flags) = (self.path(&format!("{name}.process")), self.path(&format!("{name}.flags")));
         let address = format!("echo listening on http://{}/", serving.addr);
@@ -63,7 +64,7 @@ impl Stages {
     }
 }
 
-/// Sends a signal. Returns whether the process exists.
+/// Sends a signal to the process. Returns whether the process exists.
 fn signal(signal: &str, process: &str) -> bool {
     let command = format!("kill -{signal} {process}");
     Command::new("sh").args(["-c", &command]).output().unwrap().status.success()
@@ -122,7 +123,8 @@ fn several_numbers_of_connections_are_a_table_and_curves() {
     assert_eq!((rows("one"), rows("two")), (rows("two"), vec!["1".into(), "3".into(), "9".into()]), "{text}");
     assert!(text.contains("measured on ") && text.contains(" processors"), "{text}");
     let picture = stages.read("curves.svg");
-    // Panels for throughput and latency, and for memory where the system reports it. A point for each number.
+    // The picture has panels for throughput and latency, and for memory if the system reports it.
+    // The curve has a point for each number.
     let panels = if cfg!(target_os = "linux") { 3 } else { 2 };
     assert_eq!(picture.matches("<polyline ").count(), 2 * panels, "{picture}");
     assert_eq!(picture.matches("<circle ").count(), 2 * 3 * panels, "{picture}");
@@ -240,7 +242,7 @@ fn a_stage_that_dies_of_the_load_is_told() {
 }
 
 /// A server whose queue of new connections is full. The system does not answer further clients, so a load
-/// waits to be connected, and only its time-out ends the wait.
+/// waits for its connection, and only the time-out ends the wait.
 #[cfg(target_os = "linux")]
 struct Full {
     listener: socket2::Socket,
@@ -282,7 +284,8 @@ fn a_second_ctrl_c_ends_a_load_that_cannot_end_in_order_and_its_stage() {
         thread::sleep(Duration::from_millis(5)); // only the interval of the looks
     }
     assert!(stages.is_alive("one.process"));
-    // A pending signal is kept only once, so the second one is sent until it has been delivered.
+    // The system keeps a pending signal only once, so the test sends the second signal until it has
+    // been delivered.
     while load.try_wait().unwrap().is_none() {
         assert!(Instant::now() < until, "it goes on");
         signal("INT", &load.id().to_string());
