@@ -1,6 +1,8 @@
-//! Crawls a site of small files: with the course's `crawl`, whose state is durable, and with `wget -r`.
+//! Crawls a site of small files with the course's `crawl`, whose state is durable, and with `wget
+//! -r`.
 //!
-//! Run it with `cargo run --release --bin crawl` in `bench/`. README.md says what is measured.
+//! Run it with `cargo run --release --bin crawl` in `bench/`. README.md says what the program
+//! measures.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +19,7 @@ use kit::programs::{Workspace, binary};
 /// The goal: the crawler's pages per second as a multiple of those of `wget`.
 const GOAL: f64 = 1.5;
 
-/// The number of pages below a page, to which it links.
+/// The number of pages to which a page links, and which are below it.
 const BELOW: usize = 10;
 
 /// Compares `crawl` with `wget -r` on a site of small files that nginx serves
@@ -45,7 +47,7 @@ struct Args {
     json: bool,
 }
 
-/// A crawl: pages per second, and seconds of the processor.
+/// The result of a crawl: pages per second, and seconds of processor time.
 #[derive(Clone, Copy)]
 struct Crawl {
     rate: f64,
@@ -126,8 +128,8 @@ fn report(args: &Args, measured: &[[Crawl; 3]]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a crawl in a new folder. `count` returns the number of fetched pages; if any is missing, the
-/// comparison ends.
+/// Runs a crawl whose output goes to a new folder. `count` returns the number of fetched pages; if
+/// a page is missing, the comparison ends.
 fn timed(
     mut command: Command,
     scratch: &Path,
@@ -147,7 +149,7 @@ fn timed(
     Ok(Crawl { rate: pages as f64 / took, cpu })
 }
 
-/// The number of pages in a folder.
+/// Returns the number of pages in a folder.
 fn files(folder: &Path) -> anyhow::Result<usize> {
     let mut count = 0;
     for entry in fs::read_dir(folder)? {
@@ -161,7 +163,8 @@ fn files(folder: &Path) -> anyhow::Result<usize> {
     Ok(count)
 }
 
-/// Pages of about a kilobyte, each with links to those below it, to the page above, and to some other pages.
+/// Makes pages of about a kilobyte, each with links to the pages below it, to the page above, and
+/// to some other pages.
 fn write_site(site: &Path, pages: usize) -> anyhow::Result<()> {
     let words = "A page that says little, and says it again. ".repeat(20);
     for page in 0..pages {

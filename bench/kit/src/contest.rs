@@ -1,5 +1,5 @@
-//! Ours and each peer in turns, A B A B …: each run of a peer has one of ours right before it, so that other
-//! work of the machine disturbs both.
+//! Measures ours and each peer in turns, A B A B …: each run of a peer comes right after a run of ours, so
+//! that other work on the machine disturbs both.
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -32,10 +32,10 @@ impl Flags {
         self.peers.is_empty() || self.peers.iter().any(|word| contains(peer, word))
     }
 
-    /// Checks that each word names a peer.
+    /// Checks that each word of a list names a peer.
     ///
     /// # Errors
-    /// A sentence that names the peers.
+    /// Returns a sentence that lists the peers, if a word names none.
     pub fn check<'a>(&self, peers: impl Iterator<Item = &'a str>) -> Result<(), String> {
         let peers: Vec<_> = peers.collect::<BTreeSet<_>>().into_iter().collect();
         match self.peers.iter().find(|word| !peers.iter().any(|name| contains(name, word))) {
@@ -44,7 +44,7 @@ impl Flags {
         }
     }
 
-    /// Prints the array, if it is wanted.
+    /// Prints the array for programs, if the flags ask for it.
     pub fn print(&self, objects: &[String]) {
         if self.json {
             println!("[{}]", objects.join(",\n "));
@@ -56,11 +56,11 @@ fn contains(name: &str, word: &str) -> bool {
     name.to_lowercase().contains(&word.to_lowercase())
 }
 
-/// What one run of a side has cost, in the unit of its row.
+/// The cost of one run of a side, in the unit of its row.
 #[derive(Clone, Copy)]
 pub struct Cost {
     pub wall: f64,
-    /// Processor time. `None` if it is not known.
+    /// Processor time. The value is `None` if it is not known.
     pub cpu: Option<f64>,
     /// The share of tasks that the submitting threads ran themselves.
     pub inline: f64,
@@ -74,11 +74,11 @@ impl Cost {
     }
 }
 
-/// Runs a side once.
+/// Runs a side of the contest once.
 pub type Measure = Box<dyn FnMut() -> anyhow::Result<Cost>>;
 
-/// Starts a peer that is written in Java, and first lets it run the `load` often enough for the JVM to
-/// compile the code.
+/// Starts a peer that is written in Java, and first lets it run the `load` several times, so that the
+/// JVM compiles the code.
 ///
 /// # Errors
 /// Fails as [`Java::start`] and [`Java::run`] do.
@@ -109,17 +109,18 @@ pub struct Peer {
     pub start: Box<dyn FnOnce() -> anyhow::Result<Measure>>,
 }
 
-/// A peer and ours: the costs of both.
+/// A peer and our side: the costs of both.
 pub struct Compared {
     name: &'static str,
     goal: Option<Goal>,
     rounds: Vec<(Cost, Cost)>,
 }
 
-/// Measures ours beside each wanted peer. A peer that cannot be started is named and left out.
+/// Measures our side beside each wanted peer. A peer that cannot be started is named in the output
+/// and left out.
 ///
 /// # Errors
-/// If a side fails.
+/// Returns an error if a side fails.
 pub fn hold(
     row: &str,
     flags: &Flags,
@@ -148,7 +149,7 @@ pub fn hold(
     Ok(pairs.into_iter().map(|(_, compared)| compared).collect())
 }
 
-/// Shows a line for people, which replaces the last line.
+/// Shows a line for people, which replaces the previous line.
 pub fn progress(line: &str) {
     if std::io::stderr().is_terminal() {
         eprint!("\r{line:60}\r");
@@ -172,14 +173,14 @@ impl Compared {
         }
     }
 
-    /// An object of the array for programs.
+    /// Returns an object of the array for programs.
     pub fn json(&self, row: &str) -> String {
         let ratios = [("time", median_ratio(&self.wall())), ("cpu", median_ratio(&self.cpu()))];
         object(row, self.name, &ratios)
     }
 }
 
-/// Prints the table of one row.
+/// Prints the table for one row.
 pub fn print(unit: &str, digits: usize, compared: &[Compared]) {
     let line = |name: &str, costs: &[Cost], rest: String| {
         let wall: Vec<_> = costs.iter().map(|cost| cost.wall).collect();

@@ -8,7 +8,7 @@ pub struct Spread {
     pub most: f64,
 }
 
-/// The median and the range of at least one value.
+/// Returns the median and the range of at least one value.
 pub fn spread(values: &[f64]) -> Spread {
     Spread {
         median: median(values),
@@ -17,28 +17,30 @@ pub fn spread(values: &[f64]) -> Spread {
     }
 }
 
-/// The median of at least one value; for an even number of values, the mean of the two in the middle.
+/// Returns the median of at least one value; for an even number of values, the mean of the two in
+/// the middle.
 ///
 /// # Panics
-/// If there is no value.
+/// Panics if there is no value.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
 }
 
-/// The median of the ratios of pairs that were measured one right after the other.
+/// Returns the median of the ratios of pairs that were measured one right after the other.
 ///
-/// It is not the ratio of the medians. A disturbance of one measurement has probably disturbed its partner,
-/// too; then their ratio is right although both numbers are wrong. A pair whose processor time was too short
-/// to be measured is left out; `None` if no pair is left.
+/// This median is different from the ratio of the medians. A disturbance of one measurement has probably
+/// disturbed its partner as well; then their ratio is right although both numbers are wrong. A pair
+/// whose processor time was too short to be measured is left out; the function returns `None` if no pair
+/// is left.
 pub fn median_ratio(pairs: &[(f64, f64)]) -> Option<f64> {
     let ratios: Vec<f64> =
         pairs.iter().map(|(ours, theirs)| ours / theirs).filter(|ratio| ratio.is_finite()).collect();
     if ratios.is_empty() { None } else { Some(median(&ratios)) }
 }
 
-/// The median of several values, with the least and the most.
+/// Formats the median of several values, with the minimum and maximum.
 pub fn range(values: &[f64], digits: usize) -> String {
     if values.is_empty() {
         return "–".to_owned();
@@ -47,7 +49,7 @@ pub fn range(values: &[f64], digits: usize) -> String {
     format!("{median:>8.digits$} ({least:.digits$} to {most:.digits$})")
 }
 
-/// A ratio in a table.
+/// Formats a ratio for a table.
 pub fn shown(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"))
 }
@@ -62,7 +64,7 @@ pub fn is_met(most: f64, ratio: Option<f64>) -> String {
     format!("≤ {most}: {verdict}")
 }
 
-/// An object of the array for programs, with ratios by name.
+/// Returns an object of the array for programs, with ratios by name.
 pub fn object(row: &str, peer: &str, ratios: &[(&str, Option<f64>)]) -> String {
     let ratios = ratios.iter().map(|(name, ratio)| {
         let ratio = ratio.map_or_else(|| "null".to_owned(), |ratio| format!("{ratio:.4}"));
@@ -71,15 +73,15 @@ pub fn object(row: &str, peer: &str, ratios: &[(&str, Option<f64>)]) -> String {
     format!(r#"{{"row":"{row}","peer":"{peer}"{}}}"#, ratios.collect::<String>())
 }
 
-/// The cost of an operation with any number of threads, estimated from its cost with one thread and with
+/// Estimates the cost of an operation with any number of threads, from its cost with one thread and with
 /// `threads`. A cost is the time divided by the operations of all threads.
 ///
-/// By Amdahl's law the parallel part shrinks with the number of threads, and the serial part stays. If the
-/// threads hinder each other so much that more threads are slower, there is only a serial part, and the
-/// measured cost is the best estimate.
+/// By Amdahl's law the parallel part shrinks with the number of threads, and the serial part stays the
+/// same. If the threads hinder each other so much that more threads are slower, the function assumes
+/// only a serial part, and the measured cost is the best estimate.
 ///
 /// # Panics
-/// If `threads` is less than two.
+/// Panics if `threads` is less than two.
 pub fn with_any_number_of_threads(alone: f64, together: f64, threads: usize) -> f64 {
     assert!(threads > 1, "one thread does not show what threads do to each other");
     let threads = threads as f64;
@@ -87,7 +89,7 @@ pub fn with_any_number_of_threads(alone: f64, together: f64, threads: usize) -> 
     serial.clamp(0.0, together)
 }
 
-/// A well-mixed number for each number, the same in Java.
+/// Returns a well-mixed number for each number, which is the same in Java.
 pub fn mix(number: u64) -> u64 {
     let mut mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -116,8 +118,8 @@ mod tests {
         assert!(is_near(median, 5.0) && is_near(least, 2.0) && is_near(most, 9.0));
     }
 
-    /// The second round was ten times slower for both sides, so its ratio is that of the others. The medians
-    /// of the two sides come from different rounds, and no round has their ratio.
+    /// The second round was ten times slower for both sides, so its ratio equals that of the other rounds.
+    /// The medians of the two sides come from different rounds, and no round has their ratio.
     #[test]
     fn ratios_are_of_pairs() {
         let pairs = [(10.0, 20.0), (100.0, 200.0), (30.0, 40.0)];
@@ -141,7 +143,8 @@ mod tests {
 
     #[test]
     fn what_is_done_side_by_side_goes_away_and_the_rest_stays() {
-        // 12 ns, of which 4 are serial: 4 + 8 / 2 with two threads, 4 + 8 / 4 with four.
+        // The cost is 12 ns, of which 4 are serial: 4 + 8 / 2 with two threads, 4 + 8 / 4 with
+        // four.
         assert!(is_near(with_any_number_of_threads(12.0, 8.0, 2), 4.0));
         assert!(is_near(with_any_number_of_threads(12.0, 6.0, 4), 4.0));
         assert!(is_near(with_any_number_of_threads(12.0, 6.0, 2), 0.0), "all of it side by side");

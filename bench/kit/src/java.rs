@@ -1,8 +1,8 @@
-//! Peers that are written in Java: one source file for each comparison, which the JDK compiles and runs
-//! directly.
+//! Runs peers that are written in Java: there is one source file for each comparison, which the JDK
+//! compiles and runs directly.
 //!
-//! Each line of input is a load. Each line of output is `ok` and numbers, the first of which is the time in
-//! nanoseconds; or a message about a failure.
+//! Each line of a peer's input is a load. Each line of its output is `ok` and numbers, the first of
+//! which is the time in nanoseconds; or it is a message about a failure.
 
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,7 +14,8 @@ use anyhow::{Context, bail, ensure};
 
 use crate::processor_time;
 
-/// A Java process for one mode of a source file. It ends when this is dropped.
+/// A Java process for one mode of a source file of a peer. The process ends when this value is
+/// dropped.
 pub struct Java {
     child: Child,
     input: Option<ChildStdin>,
@@ -22,11 +23,11 @@ pub struct Java {
 }
 
 impl Java {
-    /// Starts a peer. `source` is a path below the folder of the comparisons.
+    /// Starts a Java peer. `source` is a path relative to the folder of the comparisons.
     ///
     /// # Errors
-    /// If there is no JDK or no such file, if the file does not compile, or if the peer does not have this
-    /// mode.
+    /// Returns an error if there is no JDK or no such file, if the file does not compile, or if the peer
+    /// does not have this mode.
     pub fn start(source: &str, mode: &str) -> anyhow::Result<Java> {
         is_there()?;
         let mut command = command(source)?;
@@ -46,11 +47,11 @@ impl Java {
         Ok(java)
     }
 
-    /// Lets the peer run a load once. Returns the numbers of its answer, and the processor time that it has
-    /// used, including its compiler and its garbage collector.
+    /// Makes the peer run a load once. Returns the numbers in the peer's answer, and the processor time
+    /// that the peer has used, including its compiler and its garbage collector.
     ///
     /// # Errors
-    /// If the peer has ended or reports a failure.
+    /// Returns an error if the peer has ended or reports a failure.
     pub fn run(&mut self, load: &str) -> anyhow::Result<(Vec<u64>, Option<Duration>)> {
         let before = processor_time::of(self.child.id());
         let input = self.input.as_mut().context("it was asked to be a pipe")?;
@@ -66,7 +67,7 @@ impl Java {
         Ok((numbers.context("Java answers numbers")?, cpu))
     }
 
-    /// The messages of a process that has ended or failed.
+    /// Returns the messages of a process that has ended or failed.
     fn complaints(&mut self) -> String {
         let _ = self.child.kill();
         let mut said = String::new();
@@ -88,10 +89,10 @@ impl Drop for Java {
     }
 }
 
-/// Runs a source file, whose path is below the folder of the comparisons.
+/// Runs a source file, whose path is relative to the folder of the comparisons.
 ///
 /// # Errors
-/// If there is no such file.
+/// Returns an error if there is no such file.
 pub fn command(source: &str) -> anyhow::Result<Command> {
     let file = comparisons().join(source);
     ensure!(file.is_file(), "there is no Java source {}", file.display());
@@ -100,16 +101,16 @@ pub fn command(source: &str) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// The folder of the comparisons, which contains this package's folder.
+/// Returns the folder of the comparisons, which contains this package's folder.
 fn comparisons() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is in the folder of the comparisons")
 }
 
-/// Checks that there is a JDK. A Java runtime alone does not suffice: without a compiler it runs no source
-/// file.
+/// Checks that a JDK is installed. A Java runtime alone is not enough: without a compiler it runs no
+/// source file.
 ///
 /// # Errors
-/// If there is none.
+/// Returns an error if there is no JDK.
 pub fn is_there() -> anyhow::Result<()> {
     is_in(home())
 }
@@ -126,7 +127,7 @@ fn home() -> Option<PathBuf> {
     env::var_os("JAVA_HOME").map(PathBuf::from)
 }
 
-/// The program of a JDK's folder, or the one in the path.
+/// Returns a program in the folder of a JDK, or the one in the path.
 fn program(home: Option<PathBuf>, name: &str) -> PathBuf {
     home.map_or_else(|| name.into(), |home| home.join("bin").join(name))
 }
@@ -143,14 +144,14 @@ mod tests {
         path.extension().is_some_and(|extension| extension == kind)
     }
 
-    /// The files of a kind below a folder.
+    /// Returns the files with a given extension below a folder.
     fn files(folder: &Path, kind: &str) -> Vec<PathBuf> {
         let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let found = paths.flat_map(|path| if path.is_dir() { files(&path, kind) } else { vec![path] });
         found.filter(|path| is(path, kind)).collect()
     }
 
-    /// The source files by which the comparisons start peers.
+    /// Returns the source files with which the comparisons start peers.
     fn named_in_the_comparisons() -> BTreeSet<String> {
         let texts =
             files(&comparisons().join("src"), "rs").into_iter().map(|path| fs::read_to_string(path).unwrap());
@@ -170,7 +171,7 @@ mod tests {
         assert!(!named.is_empty());
     }
 
-    /// Without a JDK only the first message can be tested.
+    /// Without a JDK, only the first message can be tested.
     #[test]
     fn a_message_tells_what_is_missing_and_a_peer_starts_if_nothing_is() {
         let no_jdk = is_in(Some("/nowhere".into())).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! nginx with a configuration of its own in a temporary folder.
+//! Runs nginx with its own configuration in a temporary folder.
 
 use std::env;
 use std::fs;
@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 
-/// How long nginx may take until it listens.
+/// The time that nginx may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How many ports are tried.
+/// The number of ports that are tried.
 const ATTEMPTS: u32 = 5;
 
-/// The program in the path, or else in `/usr/sbin`, which is not in every path.
+/// Returns the nginx program in the path, or else in `/usr/sbin`, which is not in every path.
 fn program() -> &'static str {
     let elsewhere = "/usr/sbin/nginx";
     let is_in_path = env::var_os("PATH")
@@ -30,14 +30,16 @@ pub fn is_there() -> anyhow::Result<()> {
     version.map(drop).context("nginx has to be installed, in the path or in /usr/sbin")
 }
 
-/// Connections that nginx needs in addition to those of the clients: it counts its listener and its files,
-/// too. It also closes idle connections when only a sixteenth of its connections is free.
+/// The number of connections that nginx needs in addition to those of the clients: it also counts its
+/// listener and its files. Besides, nginx closes idle connections when only a sixteenth of its
+/// connections is free.
 const OTHER_CONNECTIONS: usize = 200;
 
-/// A server's process. The drop ends it.
+/// The process of a server. Dropping this value ends the process.
 pub struct Running {
     pub child: Child,
-    /// A command that asks the process to end, if its child processes would survive a kill.
+    /// A command that asks the process to end, if its child processes would survive a kill of the
+    /// process.
     pub stop: Option<Command>,
 }
 
@@ -51,13 +53,14 @@ impl Drop for Running {
     }
 }
 
-/// Starts nginx in the foreground, run by `wrapper` if there is one, and waits until it listens.
+/// Starts nginx in the foreground, through `wrapper` if one is given, and waits until it listens.
 ///
-/// It serves `folder`, which is opened to all users since nginx drops its privileges, and keeps its own files
-/// there. No limit in number or time applies to a connection, and there is no access log.
+/// The server serves `folder`, which is opened to all users because nginx drops its privileges. It keeps its
+/// own files in the same folder. No limit in number or time applies to a connection, and there is no access
+/// log.
 ///
 /// # Errors
-/// If it is not installed, or cannot be started.
+/// Returns an error if nginx is not installed, or cannot be started.
 pub fn start(
     folder: &Path,
     workers: usize,
@@ -66,8 +69,8 @@ pub fn start(
 ) -> anyhow::Result<(SocketAddr, Running)> {
     open_to_all(folder)?;
     for _ in 0..ATTEMPTS {
-        // It does not report its port, so it gets one that was free just now. Another program may take that
-        // port meanwhile.
+        // nginx does not report its port, so it gets a port that was free just before. Another program may
+        // take that port in the meantime.
         let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let own = folder.join(format!("nginx-{}", addr.port()));
         if own.exists() {
@@ -89,7 +92,7 @@ pub fn start(
     bail!("nginx cannot be started")
 }
 
-/// nginx with the configuration in the folder `own`.
+/// Returns the nginx process with the configuration in the folder `own`.
 fn command(own: &Path, wrapper: Option<Command>) -> Command {
     let mut command = match wrapper {
         Some(mut wrapper) => {
@@ -102,8 +105,8 @@ fn command(own: &Path, wrapper: Option<Command>) -> Command {
     command
 }
 
-/// Waits until nginx has written its process id, which it does when it listens. Returns false if it has
-/// ended.
+/// Waits until nginx has written its process ID, which it does when it listens. Returns false if nginx
+/// has ended.
 fn listens(child: &mut Child, own: &Path) -> anyhow::Result<bool> {
     let began = Instant::now();
     while fs::read_to_string(own.join("nginx.pid")).unwrap_or_default().is_empty() {

@@ -1,9 +1,9 @@
-//! The processor time that another process has used.
+//! Measures the processor time that another process has used.
 
 use std::time::Duration;
 
-/// All processor time that the process has used, user and system, in nanoseconds, where the system reports
-/// it. Threads that have ended are included; child processes are not.
+/// Returns all processor time that the process has used, user and system, in nanoseconds, if the system
+/// reports it. Threads that have ended are included, but child processes are not.
 ///
 /// (`/proc` tells hundredths of a second.)
 #[cfg(target_os = "linux")]
@@ -17,10 +17,10 @@ pub fn of(_: u32) -> Option<Duration> {
     None
 }
 
-/// Processor time of the child processes that have ended, in seconds.
+/// Returns the processor time of the child processes that have ended, in seconds.
 ///
 /// # Errors
-/// If the system does not report it.
+/// Returns an error if the system does not report it.
 #[cfg(target_os = "linux")]
 pub fn of_children() -> anyhow::Result<f64> {
     use nix::sys::resource::{UsageWho, getrusage};

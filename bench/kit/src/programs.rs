@@ -1,4 +1,4 @@
-//! Builds the programs that a comparison starts as processes of their own.
+//! Builds the programs that a comparison starts as separate processes.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,21 +6,22 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
 
-/// Which workspace a program is in.
+/// The workspace that contains a program.
 #[derive(Clone, Copy)]
 pub enum Workspace {
-    /// The course's workspace.
+    /// The workspace of the course.
     Course,
     /// The workspace of the comparisons.
     Bench,
 }
 
-/// Builds a binary of a package, optimised, and returns its path.
+/// Builds a binary of a package with optimisation, and returns its path.
 ///
 /// # Errors
-/// If Cargo cannot be run or does not build it. Cargo has printed the reason.
+/// Returns an error if Cargo cannot be run or does not build the binary. Cargo has already printed
+/// the reason.
 pub fn binary(workspace: Workspace, package: &str, name: &str) -> anyhow::Result<PathBuf> {
-    // The running program is target/<profile>/<name>.
+    // The path of the running program is target/<profile>/<name>.
     let me = env::current_exe().context("cannot find myself")?;
     let target = me.parent().and_then(|profile| profile.parent()).context("I am in no target directory")?;
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -32,7 +33,8 @@ pub fn binary(workspace: Workspace, package: &str, name: &str) -> anyhow::Result
     let mut command = Command::new(cargo);
     command.args(["build", "--release", "--package", package, "--bin", name, "--manifest-path"]);
     command.arg(root.join("Cargo.toml")).arg("--target-dir").arg(target);
-    // Incremental compilation makes code slower, and only ours: the peers are not in a workspace.
+    // Incremental compilation makes code slower, but only our code, because the peers are not in a
+    // workspace.
     command.env("CARGO_INCREMENTAL", "0");
     let status = command.stdout(Stdio::null()).status();
     ensure!(status.context("cannot run Cargo")?.success(), "Cargo's messages above say what is wrong");

@@ -1,8 +1,8 @@
-//! A peer for `servers`: `hyper`, on threads that each have an event loop and a listener of their own, which
-//! is its fastest usual set-up.
+//! A peer for `servers`: the crate `hyper`, on threads that each have their own event loop and listener,
+//! which is its fastest usual set-up.
 //!
-//! It answers `/hello`, `/echo` with the request's body, and any other path with that file below the given
-//! folder, which it opens and reads for each request.
+//! The server answers `/hello`, and answers `/echo` with the request's body. For any other path it opens
+//! the file below the given folder and reads it for each request.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -53,7 +53,7 @@ async fn serve(listener: TcpListener, root: Arc<PathBuf>) -> anyhow::Result<()> 
         let service = service_fn(move |request| answer(request, Arc::clone(&root)));
         let connection =
             http1::Builder::new().pipeline_flush(true).serve_connection(TokioIo::new(stream), service);
-        // The server goes on when a client is gone.
+        // The server continues when a client has closed its connection.
         tokio::spawn(async move { drop(connection.await) });
     }
 }

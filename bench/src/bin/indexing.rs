@@ -1,6 +1,8 @@
-//! Puts files into an index on disk: with the course's `index`, and with its library `tantivy` used directly.
+//! Puts files into an index on disk with the course's `index`, and with its library `tantivy` used
+//! directly.
 //!
-//! Run it with `cargo run --release --bin indexing` in `bench/`. README.md says what is measured.
+//! Run it with `cargo run --release --bin indexing` in `bench/`. README.md says what the program
+//! measures.
 
 use anyhow::{Context, ensure};
 use bench::figures::{is_met, median_ratio, object, range};
@@ -15,10 +17,10 @@ use std::time::Instant;
 use tantivy::schema::{STORED, STRING, Schema, TEXT};
 use tantivy::{Index, IndexWriter, TantivyDocument};
 
-/// Threads of the library, on both sides.
+/// The number of the library's threads, on both sides.
 const THREADS: usize = 2;
 
-/// Bytes that each of these threads collects.
+/// The number of bytes that each of the library's threads collects.
 const MEMORY: usize = 64 << 20;
 
 /// The goal: our time is at most this fraction of the peer's time.
@@ -45,7 +47,7 @@ struct Args {
     peer: Option<PathBuf>,
 }
 
-/// Elapsed time and processor time, in seconds.
+/// The elapsed time and the processor time, in seconds.
 type Took = (f64, f64);
 
 fn main() -> anyhow::Result<()> {
@@ -90,7 +92,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The straightforward program: a loop that walks, reads and adds.
+/// The straightforward program: a loop that walks the folders, reads the files and adds them to the
+/// index.
 fn directly(dir: &Path, into: &Path) -> anyhow::Result<()> {
     let mut schema = Schema::builder();
     let path = schema.add_text_field("path", STRING | STORED);
@@ -117,7 +120,7 @@ fn directly(dir: &Path, into: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a process to its end, with a new directory for the index.
+/// Runs a process to its end, with a new directory for its index.
 fn timed(command: &mut Command, into: &Path) -> anyhow::Result<Took> {
     if into.exists() {
         fs::remove_dir_all(into)?;
@@ -125,7 +128,7 @@ fn timed(command: &mut Command, into: &Path) -> anyhow::Result<Took> {
     let (begun, before) = (Instant::now(), of_children()?);
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
     let took = (begun.elapsed().as_secs_f64(), of_children()? - before);
-    // Status 3: some files could not be read.
+    // Status 3 means that some files could not be read.
     ensure!(status.success() || status.code() == Some(3), "{command:?} ended with {status}");
     Ok(took)
 }

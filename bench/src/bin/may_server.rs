@@ -1,8 +1,9 @@
-//! A peer for `servers`: `may_minihttp`, whose coroutines run on the given number of threads.
+//! A peer for `servers`: A peer for `servers`: the crate `may_minihttp`, whose coroutines run on
+//! the given number of threads.
 //!
-//! It answers `/hello`, and any other path with that file below the given folder, which it opens and reads
-//! for each request. It ignores most of a request: even after `Connection: close` it keeps the connection
-//! open.
+//! The server answers `/hello`. For any other path it opens the file below the given folder and reads it
+//! for each request. The server ignores most of a request: even after `Connection: close` it keeps the
+//! connection open.
 
 use std::io::{self, Write};
 use std::net::TcpListener;
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use may_minihttp::{HttpServer, HttpService, Request, Response};
 
-/// How many ports are tried.
+/// The number of ports that are tried.
 const ATTEMPTS: u32 = 5;
 
 #[derive(Clone)]
@@ -34,8 +35,8 @@ fn main() -> anyhow::Result<()> {
     let workers: usize = args.next().context("how many workers?")?.parse()?;
     let root = PathBuf::from(args.next().context("which folder?")?);
     may::config().set_workers(workers);
-    // It does not report its port, so it gets one that was free just now. Another program may take that port
-    // meanwhile.
+    // nginx does not report its port, so it gets a port that was free just before. Another program may take
+    // that port in the meantime.
     let free = || TcpListener::bind("127.0.0.1:0")?.local_addr();
     let start = |_| {
         let addr = free()?;

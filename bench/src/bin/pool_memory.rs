@@ -1,7 +1,8 @@
-//! Measures the cost of an idle pool, and the allocations of a task. `pools I` starts this program.
+//! Measures the cost of an idle pool, and the allocations of a task. The command `pools I` starts
+//! this program.
 //!
-//! It is a program of its own since its allocator counts allocations, which would slow the peers of the other
-//! comparisons down.
+//! It is a separate program because its allocator counts allocations, which would slow down the peers of the
+//! other comparisons.
 
 use std::alloc::System;
 use std::fs;
@@ -16,11 +17,11 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// The cost of a thread is the difference between pools of these two sizes, divided by the difference in
-/// threads. So the fixed cost of a pool is not counted as a cost of its threads.
+/// the number of threads. So the fixed cost of a pool is not counted as a cost of its threads.
 const FEW: usize = 8;
 const MANY: usize = 200;
 
-/// How much heap an idle worker may need beyond that of a bare thread.
+/// The amount of heap that an idle worker may need in addition to that of a bare thread.
 const GOAL: f64 = 4096.0;
 
 fn main() {
@@ -44,11 +45,12 @@ fn main() {
 
 struct Memory {
     heap: f64,
-    /// In KiB; NaN where the system does not report it.
+    /// Returns the memory in KiB; returns NaN if the system does not report it.
     resident: f64,
 }
 
-/// The cost of one more thread. `make` returns when its threads sleep; its result keeps them alive.
+/// Returns the cost of one more thread. `make` returns when its threads are asleep; its result
+/// keeps these threads alive.
 fn per_thread(make: impl Fn(usize) -> Box<dyn Send>) -> Memory {
     drop(make(FEW)); // allocations that a process makes once
     let [few, many] = [FEW, MANY].map(|threads| {
@@ -71,14 +73,14 @@ fn resident_kib() -> f64 {
     status_number("/proc/self/status", "VmRSS:").unwrap_or(f64::NAN)
 }
 
-/// The number in a line of a `status` file.
+/// Returns the number in a line of a `status` file.
 fn status_number(file: &str, name: &str) -> Option<f64> {
     let status = fs::read_to_string(file).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().trim_end_matches(" kB").parse().ok()
 }
 
-/// Threads that wait until they are dropped.
+/// Threads that wait until this value is dropped.
 struct Bare {
     gate: Arc<(Mutex<bool>, Condvar)>,
     threads: Vec<thread::JoinHandle<()>>,
@@ -106,7 +108,7 @@ impl Drop for Bare {
     }
 }
 
-/// Time in which all started threads fall asleep.
+/// The time in which all started threads fall asleep.
 const ASLEEP: Duration = Duration::from_millis(300);
 
 fn started(threads: usize) -> ThreadPoolExecutor {
@@ -116,7 +118,7 @@ fn started(threads: usize) -> ThreadPoolExecutor {
     pool
 }
 
-/// An idle pool, each of whose workers has run a task with a handle.
+/// Makes an idle pool, each of whose workers has run a task with a handle.
 fn after_work(threads: usize) -> ThreadPoolExecutor {
     let pool = started(threads);
     let all_at_work = Arc::new(Barrier::new(threads));
@@ -134,8 +136,8 @@ fn after_work(threads: usize) -> ThreadPoolExecutor {
 
 // ----- allocations -----
 
-/// Allocations for each task in a warm pool. Each batch is awaited, so that the queue does not grow without
-/// end.
+/// Measures the allocations for each task in a warm pool. The program waits for each batch, so that the
+/// queue does not grow without end.
 fn allocations(batch: impl Fn(&ThreadPoolExecutor, u64)) -> f64 {
     const BATCH: u64 = 1000;
     const BATCHES: u64 = 100;
@@ -169,7 +171,8 @@ fn submitted() -> f64 {
 
 // ----- idleness -----
 
-/// Processor time and switches of the workers of a pool that has had nothing to do for a second.
+/// Measures processor time and context switches of the workers of a pool that has been idle for a
+/// second.
 fn idle_pool() {
     const SECONDS: u64 = 4;
     let pool = ThreadPoolExecutor::fixed(FEW);
@@ -191,8 +194,8 @@ fn idle_pool() {
     );
 }
 
-/// The processor time of all threads but the first, in nanoseconds, and how often they fell asleep or were
-/// preempted.
+/// Returns the processor time of all threads except the first, in nanoseconds, and how often they fell
+/// asleep or were preempted.
 fn other_threads() -> Option<(f64, f64)> {
     let own = std::process::id().to_string();
     let mut sum = (0.0, 0.0);

@@ -1,6 +1,7 @@
-//! Decodes and scales images, which costs processor time: by tasks of our pool, and by rayon.
+//! Decodes and scales images, which costs processor time, with tasks of our pool and with rayon.
 //!
-//! Run it with `cargo run --release --bin render` in `bench/`. README.md says what is measured.
+//! Run it with `cargo run --release --bin render` in `bench/`. README.md says what the program
+//! measures.
 
 use anyhow::{Context, ensure};
 use bench::figures::{median_ratio, range};
@@ -14,13 +15,14 @@ use std::hint::black_box;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
-/// Width and height of an image, and of the place that it is scaled to.
+/// The width and height of an image, and of the place to which it is scaled.
 const SIZE: (u32, u32) = (1600, 1200);
 const PLACE: (u32, u32) = (320, 240);
 
 const LIMITS: ImageLimits = ImageLimits { bytes: 16 << 20, pixels: 25_000_000 };
 
-/// The goal: our time is at most this part of the peer's, which is 0.95 of its images per second.
+/// The goal: our time is at most this multiple of the peer's time, which means 0.95 of the peer's
+/// images per second.
 const GOAL: f64 = 1.0 / 0.95;
 
 /// Compares tasks that decode images, painted as they arrive, with the same work on rayon
@@ -44,7 +46,7 @@ struct Args {
     json: bool,
 }
 
-/// Elapsed time and processor time, in milliseconds.
+/// The elapsed time and the processor time, in milliseconds.
 type Took = (f64, f64);
 
 fn main() -> anyhow::Result<()> {
@@ -106,7 +108,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An image with many details, different for each number.
+/// Makes an image with many details, which differs for each number.
 fn image(number: u32) -> anyhow::Result<Arc<[u8]>> {
     let (width, height) = SIZE;
     let byte = |value: u32| u8::try_from(value % 256).expect("a remainder of 256");
@@ -124,7 +126,7 @@ fn image(number: u32) -> anyhow::Result<Arc<[u8]>> {
     Ok(bytes.into())
 }
 
-/// Decodes an image to the size of its place. Returns the number of pixels.
+/// Decodes an image to the size of its place. Returns the number of pixels of the result.
 fn pixels(image: &[u8], token: &CancelToken) -> usize {
     let picture = decode(image, &LIMITS, PLACE, token)
         .expect("its token is not cancelled")
@@ -133,13 +135,14 @@ fn pixels(image: &[u8], token: &CancelToken) -> usize {
     usize::try_from(picture.width() * picture.height()).expect("a small picture")
 }
 
-/// Decodes all images on one thread. The sum of all pixels shows that all were decoded.
+/// Decodes all images on one thread. The sum of all pixels shows that all images were decoded.
 fn one_by_one(page: &[Arc<[u8]>]) -> usize {
     let token = CancelToken::new();
     page.iter().map(|image| pixels(image, &token)).sum()
 }
 
-/// Decodes as `completion_service` does: a task for each image, taken when it completes.
+/// Decodes as `completion_service` does: each image has a task, whose result is taken when the task
+/// completes.
 fn by_tasks(pool: &ThreadPoolExecutor, page: &[Arc<[u8]>]) -> anyhow::Result<usize> {
     let images = ExecutorCompletionService::new(pool);
     for image in page {
@@ -153,7 +156,7 @@ fn by_tasks(pool: &ThreadPoolExecutor, page: &[Arc<[u8]>]) -> anyhow::Result<usi
     Ok(sum)
 }
 
-/// Decodes on rayon, and also takes each image when it completes.
+/// Decodes the images on rayon, and also takes each image when it is completed.
 fn by_rayon(pool: &rayon::ThreadPool, page: &[Arc<[u8]>]) -> usize {
     let (sender, arrivals) = mpsc::channel();
     pool.install(|| {

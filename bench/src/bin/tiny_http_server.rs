@@ -1,15 +1,17 @@
-//! A peer for `servers`: `tiny_http`, which answers as the stages of the course answer `/hello`.
+//! A peer for `servers`: A peer for `servers`: the crate `tiny_http`, which gives the same answer
+//! as the course's stages give for `/hello`.
 //!
-//! It is used as its documentation shows: the crate reads requests on a thread of its own for each
-//! connection, and hands them to the threads that call `recv`. It gives that answer to each request, without
-//! looking at the request.
+//! The crate is used as its documentation shows: it reads requests on a separate thread for each connection,
+//! and passes them to the threads that call `recv`. The server gives the same answer to each request,
+//! without looking at the request.
 
 use std::io::Write;
 use std::sync::Arc;
 use std::thread;
 use tiny_http::{Response, Server};
 
-/// Among 1, 2, 4, 16 and 64 threads, the number that gives the most answers to 64 clients on two processors.
+/// The number of threads, among 1, 2, 4, 16 and 64, that gives the most answers to 64 clients on
+/// two processors.
 const HANDLERS: usize = 1;
 
 fn main() -> anyhow::Result<()> {
@@ -25,7 +27,7 @@ fn main() -> anyhow::Result<()> {
             let server = Arc::clone(&server);
             thread::spawn(move || {
                 for request in server.incoming_requests() {
-                    // The server goes on when a client is gone.
+                    // The server continues when a client has closed its connection.
                     let _ = request.respond(Response::from_string("Hello, world!"));
                 }
             })

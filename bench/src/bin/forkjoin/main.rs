@@ -1,6 +1,6 @@
-//! Compares `fork_join::join` and `par_sort_unstable` with other pools.
+//! Compares the functions `fork_join::join` and `par_sort_unstable` with other pools.
 //!
-//! Run it with `cargo run --release --bin forkjoin` in `bench/`. README.md says what the rows are and how
+//! Run it with `cargo run --release --bin forkjoin` in `bench/`. README.md describes the rows and how
 //! they are measured.
 
 mod rows;

@@ -1,4 +1,4 @@
-//! The rows: workload E, and other workloads in which fork/join pools differ.
+//! The rows: workload E, and other workloads in which fork/join pools behave differently.
 
 use std::sync::Mutex;
 use std::thread;
@@ -51,15 +51,15 @@ pub(crate) fn row(name: &str, workers: usize) -> Row {
     }
 }
 
-/// A computation, and the unit of its time.
+/// A computation, and the unit in which its time is measured.
 trait Work: Copy + Sync + 'static {
-    /// The input of one run, made before its time begins.
+    /// The input of one run, which is made before its time begins.
     type Input: Send;
     fn input(self) -> Self::Input;
     fn run<S: Side>(self, context: &mut S::Context<'_>, input: &mut Self::Input) -> u64;
-    /// Nanoseconds of the unit.
+    /// The number of nanoseconds in the unit.
     fn per(self) -> f64;
-    /// The mode of the Java peer that does the same.
+    /// The mode of the Java peer that makes the same computation.
     fn java(self) -> Option<&'static str> {
         None
     }
@@ -73,7 +73,7 @@ fn timed(per: f64, run: impl FnOnce() -> u64, expected: Option<u64>) -> anyhow::
     Ok((Cost::of(wall, Some(cpu), per), result))
 }
 
-/// The result of one thread, which each pool must reach.
+/// The result that one thread computes, which each pool must also return.
 fn reference<W: Work>(work: W) -> u64 {
     work.run::<Sequential>(&mut (), &mut work.input())
 }
@@ -112,10 +112,11 @@ fn chili<W: Work>(work: W, workers: usize, expected: u64) -> Measure {
     })
 }
 
-/// How often a Java peer runs before it counts.
+/// The number of times that a Java peer runs before a run counts.
 const JAVA_WARM_UPS: u32 = 10;
 
-/// The processor time of a Java peer would include that of its compiler, and is left out.
+/// The processor time of a Java peer is left out, because it would include the time of the
+/// compiler.
 fn java(mode: &'static str, per: f64, workers: usize) -> anyhow::Result<Measure> {
     let mut run =
         contest::java("src/bin/forkjoin/Forks.java", mode, JAVA_WARM_UPS, workers.to_string(), per)?;
@@ -130,7 +131,7 @@ fn peer(
     Peer { name, goal: goal.map(Goal::Time), start: Box::new(start) }
 }
 
-/// One computation in each pool. The goals are against rayon and against chili.
+/// Runs one computation in each pool. The goals are ratios to rayon and to chili.
 fn in_pools<W: Work>(
     what: &str,
     unit: &'static str,
@@ -171,8 +172,8 @@ impl Work for Fibonacci {
     }
 }
 
-/// The extra cost of a join over two calls, with one worker. The same recursion without joins is measured
-/// right before, and subtracted.
+/// The extra cost of a join over two plain calls, with one worker. The same recursion without joins is
+/// measured right before, and its time is subtracted.
 fn overhead() -> Row {
     fn less_plain_calls(mut measure: Measure) -> Measure {
         let mut plain = sequential(Fibonacci);
@@ -235,7 +236,7 @@ fn sort(is_better: bool) -> Sort {
 }
 
 impl Work for Sort {
-    /// The numbers, and scratch space of the same length.
+    /// The numbers to sort, and scratch space of the same length.
     type Input = (Vec<u32>, Vec<u32>);
 
     fn input(self) -> Self::Input {
@@ -332,14 +333,14 @@ fn tree(workers: usize) -> Row {
 
 // ----- asleep -----
 
-/// How long it takes until a second thread runs, if all workers were asleep.
+/// The time until a second thread runs, if all workers were asleep.
 fn wake_up(workers: usize) -> Row {
     let pool = our_pool(workers.max(2));
     let ours = until_a_second_thread(move |first, second| {
         pool.invoke(|| fork_join::join(first, second)).expect("it is not shut down");
     });
-    // Chili is left out: it offers a half only at a later join, so the half of a single join is never
-    // offered.
+    // Chili is left out: it offers a half only at a later join, so it never offers the half of a
+    // single join.
     let peers = vec![peer("rayon", None, move || {
         let pool = rayon_pool(workers.max(2));
         Ok(until_a_second_thread(move |first, second| _ = pool.install(|| rayon::join(first, second))))
@@ -368,7 +369,7 @@ fn until_a_second_thread(join: impl Fn(Half<'_>, Half<'_>) + 'static) -> Measure
 
 // ----- idle -----
 
-/// The processor time of eight idle workers that had work before.
+/// The processor time of eight workers that are idle after some work.
 fn idle() -> Row {
     let ours = idles(|| {
         let pool = our_pool(8);

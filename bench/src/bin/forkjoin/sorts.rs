@@ -1,8 +1,8 @@
-//! Merge sort: the same listings for each side.
+//! Merge sort, with the same code for each side.
 
 use crate::sides::Side;
 
-/// Below this length a piece is sorted by the standard library.
+/// The standard library sorts a piece that is shorter than this.
 const LEAF: usize = 1 << 13;
 
 /// The textbooks' merge sort: both halves are sorted at the same time, then merged through a copy.
@@ -37,8 +37,8 @@ fn merge_back(all: &mut [u32], scratch: &mut [u32], middle: usize) {
     }
 }
 
-/// Merge sort with a better merge. The halves go to the other array, so nothing is copied back; a step of the
-/// merge has no branch that depends on the numbers; and a large merge is cut in two.
+/// Merge sort with a better merge. The halves are written to the other array, so nothing is copied back. A
+/// step of the merge has no branch that depends on the numbers, and a large merge is cut in two.
 pub(crate) fn better_merge_sort<S: Side>(context: &mut S::Context<'_>, all: &mut [u32], scratch: &mut [u32]) {
     if all.len() <= LEAF {
         return all.sort_unstable();
@@ -50,7 +50,7 @@ pub(crate) fn better_merge_sort<S: Side>(context: &mut S::Context<'_>, all: &mut
     merge::<S>(context, left_scratch, right_scratch, all);
 }
 
-/// Leaves the sorted numbers of `from` in `to`.
+/// Writes the sorted numbers of `from` to `to`.
 fn sort_into<S: Side>(context: &mut S::Context<'_>, from: &mut [u32], to: &mut [u32]) {
     if from.len() <= LEAF {
         to.copy_from_slice(from);
@@ -67,7 +67,7 @@ fn sort_into<S: Side>(context: &mut S::Context<'_>, from: &mut [u32], to: &mut [
     merge::<S>(context, left, right, to);
 }
 
-/// Below this length a merge is not cut any more.
+/// A merge that is shorter than this is not cut any more.
 const MERGE: usize = 1 << 15;
 
 fn merge<S: Side>(context: &mut S::Context<'_>, left: &[u32], right: &[u32], to: &mut [u32]) {
@@ -86,7 +86,7 @@ fn merge<S: Side>(context: &mut S::Context<'_>, left: &[u32], right: &[u32], to:
     );
 }
 
-/// How many of the `rank` smallest numbers come from `left`.
+/// Returns how many of the `rank` smallest numbers come from `left`.
 fn from_left(left: &[u32], right: &[u32], rank: usize) -> usize {
     let (mut least, mut most) = (rank.saturating_sub(right.len()), rank.min(left.len()));
     while least < most {
@@ -96,8 +96,8 @@ fn from_left(left: &[u32], right: &[u32], rank: usize) -> usize {
     least
 }
 
-/// Merges on this thread. A step takes the smaller number by arithmetic: a mispredicted branch would cost
-/// more than the step.
+/// Merges two sorted slices on this thread. Each step takes the smaller number by arithmetic, because a
+/// mispredicted branch would cost more than the step.
 #[inline(never)]
 fn merge_here(left: &[u32], right: &[u32], to: &mut [u32]) {
     let (mut l, mut r) = (0, 0);

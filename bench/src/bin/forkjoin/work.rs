@@ -5,7 +5,7 @@ use std::thread;
 
 use crate::sides::{Sequential, Side};
 
-/// Computes next to nothing with a very large number of joins.
+/// Computes almost nothing, with a very large number of joins.
 pub(crate) fn fibonacci<S: Side>(context: &mut S::Context<'_>, n: u32) -> u64 {
     if n < 2 {
         return u64::from(n);
@@ -14,7 +14,7 @@ pub(crate) fn fibonacci<S: Side>(context: &mut S::Context<'_>, n: u32) -> u64 {
     a + b
 }
 
-/// How often [`fibonacci`] joins.
+/// Returns how often [`fibonacci`] joins.
 pub(crate) fn joins_of_fibonacci(n: u32) -> u64 {
     if n < 2 { 0 } else { 1 + joins_of_fibonacci(n - 1) + joins_of_fibonacci(n - 2) }
 }
@@ -26,8 +26,8 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// The tree with 2^`levels` − 1 nodes. They are allocated in the opposite of the order in which the sum
-    /// below visits them.
+    /// Makes the tree with 2^`levels` − 1 nodes. The nodes are allocated in the reverse of the order in
+    /// which the sum below visits them.
     pub(crate) fn tree(levels: u32) -> Self {
         let children = (levels > 1).then(|| {
             let left = Box::new(Self::tree(levels - 1));
@@ -43,7 +43,7 @@ impl Node {
         number + left + right
     }
 
-    /// The sum by two bare threads, the floor for two workers.
+    /// Computes the sum with two bare threads, which is the floor for two workers.
     pub(crate) fn sum_by_two_threads(&self) -> u64 {
         let Some((left, right)) = &self.children else { return u64::from(self.number) };
         let (left, right) = thread::scope(|scope| {
@@ -54,7 +54,7 @@ impl Node {
     }
 }
 
-/// Computes `pieces` pieces of the same length, each of `rounds` rounds of [`spin`].
+/// Computes `pieces` pieces of the same length; each consists of `rounds` rounds of [`spin`].
 pub(crate) fn coarse<S: Side>(context: &mut S::Context<'_>, pieces: u32, rounds: u64) -> u64 {
     if pieces == 1 {
         return spin(rounds);
@@ -71,7 +71,7 @@ pub(crate) fn spin(rounds: u64) -> u64 {
     (0..rounds).fold(1_u64, |x, round| black_box(x.wrapping_mul(6_364_136_223_846_793_005) ^ round))
 }
 
-/// A loop of joins that are not nested, each of which computes next to nothing.
+/// Runs a loop of joins that are not nested; each of them computes almost nothing.
 pub(crate) fn shallow<S: Side>(context: &mut S::Context<'_>, times: u64) -> u64 {
     (0..times).fold(0, |sum: u64, n| {
         let (a, b) = S::join(context, |_| black_box(n), |_| black_box(1));
@@ -79,7 +79,7 @@ pub(crate) fn shallow<S: Side>(context: &mut S::Context<'_>, times: u64) -> u64 
     })
 }
 
-/// Numbers without a pattern; the same each time.
+/// Returns numbers without a pattern, which are the same each time.
 pub(crate) fn numbers(count: usize) -> Vec<u32> {
     let mut x = 0x2545_f491_4f6c_dd1d_u64;
     let next = move || {

@@ -1,4 +1,5 @@
-//! Reads a log back: is every line of every thread there, once, whole, and in its thread's order?
+//! Reads a log back, and checks that it contains every line of every thread exactly once, complete,
+//! and in the order of its thread.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -9,20 +10,21 @@ use crate::load::{Load, Message, TEXT};
 /// The counts of a log file's lines, compared with the lines that were logged.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Books {
-    /// Lines that are there, each counted once.
+    /// The number of lines that the file contains, each counted once.
     pub(crate) written: u64,
-    /// Further copies of lines.
+    /// The number of further copies of lines.
     pub(crate) again: u64,
-    /// Lines that stand after a later line of their thread.
+    /// The number of lines that come after a later line of their thread.
     pub(crate) out_of_order: u64,
-    /// Lines that are not whole, have no time or level, or are not of the load.
+    /// The number of lines that are incomplete, have no time or level, or do not belong to the
+    /// load.
     pub(crate) broken: u64,
-    /// Bytes of all lines.
+    /// The number of bytes of all lines.
     pub(crate) bytes: u64,
 }
 
 impl Books {
-    /// Counts the lines of a file.
+    /// Counts the lines of a log file.
     pub(crate) fn of(path: &Path, load: Load) -> io::Result<Self> {
         let mut file = BufReader::with_capacity(1 << 18, File::open(path)?);
         let (mut books, mut line) = (Self::default(), Vec::new());
@@ -45,12 +47,12 @@ impl Books {
         Ok(books)
     }
 
-    /// How many lines are wrong: missing, repeated, out of order, or broken.
+    /// Returns how many lines are wrong: missing, repeated, out of order, or broken.
     pub(crate) fn wrong(&self, load: Load) -> u64 {
         load.total() - self.written + self.again + self.out_of_order
     }
 
-    /// The counts as text for people.
+    /// Returns the counts as a text for people.
     pub(crate) fn told(&self, load: Load) -> String {
         let Books { written, again, out_of_order, broken, bytes } = self;
         let each = *bytes as f64 / (written + again + broken).max(1) as f64;
@@ -66,7 +68,7 @@ impl Books {
     }
 }
 
-/// The message of a whole line with time and level, in any of the formats.
+/// Returns the message of a complete line with time and level, in any of the formats.
 fn message(line: &[u8]) -> Option<Message> {
     let line = str::from_utf8(line).ok()?.strip_suffix('\n')?;
     let (before, rest) = line.split_once("thread ")?;

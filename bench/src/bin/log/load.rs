@@ -8,21 +8,22 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
 
-/// How many threads log how many lines each.
+/// The number of threads that log, and the number of lines that each of them logs.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     pub(crate) threads: u32,
     pub(crate) lines: u32,
 }
 
-/// The text of one line.
+/// Returns the text of one line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Message {
     pub(crate) thread: u32,
     pub(crate) line: u32,
 }
 
-/// The text after the numbers, so that a line of ours has 97 bytes, with its line feed.
+/// The text after the numbers, with which a line of our service has 97 bytes, including its line
+/// feed.
 pub(crate) const TEXT: &str = "served /index.html ok";
 
 impl Display for Message {
@@ -31,20 +32,21 @@ impl Display for Message {
     }
 }
 
-/// The results of one process for its logger.
+/// The results that one process has measured for its logger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Measured {
-    /// Nanoseconds from the first call until the logger has stopped.
+    /// The nanoseconds from the first call until the logger has stopped.
     pub(crate) wall: u64,
-    /// Nanoseconds of processor time, of all threads, in that time.
+    /// The nanoseconds of processor time of all threads during that time.
     pub(crate) cpu: u64,
-    /// The 50th, 99th and 99.9th percentile of a call, in nanoseconds.
+    /// The 50th, 99th and 99.9th percentiles of a call's time, in nanoseconds.
     pub(crate) call: [u64; 3],
-    /// The peak of resident memory so far; 0 where the system does not report it.
+    /// The peak of resident memory so far; 0 if the system does not report it.
     pub(crate) memory: u64,
 }
 
-/// Every seventh call of a thread is timed. Timing a call can take longer than the call itself.
+/// The load times only every seventh call of a thread. Timing a call can take longer than the call
+/// itself takes.
 const EVERY: u32 = 7;
 
 impl Measured {
@@ -54,12 +56,12 @@ impl Measured {
 }
 
 impl Load {
-    /// The messages of all threads.
+    /// Returns the messages of all threads.
     pub(crate) fn total(self) -> u64 {
         u64::from(self.threads) * u64::from(self.lines)
     }
 
-    /// Lets each thread make its calls, then stops the logger.
+    /// Lets each thread make its calls, and then stops the logger.
     pub(crate) fn run(self, call: impl Fn(Message) + Sync, stop: impl FnOnce()) -> Measured {
         let (barrier, cpu) = (Barrier::new(self.threads as usize), ProcessTime::now());
         let run = |thread| {
@@ -96,7 +98,7 @@ impl Load {
     }
 }
 
-/// The 50th, 99th and 99.9th percentile, less the cost of reading the clock.
+/// The 50th, 99th and 99.9th percentiles, minus the cost of reading the clock.
 fn percentiles(mut samples: Vec<Duration>, of_the_clock: Duration) -> [u64; 3] {
     samples.sort_unstable();
     let at = |of_1000: usize| {
@@ -106,7 +108,8 @@ fn percentiles(mut samples: Vec<Duration>, of_the_clock: Duration) -> [u64; 3] {
     [500, 990, 999].map(at)
 }
 
-/// The measured time of an empty call, the median of many: the cost of reading the clock.
+/// Returns the measured time of an empty call, as the median of many: this is the cost of reading
+/// the clock.
 pub(crate) fn of_the_clock() -> Duration {
     let mut empty: Vec<_> = (0..10_001)
         .map(|_| {
@@ -122,7 +125,7 @@ pub(crate) fn nanos(time: Duration) -> u64 {
     time.as_nanos().try_into().expect("it takes less than centuries")
 }
 
-/// The peak of this process's resident memory, in KiB.
+/// Returns the peak of this process's resident memory, in KiB.
 fn most_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

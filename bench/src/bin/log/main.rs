@@ -1,6 +1,6 @@
-//! Lines to a file: `LogService` beside other loggers.
+//! Compares `LogService` with other loggers that write lines to a file.
 //!
-//! Run it with `cargo run --release --bin log` in `bench/`. README.md says what the rows are and how they are
+//! Run it with `cargo run --release --bin log` in `bench/`. README.md describes the rows and how they are
 //! measured.
 
 mod books;
@@ -61,13 +61,13 @@ struct Args {
     file: Option<PathBuf>,
 }
 
-/// The result of one turn of a logger.
+/// The result of one run of a logger.
 struct Sample {
     numbers: Vec<u64>,
     books: Option<Books>,
 }
 
-/// A logger and ours: the results of both, measured one right after the other.
+/// A logger and our service: the results of both, measured one right after the other.
 struct Compared {
     peer: &'static Side,
     rounds: Vec<(Sample, Sample)>,

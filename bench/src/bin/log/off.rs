@@ -1,4 +1,4 @@
-//! The cost of a call whose level is off.
+//! Measures the cost of a call whose level is off.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tracing::subscriber::NoSubscriber;
 use crate::load::{Message, nanos};
 use crate::ours::logging_to;
 
-/// How many calls one measurement makes.
+/// The number of calls that one measurement makes.
 pub(crate) const CALLS: u32 = 20_000_000;
 
 fn timed(call: impl Fn(Message)) -> u64 {

@@ -19,7 +19,7 @@ pub(crate) fn by_tracing(load: Load, path: &Path) -> anyhow::Result<Measured> {
     Ok(load.run(|message| tracing::info!("{message}"), || stop(&service)))
 }
 
-/// A service behind both facades.
+/// Makes a service behind both logging facades.
 pub(crate) fn logging_to(path: &Path, levels: &str) -> anyhow::Result<LogService> {
     let sink = FileSink::builder(path).open()?;
     let service = LogService::builder().format(Human::utc()).start(sink)?;

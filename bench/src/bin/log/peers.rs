@@ -1,5 +1,5 @@
 //! The peers; each is set up to write to a file, as the peer's documentation shows, with time and level on
-//! each line. A peer that can block its callers blocks them rather than lose a line, unless its name says
+//! each line. A peer that can either block its callers or lose a line blocks them, unless its name says
 //! otherwise.
 
 use std::fs::File;
@@ -18,10 +18,10 @@ use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuar
 
 use crate::load::{Load, Measured};
 
-/// The size of the buffer between a peer's thread and the file, where the user chooses it.
+/// The size of the buffer between a peer's thread and the file, if the user chooses it.
 const BUFFER: usize = 1 << 16;
 
-/// How many lines a peer's queue holds, where the user chooses that: the default of spdlog-rs.
+/// The number of lines that a peer's queue holds, if the user chooses it: the default of spdlog-rs.
 const QUEUE: usize = 8192;
 
 fn buffered(path: &Path) -> anyhow::Result<BufWriter<File>> {
@@ -33,7 +33,7 @@ pub(crate) fn spdlog(load: Load, path: &Path) -> anyhow::Result<Measured> {
     let sink = AsyncPoolSink::builder().sink(file).overflow_policy(OverflowPolicy::Block).build_arc()?;
     let logger = Arc::new(spdlog::Logger::builder().sink(sink).build()?);
     let shared = Arc::clone(&logger);
-    // The sink owns the pool, and the pool writes what is left before its thread ends.
+    // The sink owns the pool, and the pool writes the remaining lines before its thread ends.
     Ok(load.run(move |message| spdlog::info!(logger: shared, "{message}"), || drop(logger)))
 }
 
@@ -57,8 +57,8 @@ pub(crate) fn tracing_blocking(load: Load, path: &Path) -> anyhow::Result<Measur
     tracing(load, NonBlockingBuilder::default().lossy(false).finish(buffered(path)?))
 }
 
-/// The set-up of the first example in the peer's documentation: there is no buffer, and a line that finds the
-/// queue full is lost.
+/// The peer is set up as in the first example of its documentation: there is no buffer, and a line that finds
+/// the queue full is lost.
 pub(crate) fn tracing_default(load: Load, path: &Path) -> anyhow::Result<Measured> {
     let (folder, name) = path.parent().zip(path.file_name()).context("it has a folder and a name")?;
     tracing(load, tracing_appender::non_blocking(tracing_appender::rolling::never(folder, name)))
@@ -97,7 +97,7 @@ pub(crate) fn ftlog(load: Load, path: &Path) -> anyhow::Result<Measured> {
     Ok(load.run(|message| log::info!("{message}"), || drop(guard)))
 }
 
-/// Calls without a logger: the cost of the load itself.
+/// Makes the calls without a logger, which is the cost of the load itself.
 pub(crate) fn nothing(load: Load, path: &Path) -> anyhow::Result<Measured> {
     File::create(path)?;
     log::set_max_level(log::LevelFilter::Info);
@@ -119,7 +119,7 @@ struct Pending {
     is_stopped: bool,
 }
 
-/// A caller waits while the buffer has more than this many bytes.
+/// A caller waits while the buffer contains more than this many bytes.
 const FULL: usize = 1 << 20;
 
 impl DoubleBuffer {

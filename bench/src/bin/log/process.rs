@@ -1,5 +1,5 @@
-//! Runs a logger in a process of its own: most loggers are global, and the process's time and memory are then
-//! the logger's.
+//! Runs a logger in a separate process: most loggers are global, and the time and memory of the process are
+//! then those of the logger.
 
 use std::env;
 use std::path::Path;
@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 
 use crate::load::Load;
 
-/// The order for a process: which logger it measures, and how.
+/// The order for a process: the logger that it measures, and the measurement.
 pub(crate) struct Order<'a> {
     pub(crate) side: &'a str,
     pub(crate) row: &'a str,
@@ -20,7 +20,7 @@ pub(crate) struct Order<'a> {
 const ANSWER: &str = "measured ";
 
 impl Order<'_> {
-    /// Lets a process carry out the order. Returns the numbers of its answer.
+    /// Makes a process carry out the order. Returns the numbers in the process's answer.
     pub(crate) fn carried_out(&self) -> anyhow::Result<Vec<u64>> {
         let mut me = Command::new(env::current_exe().context("cannot find myself")?);
         let Load { threads, lines } = self.load;
@@ -36,7 +36,7 @@ impl Order<'_> {
     }
 }
 
-/// Prints the answer of a process at its end.
+/// Prints the answer of a process when it ends.
 pub(crate) fn answer(numbers: &[u64]) {
     let numbers: Vec<_> = numbers.iter().map(u64::to_string).collect();
     println!("{ANSWER}{}", numbers.join(" "));

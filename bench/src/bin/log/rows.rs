@@ -1,4 +1,4 @@
-//! The rows of the comparison, and their figures.
+//! The rows of the comparison, and the figures of each row.
 
 use clap::ValueEnum;
 
@@ -16,7 +16,7 @@ pub(crate) enum Row {
     OffTracing,
 }
 
-/// One of the numbers of a row.
+/// One of the figures of a row.
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
     pub(crate) label: &'static str,
@@ -27,11 +27,11 @@ pub(crate) struct Figure {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {
-    /// The least ratio to the value of spdlog-rs.
+    /// The lowest ratio to the value of spdlog-rs that meets the goal.
     AtLeast(f64),
-    /// The highest ratio to the value of spdlog-rs.
+    /// The highest ratio to the value of spdlog-rs that meets the goal.
     AtMost(f64),
-    /// A bound on our own value, whatever the peers have.
+    /// A bound on our own value, whatever the values of the peers.
     OursAtMost(f64),
 }
 

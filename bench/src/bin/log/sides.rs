@@ -1,4 +1,4 @@
-//! The loggers, and the rows of each.
+//! The loggers, and the rows in which each logger is measured.
 
 use std::path::Path;
 
@@ -15,15 +15,15 @@ pub(crate) struct Side {
 }
 
 enum Run {
-    /// Logs the load to the file.
+    /// Logs all lines of the load to the file.
     Load(fn(Load, &Path) -> anyhow::Result<Measured>),
-    /// Makes calls whose level is off. Returns the nanoseconds of all of them.
+    /// Makes calls whose level is off. Returns the number of nanoseconds of all calls.
     Off(fn(&Path) -> anyhow::Result<u64>),
 }
 
 pub(crate) const SPDLOG: &str = "spdlog-rs, async";
 
-/// All loggers. Ours is the first of each row.
+/// All loggers. Our service is the first logger of each row.
 const SIDES: [Side; 22] = [
     load("ours", &[Lines, Memory], ours::by_log),
     load("ours, through tracing", &[Tracing], ours::by_tracing),
@@ -66,7 +66,7 @@ pub(crate) fn of(row: Row) -> impl Iterator<Item = &'static Side> {
 }
 
 impl Side {
-    /// Measures, and returns the numbers.
+    /// Measures the logger, and returns the numbers.
     pub(crate) fn measured(&self, load: Load, path: &Path) -> anyhow::Result<Vec<u64>> {
         match self.run {
             Run::Load(run) => Ok(run(load, path)?.to_numbers()),

@@ -1,9 +1,9 @@
-//! The books of a measurement: which tasks ran, and on which threads.
+//! The record of a measurement: which tasks ran, and on which threads.
 //!
 //! A pool that loses tasks looks fast. So each task adds its number to the account of the thread that runs
-//! it, and afterwards the accounts must show as many tasks as were submitted, and the sum of their numbers.
-//! Every pool that is compared does this, and it costs each of them the same one or two nanoseconds: an
-//! account is written by its own thread alone, without an atomic addition.
+//! it. Afterwards the accounts must show as many tasks as were submitted, and the sum of their numbers.
+//! Every pool in the comparison does this, and it costs each pool the same one or two nanoseconds: only
+//! its own thread writes an account, without an atomic addition.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ struct Account {
     sum: AtomicU64,
 }
 
-/// All accounts that were opened since the last [`open`].
+/// The list of all accounts that were opened since the last [`open`].
 static ACCOUNTS: Mutex<Vec<Arc<Account>>> = Mutex::new(Vec::new());
 
 thread_local! {
@@ -33,7 +33,7 @@ fn accounts<T>(look: impl FnOnce(&mut Vec<Arc<Account>>) -> T) -> T {
     look(&mut ACCOUNTS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Begins new books. No task must run meanwhile.
+/// Begins a new record. No task must run during this call.
 pub(crate) fn open() {
     accounts(|accounts| {
         accounts.retain(|account| Arc::strong_count(account) > 1); // accounts of threads that still exist
@@ -44,7 +44,7 @@ pub(crate) fn open() {
     });
 }
 
-/// Notes that task `number` ran on this thread.
+/// Records that task `number` ran on this thread.
 #[inline]
 pub(crate) fn note(number: u64) {
     OWN.with(|own| {
@@ -54,19 +54,19 @@ pub(crate) fn note(number: u64) {
     });
 }
 
-/// How many tasks ran on this thread.
+/// Returns how many tasks ran on this thread.
 pub(crate) fn ran_here() -> u64 {
     OWN.with(|own| own.ran.load(Ordering::Relaxed))
 }
 
-/// How many tasks ran on all threads.
+/// Returns how many tasks ran on all threads.
 pub(crate) fn ran() -> u64 {
     accounts(|accounts| accounts.iter().map(|account| account.ran.load(Ordering::Acquire)).sum())
 }
 
-/// Waits until `tasks` tasks ran, for pools that have no call for that. It polls some ten thousand times a
-/// second, so it adds up to a tenth of a millisecond to the whole measurement. If no task runs any more it
-/// gives up, and leaves the verdict to [`check`].
+/// Waits until `tasks` tasks have run, for pools that have no call for this. The loop polls some ten
+/// thousand times a second, so it adds up to a tenth of a millisecond to the whole measurement. If no more
+/// tasks run, the loop gives up, and [`check`] then reports the failure.
 pub(crate) fn wait_for(tasks: u64) {
     const PATIENCE: Duration = Duration::from_secs(10);
     let (mut seen, mut since) = (0, Instant::now());
@@ -82,7 +82,7 @@ pub(crate) fn wait_for(tasks: u64) {
     }
 }
 
-/// Ends the measurement if not every task ran once.
+/// Ends the measurement unless every task ran exactly once.
 pub(crate) fn check(tasks: u64) {
     let sum = accounts(|accounts| {
         accounts.iter().fold(0_u64, |sum, account| sum.wrapping_add(account.sum.load(Ordering::Relaxed)))
@@ -90,7 +90,7 @@ pub(crate) fn check(tasks: u64) {
     assert_eq!((ran(), sum), (tasks, sum_below(tasks)), "tasks that ran, and the sum of their numbers");
 }
 
-/// The sum of all numbers below `tasks`.
+/// Returns the sum of all numbers below `tasks`.
 pub(crate) fn sum_below(tasks: u64) -> u64 {
     (0..tasks).fold(0, u64::wrapping_add)
 }
@@ -99,7 +99,7 @@ pub(crate) fn sum_below(tasks: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// These checks are one test, since a process has one set of books.
+    /// These checks are one test, because a process has only one record.
     #[test]
     fn books_add_up_over_threads_and_show_a_lost_task() {
         open();

@@ -1,14 +1,15 @@
-//! The limits of a pool as processors are added: the lock that every submission takes, and the counter that
-//! every claim increments.
+//! Measures what limits a pool as processors are added: the lock that every submission takes, and the
+//! counter that every claim increments.
 //!
-//! Both are measured through the pool's public calls, separately: tasks are submitted while each worker is
-//! held by a task, and the workers are released when all tasks are submitted. So a push is all of `execute`,
-//! and a claim is all that a worker does for an empty task. For comparison there are a bare lock, a bare
-//! counter, and a counter whose value selects a place with a lock of its own, as in the pool's run: the floor
-//! for such a pool.
+//! Both are measured through the pool's public methods, separately. Tasks are submitted while each worker is
+//! blocked in a task, and the workers are released when all tasks are submitted. So the time of a push is
+//! that of the whole `execute`, and the time of a claim is all that a worker needs for an empty task. For
+//! comparison the program measures a bare lock, a bare counter, and a counter whose value selects a place
+//! with its own lock, as in the pool's run. The last of these is the floor for such a pool.
 //!
 //! The numbers are wall time divided by the operations of *all* threads. If the threads do not hinder each
-//! other, twice as many threads halve such a number; if it stays or grows, more threads do no more work.
+//! other, twice as many threads halve this number. If the number stays or grows, more threads do no more
+//! work.
 
 use std::hint;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,8 +23,8 @@ use executor::{ThreadPoolExecutor, prelude::*};
 use crate::books;
 use crate::ours::started;
 
-/// The number of tasks in a batch: few enough that an idle pool keeps the memory for them, and allocates
-/// none.
+/// The number of tasks in a batch: so few that an idle pool keeps the memory for them and does not
+/// allocate.
 const BATCH: usize = 4000;
 const BATCHES: usize = 300;
 const WARM_UPS: usize = 20;
@@ -31,7 +32,7 @@ const WARM_UPS: usize = 20;
 /// Runs a batch and returns its time.
 type Batch = Box<dyn FnMut() -> Duration>;
 
-/// About the size of a task and its place in the queue.
+/// A value of about the size of a task and its place in the queue.
 type Element = [usize; 7];
 
 /// Prints all measurements.
@@ -102,7 +103,7 @@ fn batches(mut batch: Batch) -> Spread {
     spread(&costs)
 }
 
-/// A meeting place where threads wait for each other without falling asleep, so that they go on at the same
+/// A barrier where threads wait for each other without falling asleep, so that they continue at the same
 /// moment.
 struct Meeting {
     threads: usize,
@@ -127,7 +128,7 @@ impl Meeting {
     }
 }
 
-/// When each thread began and when it ended.
+/// The times when each thread began and when it ended.
 #[derive(Default)]
 struct Times(Mutex<Vec<Instant>>);
 
@@ -137,7 +138,7 @@ impl Times {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(now);
     }
 
-    /// The time from the first begin to the last end.
+    /// Returns the time from the first begin to the last end.
     fn wall(&self) -> Duration {
         let times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first_and_last = times.iter().min().zip(times.iter().max());
@@ -162,7 +163,7 @@ fn side_by_side(threads: usize, work: impl Fn(usize) + Sync) -> Duration {
     times.wall()
 }
 
-/// Holds each worker of a pool in a task, until the returned function is called.
+/// Blocks each worker of a pool in a task, until the returned function is called.
 fn hold(
     pool: &ThreadPoolExecutor,
     workers: usize,
@@ -241,7 +242,8 @@ fn locks(threads: usize) -> Batch {
     })
 }
 
-/// A run without a pool: a thread increments the counter, and takes the item from the place with that number.
+/// A run without a pool: a thread increments the counter, and takes the item from the place with
+/// the counter's value as index.
 fn places(threads: usize) -> Batch {
     let places: Vec<Mutex<Option<Element>>> = (0..BATCH).map(|_| Mutex::new(None)).collect();
     Box::new(move || {
@@ -269,8 +271,8 @@ fn additions(threads: usize) -> Batch {
     })
 }
 
-/// A computation without contention. If two threads do not halve its time, they do not have two processors
-/// now, and the other numbers say nothing about threads.
+/// Runs a computation without contention. If two threads do not halve the time of this computation,
+/// the machine does not give them two processors, and the other numbers say nothing about threads.
 fn computations(threads: usize) -> Batch {
     Box::new(move || {
         side_by_side(threads, |share| {

@@ -17,18 +17,19 @@ pub(crate) struct Load {
     pub(crate) workers: usize,
 }
 
-/// The cost of all tasks together.
+/// The cost of all tasks in total.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Measured {
     pub(crate) wall: Duration,
-    /// Processor time of the whole process. `None` if the system does not report it.
+    /// The processor time of the whole process. The value is `None` if the system does not report
+    /// it.
     pub(crate) cpu: Option<Duration>,
-    /// How many tasks the submitters ran themselves.
+    /// The number of tasks that the submitters ran themselves.
     pub(crate) inline: u64,
 }
 
 impl Measured {
-    /// The cost of a task.
+    /// Returns the cost of a task.
     pub(crate) fn for_each_of(self, tasks: u64) -> Cost {
         let tasks = tasks as f64;
         Cost { inline: self.inline as f64 / tasks, ..Cost::of(self.wall, self.cpu, tasks) }
@@ -51,12 +52,13 @@ impl Stopwatch {
     }
 }
 
-/// The body of a task, as a type of its own: so a closure that calls it captures only the number.
+/// The body of a task, as a separate type, so that a closure that calls it captures only the
+/// number.
 pub(crate) trait Body: Fn(u64) + Copy + Send + Sync + 'static {}
 
 impl<F: Fn(u64) + Copy + Send + Sync + 'static> Body for F {}
 
-/// Does next to nothing.
+/// Does almost nothing.
 #[inline]
 pub(crate) fn tiny(number: u64) {
     books::note(number);
@@ -88,7 +90,7 @@ pub(crate) fn compute(number: u64, steps: u64) {
 }
 
 /// Measures a pool whose threads have started: from the first submission until all tasks have run and
-/// `finish` has ended the pool. Then it checks the books.
+/// `finish` has ended the pool. Then the function checks the record.
 pub(crate) fn measure<P: Sync>(
     load: &Load,
     pool: P,
@@ -104,8 +106,8 @@ pub(crate) fn measure<P: Sync>(
     Measured { inline, ..measured }
 }
 
-/// Submits the tasks from this thread, or from `load.submitters` others. Returns how many tasks the
-/// submitters ran themselves.
+/// Submits the tasks from this thread, or from `load.submitters` other threads. Returns how many
+/// tasks the submitters ran themselves.
 fn from_submitters(load: &Load, submit: impl Fn(u64) + Sync) -> u64 {
     if load.submitters == 1 {
         (0..load.tasks).for_each(submit);
@@ -124,7 +126,7 @@ fn from_submitters(load: &Load, submit: impl Fn(u64) + Sync) -> u64 {
     })
 }
 
-/// Measures one call after the other; each must return the number that it got.
+/// Measures one call after the other; each call must return the number that it got.
 pub(crate) fn round_trips(load: &Load, call: impl FnMut(u64) -> u64) -> Measured {
     let watch = Stopwatch::start();
     let sum = (0..load.tasks).map(call).fold(0, u64::wrapping_add);
@@ -133,7 +135,7 @@ pub(crate) fn round_trips(load: &Load, call: impl FnMut(u64) -> u64) -> Measured
     measured
 }
 
-/// Measures submissions and then as many results in the order of their completion.
+/// Measures submissions, and then as many results, in the order of their completion.
 pub(crate) fn completions(load: &Load, submit: impl FnMut(u64), mut take: impl FnMut() -> u64) -> Measured {
     let watch = Stopwatch::start();
     (0..load.tasks).for_each(submit);

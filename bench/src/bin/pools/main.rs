@@ -1,7 +1,7 @@
-//! Compares `ThreadPoolExecutor` with its peers.
+//! Compares `ThreadPoolExecutor` with other pools.
 //!
-//! Run it with `cargo run --release --bin pools` in `bench/`. README.md says what the rows are and how they
-//! are measured.
+//! Run it with `cargo run --release --bin pools` in `bench/`. README.md describes the rows and how they are
+//! measured.
 
 mod books;
 mod gate;
@@ -50,7 +50,7 @@ struct Args {
     flags: Flags,
 }
 
-/// The meaning of a row on the command line.
+/// The meaning of the name of a row on the command line.
 #[derive(Clone)]
 enum Chosen {
     Rows(Vec<&'static Row>),
@@ -149,7 +149,7 @@ impl Args {
     }
 }
 
-/// The name of the row, with what the command line has changed about its threads.
+/// Returns the name of the row, with the changes that the command line makes to its threads.
 fn label(row: &Row, load: &Load) -> String {
     let Load { submitters, workers, .. } = *load;
     if (submitters, workers) == (row.load.submitters, row.load.workers) {
@@ -167,7 +167,7 @@ fn describe(row: &Row, label: &str, load: &Load, rounds: u32) {
     println!("\n{label}: {}{threads}; {tasks} tasks, {rounds} rounds", row.title);
 }
 
-/// Measures the cost of idle threads, in a process of its own since its allocator counts.
+/// Measures the cost of idle threads in a separate process, because its allocator counts.
 fn memory(flags: &Flags) -> anyhow::Result<()> {
     let program = programs::binary(Workspace::Bench, "bench", "pool_memory")?;
     let status = Command::new(program).status().context("cannot run pool_memory")?;

@@ -1,4 +1,4 @@
-//! Our side of each row.
+//! Our side in each row.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use executor::{ThreadPoolExecutor, prelude::*};
 
 use crate::load::{Body, Load, Measured, Stopwatch, completions, measure, round_trips, tiny};
 
-/// How many tasks may wait in the rows with a bound.
+/// The number of tasks that may wait in the rows with a bound.
 pub(crate) const BOUND: usize = 1024;
 
 pub(crate) fn execute(load: &Load, body: impl Body) -> Measured {
@@ -45,7 +45,7 @@ pub(crate) fn completion_order(load: &Load) -> Measured {
     )
 }
 
-/// Row F's tasks with handles that are joined in the order of their submission.
+/// Runs row F's tasks with handles that are joined in the order of their submission.
 pub(crate) fn joined_in_turn(load: &Load) -> Measured {
     let pool = started(load.workers);
     let handles = RefCell::new(VecDeque::new());
@@ -59,7 +59,7 @@ pub(crate) fn joined_in_turn(load: &Load) -> Measured {
     )
 }
 
-/// Row F's tasks without handles: each sends its result.
+/// Runs row F's tasks without handles: each task sends its result through a channel.
 pub(crate) fn results_sent(load: &Load) -> Measured {
     let pool = started(load.workers);
     let (results, completed) = crossbeam_channel::unbounded();

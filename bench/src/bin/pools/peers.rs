@@ -1,9 +1,10 @@
 //! The peers that are written in Rust, each used as its documentation shows, with its best settings for the
 //! row.
 //!
-//! The first peers are not crates but what most programmers would write: a pool that receives boxed closures
-//! from a channel, or from a queue behind a lock. These pools have no hooks, no counts, no cancellation, no
-//! panic handling and no way to look inside. They are the floor for a pool that has these features.
+//! The first peers are not crates but pools that most programmers would write. Such a pool receives boxed
+//! closures from a channel, or from a queue behind a lock. These pools have no hooks, no counts, no
+//! cancellation, no panic handling and no way to look inside. These pools are the floor for a pool that
+//! has the missing features.
 
 use std::collections::VecDeque;
 use std::sync::mpsc;
@@ -18,7 +19,8 @@ use crate::ours::BOUND;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads that call the closures they receive, and the sender. They end when the sender is dropped.
+/// Threads that call the closures they receive, and the sender of the closures. The threads end
+/// when the sender is dropped.
 struct Threads<S> {
     jobs: S,
     workers: Vec<JoinHandle<()>>,
@@ -170,7 +172,7 @@ impl Queue {
     }
 }
 
-/// The submitter's end of the queue. Its drop ends the threads.
+/// The end of the queue that the submitter holds. Dropping this value ends the threads.
 struct Submitter(Arc<Queue>);
 
 impl Drop for Submitter {
@@ -195,7 +197,7 @@ fn rayon_pool(load: &Load) -> rayon::ThreadPool {
 
 pub(crate) fn rayon_spawn(load: &Load, body: impl Body) -> Measured {
     let pool = rayon_pool(load);
-    // Its pool does not report when all spawned tasks have run.
+    // Rayon's pool does not report when all spawned tasks have run.
     measure(load, pool, |pool, n| pool.spawn(move || body(n)), |_pool| books::wait_for(load.tasks))
 }
 
@@ -252,7 +254,7 @@ fn tokio_runtime(load: &Load) -> tokio::runtime::Runtime {
 pub(crate) fn tokio_spawn(load: &Load, body: impl Body) -> Measured {
     let runtime = tokio_runtime(load);
     let spawn = |runtime: &tokio::runtime::Runtime, n| drop(runtime.spawn(async move { body(n) }));
-    // The drop of a runtime drops spawned tasks that have not run.
+    // Dropping a runtime also drops spawned tasks that have not run.
     measure(load, runtime, spawn, |_runtime| books::wait_for(load.tasks))
 }
 
@@ -265,7 +267,7 @@ pub(crate) fn tokio_spawn_and_join(load: &Load) -> Measured {
 
 // ----- threads without a pool -----
 
-/// Starts threads that wait, and ends them.
+/// Starts threads that wait, and then ends them.
 pub(crate) fn bare_threads(load: &Load) -> Measured {
     let watch = Stopwatch::start();
     let gate = Arc::new((Mutex::new(true), Condvar::new()));

@@ -1,4 +1,4 @@
-//! The rows: which workload, which peers, and which goals.
+//! The rows: the workload, the peers and the goals of each row.
 
 use bench::contest::{self, Goal, Measure};
 
@@ -16,14 +16,14 @@ pub(crate) struct Row {
     pub(crate) peers: &'static [Peer],
 }
 
-/// The numbers of threads of a row that the command line may change.
+/// The numbers of threads in a row that the command line may change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Threads {
     /// Both numbers.
     Any,
-    /// The number of workers; one thread submits, by the row's definition.
+    /// The number of workers; by the definition of the row, one thread submits.
     OneSubmitter,
-    /// Neither number may change: the row measures threads.
+    /// Neither of the two numbers may change: the row measures threads.
     Measured,
 }
 
@@ -35,16 +35,16 @@ pub(crate) struct Peer {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Side {
-    /// It runs in this process.
+    /// The peer runs in this process.
     Here(fn(&Load) -> Measured),
-    /// It runs in a Java process, in this mode of `Peers.java`.
+    /// The peer runs in a Java process, in this mode of `Peers.java`.
     Java(&'static str),
 }
 
 /// The peers of `java.util.concurrent`.
 pub(crate) const SOURCE: &str = "src/bin/pools/Peers.java";
 
-/// How often a Java peer runs a whole load before it counts.
+/// The number of times that a Java peer runs a whole load before a run counts.
 const JAVA_WARM_UPS: u32 = 3;
 
 impl Side {
@@ -77,7 +77,7 @@ impl Peer {
         Self { goal: Some(goal), ..self }
     }
 
-    /// The peer for a contest with this load.
+    /// Returns the peer for a contest with this load.
     pub(crate) fn of(&self, load: Load) -> contest::Peer {
         let Peer { name, side, goal } = *self;
         contest::Peer { name, goal, start: Box::new(move || side.start(load)) }
@@ -94,7 +94,7 @@ const TOKIO: Peer = here("tokio spawn", |load| peers::tokio_spawn(load, tiny));
 const JAVA_FJP: Peer = java("Java ForkJoinPool async", "fjp");
 const JAVA_TPE: Peer = java("Java ThreadPoolExecutor", "tpe");
 
-/// All rows, in the order in which they are measured.
+/// Returns all rows, in the order in which they are measured.
 pub(crate) static ROWS: [Row; 10] = [
     Row {
         name: "A",
@@ -225,7 +225,8 @@ pub(crate) static ROWS: [Row; 10] = [
     },
 ];
 
-/// The rows that a word of the command line means: one, or both of `D`. Hyphens stand for blanks.
+/// Returns the rows that a word of the command line means: one row, or both rows for `D`. In the
+/// word, hyphens stand for blanks.
 pub(crate) fn called(word: &str) -> Vec<&'static Row> {
     let wanted = word.replace('-', " ").to_lowercase();
     let fits = |row: &&Row| {

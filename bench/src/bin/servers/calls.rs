@@ -1,8 +1,8 @@
-//! The row `calls`: how many system calls an answer takes, as `strace` counts them.
+//! Measures the row `calls`: how many system calls an answer takes, as `strace` counts them.
 //!
-//! Two runs of different lengths are compared, so that calls which a server makes once do not count. Tracing
-//! makes a server several times slower, so more requests wait each time it looks, and one call can serve
-//! several of them.
+//! Two runs of different lengths are compared, so that calls that a server makes only once do not count.
+//! Tracing makes a server several times slower, so more requests wait at each check, and one call can
+//! serve several of them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,8 +24,8 @@ use crate::sides::{Setup, Starter};
 /// The numbers of answers in the two runs, for each request that a connection sends at once.
 const ANSWERS: [u64; 2] = [1000, 4000];
 
-/// The loads of these rows, each with fewer connections: many connections would hide how often the server
-/// waits.
+/// The loads of these rows, each with fewer connections: with many connections, the server would hardly
+/// ever wait.
 const LOADS: [&str; 4] = ["keep-alive", "pipelined", "file", "close"];
 const CONNECTIONS: usize = 16;
 
@@ -68,7 +68,8 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
     Ok(objects)
 }
 
-/// The calls by name, the most frequent first, without those below a hundredth per answer.
+/// Returns the calls by name, the most frequent first, without calls that occur less than a
+/// hundredth of a time per answer.
 fn by_name(calls: &Calls) -> String {
     let mut calls: Vec<_> = calls.iter().filter(|(_, each)| **each >= 0.01).collect();
     calls.sort_by(|a, b| b.1.total_cmp(a.1));
@@ -86,7 +87,7 @@ fn per_answer(starter: &Starter, setup: &Setup, load: &Load) -> anyhow::Result<C
     Ok(many.into_iter().map(each).collect())
 }
 
-/// The server's calls from its start to its end, and the number of its answers.
+/// Returns the server's calls from its start to its end, and the number of its answers.
 fn traced(
     starter: &Starter,
     setup: &Setup,
@@ -94,7 +95,8 @@ fn traced(
     answers: u64,
 ) -> anyhow::Result<(BTreeMap<String, u64>, u64)> {
     let summary = starter.site.folder().join("calls");
-    // With -D the server is our child and strace is not, so the end of the server ends both.
+    // With `-D`, the server is our child process and `strace` is not, so the end of the server ends
+    // both.
     let strace = || {
         let mut strace = Command::new("strace");
         strace.args(["-D", "-f", "-q", "-c", "-o"]).arg(&summary);
@@ -108,7 +110,7 @@ fn traced(
     Ok((calls, counted.answers))
 }
 
-/// The table, once strace has written all of it.
+/// Returns the table, once `strace` has written all of it.
 fn complete(summary: &Path) -> anyhow::Result<String> {
     for _ in 0..500 {
         let table = fs::read_to_string(summary).unwrap_or_default();
@@ -121,7 +123,7 @@ fn complete(summary: &Path) -> anyhow::Result<String> {
     bail!("strace does not come to an end")
 }
 
-/// The lines of "% time  seconds  usecs/call  calls  errors  syscall", in which the number of errors may be
+/// Parses the lines of "% time seconds usecs/call calls errors syscall"; the number of errors may be
 /// missing.
 fn parse(table: &str) -> BTreeMap<String, u64> {
     let line = |line: &str| {

@@ -1,4 +1,4 @@
-//! The contest: our server and its peers in turns.
+//! The contest between our server and its peers, which are measured in turns.
 
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ use crate::report;
 use crate::rows::{Goal, Row};
 use crate::sides::{Setup, Side, Starter};
 
-/// The order of a contest: what it measures, and how.
+/// The order for a contest: the measurements that it makes.
 pub(crate) struct Order<'a> {
     pub(crate) row: &'a Row,
     pub(crate) starter: &'a Starter,
-    /// Ours is the first.
+    /// Our server is the first.
     pub(crate) sides: Vec<Side>,
     pub(crate) rounds: u32,
-    /// How long each measurement takes.
+    /// The length of each measurement.
     pub(crate) duration: Duration,
     /// True if the table for people is left out.
     pub(crate) is_json: bool,
 }
 
 impl Order<'_> {
-    /// The first line for people.
+    /// The first line of the table for people.
     pub(crate) fn headline(&self) {
         if !self.is_json {
             let Order { row, rounds, duration, .. } = self;
@@ -34,28 +34,30 @@ impl Order<'_> {
     }
 }
 
-/// The warm-up before each measurement, which is not counted: connections are made, threads are started.
+/// The warm-up before each measurement, which is not counted: connections are made and threads are
+/// started.
 const WARM_UP: Duration = Duration::from_millis(300);
 
-/// The result of one turn of a server.
+/// The result of one measurement of a server.
 pub(crate) struct Sample {
-    /// Answers in a second.
+    /// The number of answers in a second.
     pub(crate) rate: f64,
-    /// Microseconds of processor time for an answer: the server's, and the load's.
+    /// The microseconds of processor time for an answer: those of the server, and those of the
+    /// load.
     pub(crate) cpu: Option<f64>,
     pub(crate) load_cpu: Option<f64>,
-    /// Bytes of memory, with all connections open.
+    /// The bytes of memory with all connections open.
     pub(crate) memory: Option<f64>,
 }
 
-/// A server with one number of workers.
+/// A server that has a given number of workers.
 pub(crate) struct Entrant {
     pub(crate) setup: Setup,
     server: Server,
     pub(crate) samples: Vec<Sample>,
 }
 
-/// A server with each number of workers.
+/// A server that is measured with each number of workers.
 pub(crate) struct Team {
     pub(crate) side: Side,
     pub(crate) goals: &'static [Goal],
@@ -78,7 +80,8 @@ impl Team {
     }
 }
 
-/// Measures all servers in turns, A B C A B C …, so that other work of the machine disturbs all of them.
+/// Measures all servers in turns, A B C A B C …, so that other work on the machine disturbs all of
+/// them.
 pub(crate) fn hold(order: &Order<'_>, load: &Load) -> anyhow::Result<Vec<String>> {
     let Order { row, starter, sides, rounds, duration, is_json } = order;
     let start = |&side: &Side| {

@@ -1,4 +1,5 @@
-//! The row `idle`: memory for each connection that had an answer and is silent now.
+//! Measures the row `idle`: the memory for each connection that has had an answer and is now
+//! silent.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,17 +14,17 @@ use crate::visitor;
 
 const CONNECTIONS: usize = 10_000;
 
-/// The number of connections for a stage that has a thread for each.
+/// The number of connections for a stage that has one thread for each.
 const THREADS: usize = 1000;
 
-/// How long all connections may take to be made. Each server in this row keeps an idle connection for longer
-/// than that.
+/// The time in which all connections must be made. Each server in this row keeps an idle connection for
+/// longer than that time.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Further descriptors that the programs need: files, listeners, pipes.
+/// The number of other descriptors that the programs need: for files, listeners and pipes.
 const OTHER_DESCRIPTORS: usize = 200;
 
-/// Time for the server to free the memory of its last answer.
+/// The time in which the server frees the memory of its last answer.
 const PAUSE: Duration = Duration::from_millis(500);
 
 pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
@@ -64,7 +65,7 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
     Ok(peers.iter().map(json).collect())
 }
 
-/// The server's memory without connections, and with `connections` idle ones.
+/// Returns the server's memory without connections, and with `connections` idle connections.
 fn fill(server: &Server, connections: usize) -> anyhow::Result<(Option<f64>, Option<f64>)> {
     visitor::visit(server.addr)?;
     let before = server.memory();
@@ -78,7 +79,7 @@ fn fill(server: &Server, connections: usize) -> anyhow::Result<(Option<f64>, Opt
     }
     thread::sleep(PAUSE);
     let after = server.memory();
-    // A server that closes its idle connections needs no memory for them.
+    // A server that closes its idle connections needs no memory for these connections.
     for stream in streams.iter_mut().step_by(100) {
         visitor::ask(stream).context("a connection was closed that was to be idle")?;
     }
@@ -86,7 +87,7 @@ fn fill(server: &Server, connections: usize) -> anyhow::Result<(Option<f64>, Opt
 }
 
 /// Raises the limit of descriptors as far as the system allows, for this process and its children. Returns
-/// the limit.
+/// the new limit.
 #[cfg(target_os = "linux")]
 fn descriptors() -> usize {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};

@@ -1,7 +1,7 @@
-//! Web servers: the stages of the course beside their peers.
+//! Compares web servers: the stages of the course and their peers.
 //!
-//! Run it with `cargo run --release --bin servers` in `bench/`. README.md says what the rows are and how they
-//! are measured.
+//! Run it with `cargo run --release --bin servers` in `bench/`. README.md describes the rows and how they are
+//! measured.
 
 mod calls;
 mod contest;
@@ -59,7 +59,7 @@ struct Args {
     flags: Flags,
 }
 
-/// The meaning of a row on the command line.
+/// The meaning of the name of a row on the command line.
 #[derive(Clone, Copy)]
 enum Chosen {
     Row(&'static Row),

@@ -1,8 +1,9 @@
-//! The row `overload`: 200 requests at once, of 50 ms each, for 8 threads and 50 places in the queue.
+//! Measures the row `overload`: 200 requests arrive at once, each takes 50 ms, and there are 8
+//! threads and 50 places in the queue.
 //!
-//! A server with room for 58 requests must tell the other clients so: 503, and when to come again. An
-//! accepted request may wait for the requests before it in the queue, and no longer. A connection that is
-//! reset tells its client nothing.
+//! A server that has room for 58 requests must tell the other clients that it has no room, and when to
+//! come again, with a 503. An accepted request may wait only for the requests before it in the queue. A
+//! connection that is reset gives its client no information.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -22,23 +23,24 @@ const QUEUE: usize = 50;
 const WORK: Duration = Duration::from_millis(50);
 const REQUEST: &[u8] = b"GET /block?ms=50 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
 
-/// How long all answers may take: enough for a server with one thread that pauses after each.
+/// The time in which all answers must arrive: enough for a server with one thread that pauses after
+/// each answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The longest allowed time of an answer: 7 times 50 ms in the queue, since the threads take 8 requests at a
-/// time, and 50 ms for the work itself; and a tenth more.
+/// The longest time that an answer may take. In the queue it waits 7 times 50 ms, because the threads take 8
+/// requests at a time; the work itself takes 50 ms, and a tenth is added.
 fn bound() -> Duration {
     WORK.mul_f64((QUEUE.div_ceil(THREADS) + 1) as f64 * 1.1)
 }
 
-/// The outcomes of the clients.
+/// The number of clients with each outcome.
 #[derive(Default)]
 struct Outcome {
     served: usize,
     refused: usize,
-    /// Refused, but not told when to come again.
+    /// The client was refused, but was not told when to come again.
     mute: usize,
-    /// Reset, or closed without an answer.
+    /// The connection was reset, or closed without an answer.
     lost: usize,
     /// The time until the last served client had its answer.
     slowest: Duration,
@@ -116,8 +118,8 @@ fn flood(addr: SocketAddr) -> anyhow::Result<Outcome> {
         .map(|number| {
             let began = Instant::now();
             let mut stream = TcpStream::connect(addr).context("cannot connect")?;
-            // The server may have refused the client already and closed the connection: then the answer can
-            // be read.
+            // The server may have refused the client and closed the connection already; in that case the
+            // answer can be read.
             let _ = stream.write_all(REQUEST);
             stream.set_nonblocking(true)?;
             let mut stream = mio::net::TcpStream::from_std(stream);

@@ -1,4 +1,4 @@
-//! A server in processes of its own, so that its costs are separate from those of the load.
+//! Runs a server in separate processes, so that its costs are separate from those of the load.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,14 +10,14 @@ use anyhow::Context;
 use bench::nginx::Running;
 use bench::processor_time;
 
-/// A server that runs until it is dropped.
+/// A server that runs until this value is dropped.
 pub(crate) struct Server {
     pub(crate) addr: SocketAddr,
     pub(crate) running: Running,
 }
 
 impl Server {
-    /// Starts a server whose first line of output has its address.
+    /// Starts a server whose first line of output contains its address.
     pub(crate) fn start(mut command: Command) -> anyhow::Result<Server> {
         let child = command.stdout(Stdio::piped()).spawn();
         let child = child.with_context(|| format!("cannot start {}", command.get_program().display()))?;
@@ -33,7 +33,7 @@ impl Server {
         Ok(Server { addr, running })
     }
 
-    /// The process and its child processes, where the system reports them.
+    /// Returns the process and its child processes, if the system reports them.
     fn processes(&self) -> Vec<u32> {
         let mut processes = vec![self.running.child.id()];
         let mut next = 0;
@@ -46,25 +46,25 @@ impl Server {
         processes
     }
 
-    /// The processor time that the server has used so far, where the system reports it.
+    /// Returns the processor time that the server has used so far, if the system reports it.
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
         self.processes().into_iter().map(processor_time::of).sum()
     }
 
-    /// The server's memory in bytes, where the system reports it: resident memory, with its share of pages
-    /// that other processes use, too. The kernel's buffers are not included.
+    /// Returns the server's memory in bytes, if the system reports it: resident memory, including its
+    /// share of pages that other processes also use. The kernel's buffers are not included.
     pub(crate) fn memory(&self) -> Option<f64> {
         self.processes().into_iter().map(proportional).sum()
     }
 
-    /// How many descriptors the server has open, where the system reports it.
+    /// Returns how many descriptors the server has open, if the system reports this.
     pub(crate) fn descriptors(&self) -> Option<usize> {
         let count = |process| Some(fs::read_dir(format!("/proc/{process}/fd")).ok()?.count());
         self.processes().into_iter().map(count).sum()
     }
 }
 
-/// The processor time that the load has used so far, where the system reports it.
+/// Returns the processor time that the load has used so far, if the system reports it.
 pub(crate) fn own_cpu_time() -> Option<Duration> {
     processor_time::of(std::process::id())
 }

@@ -1,4 +1,5 @@
-//! The output about answers and their cost: a table for people, objects of an array for programs.
+//! The output about answers and their cost: a table for people, and objects of an array for
+//! programs.
 
 use bench::figures::{median, median_ratio, object, spread};
 
@@ -29,8 +30,8 @@ impl Quantity {
         (!values.is_empty()).then(|| median(&values))
     }
 
-    /// The server with the number of workers that counts for this quantity. For memory, the number of workers
-    /// with the most answers counts, since otherwise the goals would be for different servers.
+    /// Returns the server with the number of workers that counts for this quantity. For memory, the number of
+    /// workers with the most answers counts, because otherwise the goals would apply to different servers.
     fn best(self, team: &Team) -> Option<&Entrant> {
         let of = if matches!(self, Self::Cpu) { Self::Cpu } else { Self::Rate };
         let known = team.entrants.iter().filter_map(|entrant| Some((of.median(entrant)?, entrant)));
@@ -41,7 +42,7 @@ impl Quantity {
         best.map(|(_, entrant)| entrant)
     }
 
-    /// The median of the rounds' ratios, the best of ours to the best of theirs.
+    /// Returns the median of the rounds' ratios, of our best server to the peer's best server.
     fn ratio(self, ours: &Team, theirs: &Team) -> Option<f64> {
         let turns = self.best(ours)?.samples.iter().zip(&self.best(theirs)?.samples);
         let pairs: Vec<_> = turns.filter_map(|(a, b)| self.of(a).zip(self.of(b))).collect();
@@ -49,7 +50,7 @@ impl Quantity {
     }
 }
 
-/// The table of one row.
+/// Prints the table of one row.
 pub(crate) fn table(ours: &Team, peers: &[Team]) {
     println!(
         "  {:<26}{:>9} {:>20}{:>11}{:>9}{:>7}{:>8}",
@@ -76,7 +77,8 @@ fn line(entrant: &Entrant) {
     let rates = spread(&rates);
     let load_cpu: Vec<_> = entrant.samples.iter().filter_map(|sample| sample.load_cpu).collect();
     let load_cpu = (!load_cpu.is_empty()).then(|| median(&load_cpu));
-    // At 100 % the load is the bottleneck, and the servers' answers cannot differ by much.
+    // If the load is 100 % busy, it is the bottleneck, and the servers' answers cannot differ by
+    // much.
     let busy = load_cpu.map(|micros| micros * rates.median / 1e4);
     println!(
         "  {:<26}{:>9.0} {:>20}{:>11}{:>9}{:>7}{:>8}",
@@ -119,13 +121,14 @@ fn verdict(goal: Goal, ours: &Team, theirs: &Team) -> String {
     }
 }
 
-/// An object of the array for programs.
+/// Returns an object of the array for programs.
 pub(crate) fn json(row: &str, ours: &Team, theirs: &Team) -> String {
     let ratio = |quantity: Quantity| quantity.ratio(ours, theirs);
     object(row, theirs.side.name(), &[("rate", ratio(Quantity::Rate)), ("cpu", ratio(Quantity::Cpu))])
 }
 
-/// An object of the array for programs, of a row that measures one thing without its processor time.
+/// Returns an object of the array for programs, for a row that measures one value without its
+/// processor time.
 pub(crate) fn json_of(row: &str, peer: &str, what: &str, ratio: Option<f64>) -> String {
     object(row, peer, &[(what, ratio), ("cpu", None)])
 }

@@ -1,4 +1,4 @@
-//! The rows: which workload, which servers, and which goals.
+//! The rows: the workload, the servers and the goals of each row.
 
 use crate::load::{Load, Page};
 use crate::sides::Side;
@@ -8,21 +8,21 @@ pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) measure: Measure,
-    /// Ours, unless the command line names another stage.
+    /// Our server, unless the command line names another stage.
     pub(crate) ours: Side,
     pub(crate) peers: &'static [Peer],
 }
 
 pub(crate) enum Measure {
-    /// The number of answers, and their cost.
+    /// The row measures the number of answers, and their cost.
     Throughput(Load),
-    /// The refusals under overload.
+    /// The row measures the refusals under overload.
     Overload,
-    /// How long other clients wait while slow clients hold connections.
+    /// The row measures how long other clients wait while slow clients hold connections.
     SlowClients,
-    /// The cost of an idle connection.
+    /// The row measures the cost of an idle connection.
     Idle,
-    /// System calls per answer.
+    /// The row measures the system calls per answer.
     Calls,
 }
 
@@ -31,14 +31,14 @@ pub(crate) struct Peer {
     pub(crate) goals: &'static [Goal],
 }
 
-/// The goal: for the ratio, ours to theirs, or for our own value.
+/// The goal of a row: a ratio of ours to theirs, or our own value.
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {
-    /// The least ratio of answers per time.
+    /// The lowest ratio of answers per time that meets the goal.
     Rate(f64),
-    /// The highest ratio of the server's processor time per answer.
+    /// The highest ratio of the server's processor time per answer that meets the goal.
     Cpu(f64),
-    /// The most memory that our server may take, in MiB.
+    /// The largest amount of memory that our server may take, in MiB.
     Memory(f64),
 }
 
@@ -54,10 +54,10 @@ impl Peer {
 
 const KEPT: Load = Load { connections: 64, depth: 1, page: Page::Hello, closes: false };
 
-/// The goals against each peer, and so against the best one.
+/// The goals apply to each peer, and so also to the best one.
 const BEST: &[Goal] = &[Goal::Rate(1.0), Goal::Cpu(0.9)];
 
-/// All rows, in the order in which they are measured.
+/// Returns all rows, in the order in which they are measured.
 pub(crate) static ROWS: [Row; 11] = [
     Row {
         name: "keep-alive",
@@ -147,7 +147,7 @@ pub(crate) static ROWS: [Row; 11] = [
     },
 ];
 
-/// The row of this name.
+/// Returns the row with this name.
 pub(crate) fn called(name: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.name == name)
 }

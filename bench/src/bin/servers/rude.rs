@@ -1,6 +1,7 @@
-//! Slow clients of four kinds, on one thread: each holds a connection and makes the server wait.
+//! Runs slow clients of four kinds on one thread: each holds a connection and makes the server
+//! wait.
 //!
-//! A client that the server cuts off comes again, at most half a second later.
+//! A client whose connection the server closes connects again, at most half a second later.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -12,22 +13,22 @@ use anyhow::{Context, anyhow};
 
 use crate::visitor;
 
-/// The clients have their turns in this many groups, one group a tick.
+/// The clients are divided into this many groups; one group has its turn in each tick.
 const GROUPS: usize = 10;
 const TICK: Duration = Duration::from_millis(50);
 
-/// How often each client may come again, on average.
+/// The average number of times that each client may connect again.
 const MOST_VISITS: usize = 2000;
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// Connects, and sends nothing.
+    /// The client connects, and sends nothing.
     Silent,
-    /// Sends a head that never ends, a byte each half second.
+    /// The client sends a head that never ends, one byte each half second.
     SlowHead,
-    /// Sends one request, and nothing after its answer.
+    /// The client sends one request, and nothing after its answer.
     Idle,
-    /// Sends a body, a byte each half second.
+    /// The client sends a body, one byte each half second.
     SlowBody,
 }
 
@@ -51,23 +52,24 @@ impl Kind {
     }
 }
 
-/// How slow clients ended.
+/// The numbers of slow clients by the way in which they ended.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Cut {
-    /// How often the server cut off a client of each kind: silent, slow head, idle, slow body.
+    /// The number of times that the server closed the connection of a client of each kind: silent,
+    /// slow head, idle, slow body.
     pub(crate) by_kind: [usize; 4],
     visits: usize,
 }
 
-/// Slow clients that stay until this is [finished](Rude::finish) or dropped.
+/// Slow clients that remain until this value is [finished](Rude::finish) or dropped.
 pub(crate) struct Rude {
     stop: Sender<()>,
     thread: JoinHandle<Cut>,
 }
 
 impl Rude {
-    /// Starts the clients. Returns when all are connected for the first time. They leave after `longest` at
-    /// the latest.
+    /// Starts the slow clients. Returns when all clients are connected for the first time. The
+    /// clients leave after `longest` at the latest.
     pub(crate) fn start(addr: SocketAddr, count: usize, longest: Duration) -> anyhow::Result<Rude> {
         let (stop, stopped) = mpsc::channel();
         let (ready, is_ready) = mpsc::channel();
@@ -124,7 +126,7 @@ fn enter(addr: SocketAddr, kind: Kind, cut: &mut Cut) -> Option<TcpStream> {
     Some(stream)
 }
 
-/// Sends a little more, unless the server has closed the connection.
+/// Sends a little more on a connection, unless the server has closed it.
 fn bothers(stream: &mut TcpStream, kind: Kind) -> bool {
     loop {
         match stream.read(&mut [0; 1024]) {

@@ -1,4 +1,4 @@
-//! The servers: ours and the peers, and how each is started.
+//! The servers: our stages and the peers, and the way in which each is started.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(crate) enum Side {
     MayMinihttp,
     #[value(skip)]
     TinyHttp,
-    /// The JDK's own server, in the row `overload` only.
+    /// The JDK's own server, which is only in the row `overload`.
     #[value(skip)]
     Java,
 }
@@ -52,27 +52,28 @@ impl Side {
         }
     }
 
-    /// The numbers of workers with which the server is measured; the better one counts.
+    /// The numbers of workers with which the server is measured; the better number counts.
     pub(crate) fn workers(self, connections: usize) -> Vec<usize> {
         match self {
             Self::MultiReactor | Self::Reactor | Self::Nginx | Self::Hyper | Self::MayMinihttp => vec![1, 2],
-            // Where a connection is a task, further connections would wait for a thread until one is closed.
+            // If each connection is a task, further connections wait for a thread until a
+            // connection is closed.
             Self::Bounded | Self::Lifecycle | Self::Pooled | Self::Java => vec![connections],
-            // The best number of threads among 1, 2, 4, 16 and 64, with 64 clients on two processors: each
-            // further thread must be woken, too.
+            // The best of 1, 2, 4, 16 and 64 threads, with 64 clients on two processors: each additional
+            // thread must also be woken.
             Self::TinyHttp => vec![1],
         }
     }
 }
 
-/// One way to start a server.
+/// One way in which a server can be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Setup {
     pub(crate) side: Side,
     pub(crate) workers: usize,
-    /// The number of clients at once: nginx reserves memory for each.
+    /// The number of simultaneous clients, because nginx reserves memory for each.
     pub(crate) connections: usize,
-    /// Flags of a stage.
+    /// The flags that a stage gets.
     pub(crate) more: &'static [&'static str],
 }
 
@@ -90,7 +91,7 @@ impl Display for Setup {
     }
 }
 
-/// Starts servers, and remembers which of them this machine lacks.
+/// Starts servers, and remembers which servers this machine lacks.
 pub(crate) struct Starter {
     pub(crate) site: Site,
     programs: RefCell<BTreeMap<&'static str, PathBuf>>,
@@ -102,7 +103,8 @@ impl Starter {
         Ok(Starter { site: Site::new()?, programs: RefCell::default(), missing: RefCell::default() })
     }
 
-    /// Returns whether the server can be started here. If not, the first call prints a line that says so.
+    /// Returns whether the server can be started here. If it cannot be started, the first call
+    /// prints a line that says so.
     pub(crate) fn has(&self, side: Side) -> bool {
         if self.missing.borrow().contains_key(side.name()) {
             return false;
@@ -127,7 +129,8 @@ impl Starter {
         self.start_under(|| None, setup)
     }
 
-    /// Starts the server. If there is a `wrapper`, it makes the command that runs the server's command line.
+    /// Starts one server. If there is a `wrapper`, it makes the command that runs the command line
+    /// of the server.
     pub(crate) fn start_under(
         &self,
         wrapper: impl Fn() -> Option<Command>,
@@ -165,7 +168,7 @@ impl Starter {
         Server::start(command).with_context(|| setup.to_string())
     }
 
-    /// The path of the program, which is built at the first call.
+    /// Returns the path of the program, which is built at the first call.
     fn program(&self, side: Side) -> anyhow::Result<PathBuf> {
         let (workspace, package, name) = match side {
             Side::Hyper => (Workspace::Bench, "bench", "hyper_server"),

@@ -1,5 +1,5 @@
-//! The folder with the one file that the servers serve, in addition to the pages that are part of their
-//! programs.
+//! The folder with the only file that the servers serve, in addition to the pages that are part of
+//! their programs.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(crate) fn file() -> Vec<u8> {
     (0_u32..4096).flat_map(|number| number.wrapping_mul(0x9E37_79B9).to_le_bytes()).collect()
 }
 
-/// A folder that is removed when this is dropped.
+/// A folder that is removed when this value is dropped.
 pub(crate) struct Site {
     folder: TempDir,
 }

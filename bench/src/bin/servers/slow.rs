@@ -1,7 +1,7 @@
-//! The row `slow`: how long a normal client waits while 500 slow ones hold connections.
+//! Measures the row `slow`: how long a normal client waits while 500 slow clients hold connections.
 //!
-//! The normal client is a visitor: it connects, asks, gets its answer, and leaves. A client with a connection
-//! would not notice a server that accepts no new connections.
+//! The normal client is a visitor: it connects, sends a request, gets its answer, and leaves. A client with
+//! an open connection would not notice that a server accepts no new connections.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -23,10 +23,11 @@ const SLOW: usize = 500;
 /// The default number of threads of the pooled stages.
 const THREADS: usize = 100;
 
-/// The goal for the 99th percentile of the visitors' waits, as a ratio to that without slow clients.
+/// The goal for the 99th percentile of the visitors' waits, as a ratio to the percentile without
+/// slow clients.
 const GOAL: f64 = 2.0;
 
-/// Time for a server to notice that the slow clients have gone.
+/// The time in which a server notices that the slow clients have left.
 const PAUSE: Duration = Duration::from_millis(300);
 
 struct Entrant {
@@ -66,8 +67,8 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
 }
 
 impl Entrant {
-    /// Returns whether a visitor had no answer. Further visitors would get none either, each after a long
-    /// time.
+    /// Returns whether a visitor had no answer. Further visitors would also get no answer, each after a
+    /// long time.
     fn is_stuck(&self) -> bool {
         self.turns.last().is_some_and(|&(_, beside)| beside >= visitor::PATIENCE.as_secs_f64() * 1e3)
     }
@@ -84,7 +85,8 @@ impl Entrant {
         Ok(())
     }
 
-    /// The median of the rounds' ratios: with slow clients to without.
+    /// Returns the median of the rounds' ratios of the waits with slow clients to the waits without
+    /// them.
     fn ratio(&self) -> Option<f64> {
         let pairs: Vec<_> = self.turns.iter().map(|&(alone, beside)| (beside, alone)).collect();
         median_ratio(&pairs)
@@ -111,8 +113,8 @@ impl Entrant {
     }
 }
 
-/// Sends one visitor after the other. Returns the 99th percentile of their waits in milliseconds, and the
-/// number of visitors.
+/// Sends one visitor after another. Returns the 99th percentile of the visitors' waits in milliseconds,
+/// and the number of visitors.
 fn visit(addr: SocketAddr, duration: Duration) -> anyhow::Result<(f64, usize)> {
     let began = Instant::now();
     let mut waits = Vec::new();

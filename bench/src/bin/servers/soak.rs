@@ -1,5 +1,5 @@
-//! `soak`: after many minutes of polite and rude clients, a server must use no more resources than after the
-//! first minutes.
+//! Measures `soak`: after many minutes of polite and rude clients, a server must use no more resources than
+//! after the first minutes.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,24 +14,24 @@ use crate::sides::{Setup, Side, Starter};
 
 const RUDE: usize = 250;
 
-/// The clients that stay. In each second they send requests as fast as they can for a tenth of the second,
-/// and are silent for the rest.
+/// The number of clients that stay connected. In each second they send requests as fast as they can for a
+/// tenth of that second, and are silent for the rest.
 const KEPT: [Load; 2] = [
     Load { connections: 100, depth: 1, page: Page::Hello, closes: false },
     Load { connections: 100, depth: 1, page: Page::File, closes: false },
 ];
 const BURST: Duration = Duration::from_millis(100);
 
-/// The clients that come and go.
+/// The number of clients that connect and leave.
 const PASSING: Load = Load { connections: 50, depth: 1, page: Page::Hello, closes: true };
 const PASSING_ANSWERS: u64 = 500;
 
-/// When the resources are measured for the first time, and how many measurements make one median, since
-/// connections come and go meanwhile.
+/// The time of the first measurement, and the number of measurements in one median. A median is needed
+/// because connections come and go.
 const FIRST_LOOK: Duration = Duration::from_mins(2);
 const LOOKS: usize = 15;
 
-/// The allowed growth until the end.
+/// The growth of the resources that is allowed until the end.
 const GROWTH: f64 = 1.02;
 
 pub(crate) fn run(starter: &Starter, side: Side, minutes: u16) -> anyhow::Result<()> {
@@ -81,7 +81,7 @@ pub(crate) fn run(starter: &Starter, side: Side, minutes: u16) -> anyhow::Result
     Ok(())
 }
 
-/// A second of polite clients.
+/// Runs the polite clients for a second.
 fn second(server: &Server, kept: &mut [Clients]) -> anyhow::Result<u64> {
     let began = Instant::now();
     let mut answers = 0;
@@ -93,7 +93,7 @@ fn second(server: &Server, kept: &mut [Clients]) -> anyhow::Result<u64> {
     Ok(answers)
 }
 
-/// The resources of a server.
+/// The resources that a server uses.
 struct Look {
     memory: f64,
     descriptors: f64,
@@ -115,7 +115,7 @@ impl std::fmt::Display for Look {
     }
 }
 
-/// The median of some measurements, a second apart, while the clients go on.
+/// Returns the median of some measurements, a second apart, while the clients continue.
 fn look(
     server: &Server,
     go_on: &mut impl FnMut(Duration) -> anyhow::Result<()>,

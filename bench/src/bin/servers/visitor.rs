@@ -1,4 +1,4 @@
-//! A client that sends one request and waits for its answer: for the rows that measure waits.
+//! A client that sends one request and waits for its answer, for the rows that measure waits.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 
-/// How long a client waits for its answer.
+/// The time that a client waits for its answer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 const HELLO: &[u8] = b"GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
@@ -19,14 +19,14 @@ pub(crate) fn connect(addr: SocketAddr) -> anyhow::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Asks for `/hello` on a connection that stays.
+/// Requests `/hello` on a connection that stays open.
 pub(crate) fn ask(stream: &mut TcpStream) -> anyhow::Result<()> {
     stream.write_all(HELLO).context("cannot send")?;
     answer(stream)
 }
 
-/// Connects, asks for `/hello`, and leaves. Returns the time until the answer came, or [`PATIENCE`] if none
-/// came.
+/// Connects, requests `/hello`, and leaves. Returns the time until the answer arrived, or [`PATIENCE`] if
+/// none arrived.
 pub(crate) fn visit(addr: SocketAddr) -> anyhow::Result<Duration> {
     let began = Instant::now();
     let mut stream = connect(addr)?;
@@ -36,8 +36,8 @@ pub(crate) fn visit(addr: SocketAddr) -> anyhow::Result<Duration> {
         answered => answered?,
     }
     let took = began.elapsed();
-    // The side that closes first keeps the port for a minute (TIME_WAIT). The server must be that side, or
-    // our ports run out.
+    // The side that closes first keeps the port for a minute (TIME_WAIT). The server must be the side that
+    // closes first; otherwise our ports are used up.
     let _ = stream.set_read_timeout(Some(Duration::from_millis(100)));
     let _ = stream.read(&mut [0; 64]);
     Ok(took)

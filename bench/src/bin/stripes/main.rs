@@ -1,7 +1,7 @@
 //! Compares `StripedExecutor` with other ways to keep the order of tasks with the same key.
 //!
-//! Run it with `cargo run --release --bin stripes` in `bench/`. README.md says what the rows are and how they
-//! are measured.
+//! Run it with `cargo run --release --bin stripes` in `bench/`. README.md describes the rows and how they are
+//! measured.
 
 mod board;
 mod sides;
@@ -36,7 +36,8 @@ struct Args {
     flags: Flags,
 }
 
-/// The rows: name, number of keys, and whether they are skewed. The first is workload G.
+/// The rows: each has a name, a number of keys, and a flag that says whether the keys are skewed.
+/// The first row is workload G.
 const ROWS: [(&str, u32, bool); 4] = [
     ("uniform-10k", 10_000, false),
     ("zipf-10k", 10_000, true),
@@ -50,7 +51,7 @@ enum Side {
     Java(&'static str),
 }
 
-/// The peers, and the goal for the first one in the first row.
+/// The peers, and the goal for the first peer in the first row.
 const PEERS: [(&str, Side); 7] = [
     ("Java draining executor", Side::Java("draining")),
     ("Java draining, ForkJoinPool", Side::Java("draining-fjp")),
@@ -62,7 +63,7 @@ const PEERS: [(&str, Side); 7] = [
 ];
 const GOAL: Goal = Goal::Time(0.8);
 
-/// How often a Java peer runs a whole load before it counts.
+/// The number of times that a Java peer runs a whole load before a run counts.
 const JAVA_WARM_UPS: u32 = 3;
 
 impl Side {

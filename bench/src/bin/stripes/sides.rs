@@ -1,5 +1,5 @@
-//! Our executor and the Rust peers. Each submits all tasks from one thread, and ends when all tasks have run
-//! and its threads are gone.
+//! Our executor and the Rust peers. Each side submits all tasks from one thread, and ends when all tasks
+//! have run and its threads have ended.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ pub(crate) type Cost = (Duration, Duration);
 type Shown = &'static Board;
 type Job = Box<dyn FnOnce() + Send + Sync>; // `Sync` for the map
 
-/// Runs a side on a board of its own. The board is never freed, so that tasks need not count references; that
-/// costs some megabytes for each measurement.
+/// Runs a side with a new board. The board is never freed, so that tasks do not need to count
+/// references; this costs some megabytes for each measurement.
 pub(crate) fn measured(load: &Load, side: impl FnOnce(&Load, Shown) -> Cost) -> Cost {
     let board: Shown = Box::leak(Box::new(Board::new(load)));
     let cost = side(load, board);
@@ -49,7 +49,8 @@ pub(crate) fn ours(load: &Load, board: Shown) -> Cost {
     })
 }
 
-/// Our pool without order; the difference to the stripes is the cost of order.
+/// Our pool without an order; the difference between the stripes and this pool is the cost of the
+/// order.
 pub(crate) fn our_pool(load: &Load, board: Shown) -> Cost {
     let pool = started(load);
     timed(|| {
@@ -82,7 +83,7 @@ impl Pool {
     }
 }
 
-/// The floor: no order at all.
+/// The floor: the tasks have no order at all.
 pub(crate) fn unordered(load: &Load, board: Shown) -> Cost {
     let pool = Pool::new(load.workers);
     timed(|| {
@@ -93,8 +94,8 @@ pub(crate) fn unordered(load: &Load, board: Shown) -> Cost {
     })
 }
 
-/// A thread for each lane. A key's hash selects the lane, so tasks are in order without stripes. A long task
-/// holds up all keys of its lane.
+/// There is one thread for each lane. A key's hash selects the lane, so tasks stay in order without
+/// stripes. A long task delays all keys of its lane.
 pub(crate) fn fixed_lanes(load: &Load, board: Shown) -> Cost {
     let lanes: Vec<_> = (0..load.workers).map(|_| Pool::new(1)).collect();
     timed(|| {
@@ -107,8 +108,8 @@ pub(crate) fn fixed_lanes(load: &Load, board: Shown) -> Cost {
     })
 }
 
-/// A concurrent map of queues over a pool, the straightforward program. The entry of a key is removed when
-/// its queue is empty.
+/// The straightforward program: a concurrent map of queues, above a pool. The entry of a key is removed
+/// when its queue is empty.
 pub(crate) fn map_of_queues(load: &Load, board: Shown) -> Cost {
     let queues: Arc<DashMap<u32, VecDeque<Job>>> = Arc::default();
     let pool = Pool::new(load.workers);

@@ -1,7 +1,7 @@
-//! Compares `ScheduledThreadPoolExecutor` with other timers.
+//! Compares `ScheduledThreadPoolExecutor` with timers of other crates and of Java.
 //!
-//! Run it with `cargo run --release --bin timers` in `bench/`. README.md says what the rows are and how they
-//! are measured.
+//! Run it with `cargo run --release --bin timers` in `bench/`. README.md describes the rows and how they are
+//! measured.
 
 mod rows;
 mod sides;
@@ -35,7 +35,7 @@ enum Peer {
     Java,
 }
 
-/// The floor of the row `lateness` only.
+/// Measures only the floor of the row `lateness`.
 const BARE_THREAD: &str = "a bare thread that sleeps, no pool";
 
 const PEERS: [(&str, Peer); 4] = [
@@ -45,7 +45,7 @@ const PEERS: [(&str, Peer); 4] = [
     (BARE_THREAD, Peer::Here(sides::bare_thread)),
 ];
 
-/// How often a Java peer runs a row before it counts.
+/// The number of times that a Java peer runs a row before a run counts.
 const JAVA_WARM_UPS: u32 = 5;
 
 /// The result of a measurement: a number for each figure of the row.
@@ -82,7 +82,7 @@ impl Contestant {
     }
 }
 
-/// A peer and ours: the figures of both, measured one right after the other.
+/// A peer and our pool: the figures of both, measured one right after the other.
 struct Compared {
     peer: &'static str,
     contestant: Contestant,
@@ -90,7 +90,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// The pairs of our values and theirs for one figure.
+    /// Returns the pairs of our values and the peer's values for one figure.
     fn pairs(&self, figure: usize) -> Vec<(f64, f64)> {
         self.rounds.iter().map(|(ours, theirs)| (ours[figure], theirs[figure])).collect()
     }

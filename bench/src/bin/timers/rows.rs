@@ -1,5 +1,5 @@
-//! The rows, and what each side needs for them: delays that are the same for all, and an account of the tasks
-//! that have run.
+//! The rows, and the data that each side needs for them: delays that are the same for all sides, and an
+//! account of the tasks that have run.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,13 +19,13 @@ pub(crate) struct Row {
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
     pub(crate) label: &'static str,
-    /// The unit of the figure, in nanoseconds of the measurement.
+    /// The unit of the figure, in nanoseconds.
     pub(crate) unit: f64,
-    /// The goal: our value is at most this fraction of Java's.
+    /// The goal: our value is at most this fraction of the value for Java.
     pub(crate) goal: Option<f64>,
 }
 
-/// The first and the third are workload H.
+/// The first and the third rows are workload H.
 pub(crate) const ROWS: [Row; 4] = [
     Row {
         name: "insert",
@@ -65,21 +65,22 @@ pub(crate) fn nanos(time: Duration) -> u64 {
     time.as_nanos().try_into().expect("it takes less than centuries")
 }
 
-/// A delay between 10 and 20 minutes: the same in each round, and in Java.
+/// Returns a delay between 10 and 20 minutes, which is the same in each round, and in Java.
 pub(crate) fn far(task: usize) -> Duration {
     Duration::from_nanos(600_000_000_000 + mix(task as u64) % 600_000_000_000)
 }
 
-/// The tasks, each once, in an order unrelated to their times. 77 777 has no factor in common with their
-/// number.
+/// Returns all tasks, each once, in an order unrelated to their times. 77 777 has no factor in common
+/// with their number.
 pub(crate) fn shuffled(tasks: usize) -> impl Iterator<Item = usize> {
     (0..tasks).map(move |n| n * 77_777 % tasks)
 }
 
-/// When tasks are due, and how late each has begun.
+/// The times when tasks are due, and how late each task has begun.
 pub(crate) struct Account {
     start: Instant,
-    /// Nanoseconds, in the order of the tasks; the maximum for a task that has not run.
+    /// The lateness in nanoseconds, in the order of the tasks; it is the maximum for a task that
+    /// has not run.
     late: Mutex<Vec<u64>>,
     ran: AtomicUsize,
 }
@@ -90,12 +91,12 @@ impl Account {
         Box::leak(Box::new(Self { start: Instant::now() + LEAD, late, ran })) // so no task counts references to it
     }
 
-    /// When a task of the row `lateness` is due.
+    /// Returns the time when a task of the row `lateness` is due.
     pub(crate) fn due(&self, task: usize) -> Instant {
         self.start + APART * u32::try_from(task).expect("there are few")
     }
 
-    /// When all tasks of the row `burst` are due.
+    /// Returns the time when all tasks of the row `burst` are due.
     pub(crate) fn start(&self) -> Instant {
         self.start
     }
@@ -113,7 +114,7 @@ impl Account {
         self.ran.fetch_add(1, Ordering::Release);
     }
 
-    /// Waits until all have run. Returns p50 and p99 of their lateness.
+    /// Waits until all tasks have run. Returns p50 and p99 of the lateness of the tasks.
     pub(crate) fn lateness(&self) -> Vec<u64> {
         let tasks = self.late.lock().expect("no thread panics").len();
         self.until_all_have_run(tasks);

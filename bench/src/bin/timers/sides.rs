@@ -7,10 +7,10 @@ use scheduled_thread_pool::{OnPoolDropBehavior, ScheduledThreadPool};
 
 use crate::rows::{Account, Row, far, nanos, shuffled};
 
-/// Measures a row: nanoseconds for each of its figures.
+/// Measures a row, and returns the nanoseconds for each of its figures.
 pub(crate) type Side = fn(&Row) -> Vec<u64>;
 
-/// The threads of each side that run due tasks.
+/// The number of threads on each side that run due tasks.
 const WORKERS: usize = 2;
 
 fn timed(work: impl FnOnce()) -> Vec<u64> {
@@ -53,8 +53,8 @@ pub(crate) fn ours(row: &Row) -> Vec<u64> {
     numbers
 }
 
-/// The crate `scheduled-thread-pool`. It cannot take a task out of its heap: a cancelled task stays there
-/// until its time.
+/// The side that uses the crate `scheduled-thread-pool`. That crate cannot take a task out of its
+/// heap: a cancelled task stays in the heap until its time.
 pub(crate) fn scheduled_thread_pool(row: &Row) -> Vec<u64> {
     let pool = ScheduledThreadPool::builder()
         .num_threads(WORKERS)
@@ -86,7 +86,7 @@ pub(crate) fn scheduled_thread_pool(row: &Row) -> Vec<u64> {
     }
 }
 
-/// `tokio`, whose timer counts in milliseconds.
+/// The side that uses `tokio`, whose timer counts in milliseconds.
 pub(crate) fn tokio(row: &Row) -> Vec<u64> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
@@ -136,8 +136,8 @@ pub(crate) fn tokio(row: &Row) -> Vec<u64> {
     }
 }
 
-/// Sleeps until each task is due and runs it on the same thread: the time that the system needs to wake a
-/// thread, and nothing else.
+/// Sleeps until each task is due and runs the task on the same thread. So this measures only the time
+/// that the system needs to wake a thread.
 pub(crate) fn bare_thread(row: &Row) -> Vec<u64> {
     let (account, tasks) = (Account::of(row.tasks), row.tasks);
     std::thread::spawn(move || {

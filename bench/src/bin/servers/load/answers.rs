@@ -1,13 +1,14 @@
-//! Recognising answers, cheaply.
+//! Recognises answers at low cost.
 //!
 //! A server that answers with errors is not a fast server. So the first answer is parsed, and its whole body
-//! is compared. The first answer gives the length of the later ones. Later answers are checked in four
-//! places: at the status, at the end of the head, at the end of the body, and at the beginning of the next
-//! answer. An answer that does not fit is parsed like the first.
+//! is compared with the expected one. The first answer determines the length of later answers. Later answers
+//! are checked in four places: at the status, at the end of the head, at the end of the body, and at the
+//! beginning of the next answer. An answer that does not fit is parsed like the first answer.
 
 use anyhow::ensure;
 
-/// How much of the end of a body is compared, once the first body was compared in full.
+/// The number of bytes at the end of a body that are compared, once the first body was compared
+/// completely.
 const TAIL: usize = 16;
 
 const STATUS: &[u8] = b"HTTP/1.1 200";
@@ -32,7 +33,7 @@ impl Answers {
         Answers { body, length: None }
     }
 
-    /// The answer at the beginning of `arrived`, if it is complete, or could be complete.
+    /// Returns the answer at the beginning of `arrived`, if it is complete, or could be complete.
     pub(super) fn next(&mut self, arrived: &[u8]) -> anyhow::Result<Option<Answer>> {
         match self.length {
             Some(length) if arrived.len() < length => return Ok(None),
@@ -58,7 +59,7 @@ impl Answers {
             && next.iter().zip(STATUS).all(|(next, expected)| next == expected)
     }
 
-    /// Parses an answer and compares its whole body, if it is complete.
+    /// Parses an answer and compares its whole body, if the answer is complete.
     pub(super) fn parse(&self, arrived: &[u8]) -> anyhow::Result<Option<Answer>> {
         let mut fields = [httparse::EMPTY_HEADER; 32];
         let mut response = httparse::Response::new(&mut fields);
@@ -113,7 +114,8 @@ mod tests {
         assert_eq!(answers.parse(short).unwrap(), Some(Answer { length: short.len(), stays: true }));
     }
 
-    /// Each of these answers is wrong as a first answer, and as a later answer of the usual length.
+    /// Each of these answers is wrong, both as a first answer and as a later answer of the usual
+    /// length.
     #[test]
     fn a_wrong_answer_is_an_error_first_and_later() {
         let text = str::from_utf8(WHOLE).unwrap();

@@ -1,4 +1,4 @@
-//! One connection of the load.
+//! One connection of the load generator.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::SocketAddr;
@@ -13,26 +13,26 @@ use super::answers::{Answer, Answers};
 
 pub(super) struct Connection {
     stream: TcpStream,
-    /// How much of the requests has been sent.
+    /// The number of bytes of the requests that have been sent.
     sent: usize,
-    /// How many answers to them have not come yet.
+    /// The number of answers that have not arrived yet.
     due: usize,
     /// The beginning of an answer whose end has not arrived.
     kept: Vec<u8>,
-    /// An answer has said that it is the last.
+    /// True if an answer has said that it is the last.
     is_over: bool,
 }
 
 /// The result of handling a connection that is ready.
 pub(super) struct Progress {
-    /// The number of answers that came.
+    /// The number of answers that arrived.
     pub(super) came: u64,
-    /// The connection has ended, between two answers.
+    /// The connection has ended between two answers.
     pub(super) ended: bool,
 }
 
 impl Connection {
-    /// Begins to connect, and sends the requests if the connection is made at once.
+    /// Begins to connect, and sends the requests if the connection is established at once.
     pub(super) fn open(
         addr: SocketAddr,
         poll: &Poll,
@@ -49,15 +49,15 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Sends what is left of the requests. That is little: they fit into the socket's buffer, once it is
-    /// connected.
+    /// Sends the remaining bytes of the requests. There are few remaining bytes: the requests fit
+    /// into the socket's buffer, once it is connected.
     fn send(&mut self, script: &Script) -> anyhow::Result<()> {
         while self.sent < script.requests.len() {
             match self.stream.write(&script.requests[self.sent..]) {
                 Ok(count) => self.sent += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // The socket is not connected yet: the event for that will come. Or the server has closed the
-                // connection: the read will show that.
+                // The socket is not connected yet; an event will follow when it is. The other possibility is
+                // that the server has closed the connection, which the read will show.
                 Err(error)
                     if matches!(
                         error.kind(),
@@ -75,8 +75,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends what could not be sent, takes what has arrived, checks it, and asks again when all answers are
-    /// there.
+    /// Sends the requests that could not be sent, then takes and checks the bytes that have arrived. Sends
+    /// new requests when all answers are complete.
     pub(super) fn go_on(
         &mut self,
         event: &Event,
@@ -108,15 +108,15 @@ impl Connection {
                 self.sent = 0;
                 self.send(script)?;
             }
-            // An event announces later bytes. But the end of the connection has probably arrived already, and
-            // needs a read.
+            // An event announces bytes that arrive later. But the end of the connection has probably already
+            // arrived, and needs a read to be noticed.
             if was_all && !is_last {
                 return Ok(Progress { came, ended: false });
             }
         }
     }
 
-    /// Counts the answers in the bytes that have arrived, and keeps a partial one.
+    /// Counts the answers in the bytes that have arrived, and keeps an incomplete answer.
     fn arrived(&mut self, arrived: &[u8], answers: &mut Answers) -> anyhow::Result<u64> {
         let kept = std::mem::take(&mut self.kept);
         let joined = if kept.is_empty() { Vec::new() } else { [&kept, arrived].concat() };
@@ -134,7 +134,7 @@ impl Connection {
         Ok((before - self.due) as u64)
     }
 
-    /// Counts a last answer that is shorter than the others, at the end of the connection.
+    /// Counts a last answer that is shorter than the others, when the connection ends.
     fn last(&mut self, answers: &Answers) -> anyhow::Result<u64> {
         if self.kept.is_empty() {
             return Ok(0);

@@ -1,13 +1,13 @@
-//! The load: one thread that keeps all connections busy, and leaves as much processor time as it can to the
-//! server.
+//! The load: one thread that keeps all connections busy, and leaves as much processor time as possible to
+//! the server.
 //!
-//! Each connection sends its requests, waits for all the answers, and sends the next. A load generator with a
-//! thread for each connection would use more processor time than the servers, and hide their differences. So
-//! there is one thread and one buffer for all connections; requests are built once, and only the first answer
-//! is [parsed](answers).
+//! Each connection sends its requests, waits for all the answers, and then sends the next requests. A load
+//! generator with a thread for each connection would use more processor time than the servers, and hide their
+//! differences. So there is one thread and one buffer for all connections; requests are built once, and only
+//! the first answer is [parsed](answers).
 //!
-//! It relies on a promise of epoll and kqueue: new bytes cause an event even if earlier bytes were not all
-//! read. So it works on Linux, macOS and the BSDs.
+//! The load relies on a guarantee of epoll and kqueue: new bytes cause an event even if earlier bytes were
+//! not all read. So the load works on Linux, macOS and the BSDs.
 
 mod answers;
 mod connection;
@@ -22,18 +22,18 @@ use crate::site;
 use answers::Answers;
 use connection::{Connection, Progress};
 
-/// How long the server may be silent before that is an error.
+/// The time for which the server may be silent before that counts as an error.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The size of the buffer: more than the answers to one turn of requests, or than the part of them that a
-/// socket holds.
+/// The size of the buffer: more than the answers to the requests that are sent at once, or than the part
+/// of these answers that a socket holds.
 const BUFFER: usize = 64 * 1024;
 
-/// The request, and how it is sent.
+/// The request, and the way in which it is sent.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     pub(crate) connections: usize,
-    /// How many requests a connection sends at once.
+    /// The number of requests that a connection sends at once.
     pub(crate) depth: usize,
     pub(crate) page: Page,
     /// True if each request has a connection of its own, which the server closes.
@@ -42,7 +42,7 @@ pub(crate) struct Load {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Page {
-    /// A page of 13 bytes, which is part of every server's program.
+    /// A page of 13 bytes, which is part of the program of every server.
     Hello,
     /// The file of 16 KiB.
     File,
@@ -64,15 +64,15 @@ impl Page {
     }
 }
 
-/// The requests of every connection, and the expected answer.
+/// The requests of every connection, and the answer that is expected.
 struct Script {
-    /// All requests that are sent at once.
+    /// The bytes of all requests that are sent at once.
     requests: Vec<u8>,
     depth: usize,
     closes: bool,
 }
 
-/// Open connections, each with requests on the way.
+/// The open connections, each with requests that are not answered yet.
 pub(crate) struct Clients {
     addr: SocketAddr,
     poll: Poll,
@@ -90,7 +90,7 @@ pub(crate) struct Counted {
 }
 
 impl Clients {
-    /// Connects, and sends the first requests.
+    /// Connects all clients, and sends the first requests.
     pub(crate) fn connect(addr: SocketAddr, load: &Load) -> anyhow::Result<Clients> {
         let close = if load.closes { "Connection: close\r\n" } else { "" };
         let request = format!("GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\n{close}\r\n", load.page.path());
@@ -110,15 +110,16 @@ impl Clients {
         })
     }
 
-    /// Counts the answers that come within `duration`.
+    /// Counts the answers that arrive within `duration`.
     ///
     /// # Errors
-    /// If an answer is not the one expected, or none comes for five seconds.
+    /// Returns an error if an answer is not the expected one, or if no answer arrives for five
+    /// seconds.
     pub(crate) fn count(&mut self, duration: Duration) -> anyhow::Result<Counted> {
         self.count_until(|_, elapsed| elapsed >= duration)
     }
 
-    /// Waits for this many answers, and for few more.
+    /// Waits for this many answers, and for only a few more.
     ///
     /// # Errors
     /// Fails as [`count`](Clients::count) does.
@@ -141,7 +142,7 @@ impl Clients {
                 let Progress { came, ended } =
                     connection.go_on(event, &self.script, &mut self.answers, &mut self.buffer)?;
                 answers += came;
-                // In the row `close` the server must close each connection; in the other rows it may close a
+                // In the row `close` the server must close each connection. In the other rows it may close a
                 // connection between two requests. The cost of a new connection counts for the server.
                 if ended {
                     *connection = Connection::open(self.addr, &self.poll, token, &self.script)?;
