@@ -4,22 +4,23 @@ pub struct Axis<'a> {
     pub(crate) name: &'a str,
     scale: Scale,
     pub(crate) label: fn(f64) -> String,
-    /// The values to be shown, in order.
+    /// The values that are shown, in order.
     values: Vec<f64>,
 }
 
-/// What equal distances mean, and where ticks are.
+/// The scale: the meaning of equal distances, and the positions of the ticks.
 #[derive(Debug, Clone, Copy)]
 pub enum Scale {
-    /// Equal differences, from zero to a round number that no value exceeds, in at most this many round
-    /// steps.
+    /// Equal distances are equal differences. The axis goes from zero to a round number that no value
+    /// exceeds, in at most this many round steps.
     Linear(u32),
-    /// Equal ratios, from one whole power of this base to another. Zero and negative values have no place on
-    /// it.
+    /// Equal distances are equal ratios. The axis goes from one whole power of this base to another. Zero
+    /// and negative values cannot be shown on this scale.
     Logarithmic(f64),
-    /// Equal differences, from zero to the greatest value, with a tick for each value.
+    /// Equal distances are equal differences. The axis goes from zero to the greatest value, with a
+    /// tick for each value.
     Measured,
-    /// Equal distances between neighbouring values, with a tick for each value.
+    /// Neighbouring values have equal distances, with a tick for each value.
     Even,
 }
 
@@ -28,7 +29,8 @@ impl<'a> Axis<'a> {
         Axis { name, scale, label, values: Vec::new() }
     }
 
-    /// Returns the axis with room for these values, too. A value that is not a number is left out.
+    /// Returns the axis, extended so that it also has room for these values. A value that is not a
+    /// number is left out of the axis.
     pub fn covering(mut self, values: impl IntoIterator<Item = f64>) -> Axis<'a> {
         let is_logarithmic = matches!(self.scale, Scale::Logarithmic(_));
         let has_place = |value: &f64| value.is_finite() && (*value > 0.0 || !is_logarithmic);
@@ -38,7 +40,8 @@ impl<'a> Axis<'a> {
         self
     }
 
-    /// The place of a value: 0 at the beginning of the axis, 1 at its end, and never beyond.
+    /// Returns the position of a value: 0 at the beginning of the axis, 1 at its end, and never
+    /// beyond.
     pub fn place(&self, value: f64) -> f64 {
         let (ticks, from_zero) =
             (self.tick_values(), matches!(self.scale, Scale::Linear(_) | Scale::Measured));
@@ -47,7 +50,7 @@ impl<'a> Axis<'a> {
         ((self.measure(value) - first) / (last.unwrap_or(first + 1.0) - first)).clamp(0.0, 1.0)
     }
 
-    /// The place of each tick, with its label.
+    /// Returns the position of each tick, with its label.
     pub fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
         self.tick_values().into_iter().map(|value| (self.place(value), (self.label)(value)))
     }
@@ -75,7 +78,7 @@ impl<'a> Axis<'a> {
             Scale::Linear(_) | Scale::Measured => value,
             Scale::Logarithmic(base) => {
                 let power = value.max(f64::MIN_POSITIVE).log(base);
-                // The logarithm of a power is not always whole.
+                // The computed logarithm of a power is not always a whole number.
                 if (power - power.round()).abs() < 1e-9 { power.round() } else { power }
             }
             Scale::Even => self.values.partition_point(|number| *number < value) as f64,
@@ -83,21 +86,22 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// One, two or five times a power of ten.
+/// Returns one, two or five times a power of ten.
 fn round_number_above(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
     let round = [1.0, 2.0, 5.0].map(|digit| digit * power);
     round.into_iter().find(|number| *number >= least).unwrap_or(10.0 * power)
 }
 
-/// A number with at least four significant digits, without zeros at the end of its fraction.
+/// Formats a number with at least four significant digits, without zeros at the end of its
+/// fraction.
 pub fn number(value: f64) -> String {
     let digits = (0..9).find(|digits| value.abs() * 10_f64.powi(*digits) >= 999.5).unwrap_or(9);
     let text = format!("{value:.*}", usize::try_from(digits).unwrap_or_default());
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// A time with its unit.
+/// Formats a time with its unit.
 pub fn time(seconds: f64) -> String {
     let units = [("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)];
     let is_enough = |(_, size): &(&str, f64)| seconds >= size * 0.999_999; // a power of ten is not always exact

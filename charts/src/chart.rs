@@ -2,31 +2,32 @@ use crate::{Anchor, Axis, Drawing, escaped};
 use std::fmt::Write;
 
 const WIDTH: f64 = 780.0;
-/// What a panel has beside its lines: labels at the left, half a label at the right.
+/// The space that a panel has in addition to its lines: for labels at the left, and for half a
+/// label at the right.
 const LEFT: f64 = 58.0;
 const RIGHT: f64 = 22.0;
 
-/// The width of a digit of a label in the widest font that is common.
+/// The width of a digit of a label in the widest font that is commonly used.
 const CHARACTER: f64 = 7.0;
 
-/// The number of colours for lines. Later lines get the same colours again, dashed.
+/// The number of colours for lines. Further lines get the same colours again, and are dashed.
 const COLOURS: usize = 5;
 
 /// The largest number of points for which a line still has a marker at each point, with the value as tooltip.
 const MARKED: usize = 32;
 
-/// Panels beside each other, with one legend.
+/// A chart with panels beside each other, and one legend.
 #[derive(Debug)]
 pub struct Chart<'a> {
     pub title: &'a str,
-    /// A text below the panels: where and when it was measured, for instance.
+    /// A text below the panels, for instance where and when the values were measured.
     pub note: &'a str,
-    /// The legend, in the order of the lines of each panel.
+    /// The legend, in the order in which each panel lists its lines.
     pub names: Vec<&'a str>,
     pub panels: Vec<Panel<'a>>,
 }
 
-/// A diagram of one number over another.
+/// A diagram that shows one number over another.
 #[derive(Debug)]
 pub struct Panel<'a> {
     x: Axis<'a>,
@@ -35,7 +36,7 @@ pub struct Panel<'a> {
     pub bands: Vec<Band>,
 }
 
-/// A part of the lower axis that has a name, which stands above the lines.
+/// A part of the lower axis that has a name, which is written above the lines.
 #[derive(Debug)]
 pub struct Band {
     pub from: f64,
@@ -44,7 +45,7 @@ pub struct Band {
     pub is_shaded: bool,
 }
 
-/// The place of a panel's lines on the paper.
+/// The rectangle of a panel's lines on the paper.
 struct Frame {
     left: f64,
     top: f64,
@@ -81,7 +82,8 @@ impl Chart<'_> {
         drawing.svg(self.title, &self.in_words(), WIDTH, bottom)
     }
 
-    /// Where each line begins and ends, for readers who do not see it.
+    /// Returns a text that says where each line begins and ends, for readers who cannot see the
+    /// lines.
     fn in_words(&self) -> String {
         let mut words = String::new();
         for Panel { x, y, lines, .. } in &self.panels {
@@ -97,7 +99,7 @@ impl Chart<'_> {
 }
 
 impl<'a> Panel<'a> {
-    /// A panel whose axes have room for all lines. A point that has no number is left out.
+    /// Makes a panel whose axes have room for all lines. A point without a number is left out.
     pub fn new(x: Axis<'a>, y: Axis<'a>, mut lines: Vec<Vec<(f64, f64)>>) -> Panel<'a> {
         for points in &mut lines {
             points.retain(|(x, y)| x.is_finite() && y.is_finite());
@@ -156,13 +158,13 @@ impl<'a> Panel<'a> {
 }
 
 impl Frame {
-    /// `x` and `y`: parts of the frame, from its left and from its lower edge.
+    /// `x` and `y` are fractions of the frame, from its left and from its lower edge.
     fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (self.left + self.width * x, self.top + self.height * (1.0 - y))
     }
 }
 
-/// The classes of a line, and the attributes that tell it from other lines.
+/// Returns the classes of a line, and the attributes that distinguish it from other lines.
 fn class(number: usize) -> String {
     let again = if number < COLOURS { "" } else { "\" stroke-dasharray=\"5 3" };
     format!("curve s{}{again}", number % COLOURS)

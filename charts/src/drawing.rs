@@ -1,7 +1,7 @@
 use std::fmt::{Display, Write};
 
-/// Besides the classes for single elements, `s0` to `s4` are colours: of a `curve`, and of the inside of a
-/// `bar`.
+/// Besides the classes for single elements, there are classes `s0` to `s4` for the colour of a `curve` and
+/// of the inside of a `bar`.
 const STYLE: &str = "<style>
   text { font: 13px sans-serif; fill: #222 } .small { font-size: 11px; fill: #555 } .within { font-size: 11px; fill: #fff }
   .paper { fill: #fff } .grid { stroke: #ccc } .mark { stroke: #222; stroke-dasharray: 4 3 }
@@ -15,12 +15,12 @@ const STYLE: &str = "<style>
   }
 </style>";
 
-/// What stands on a sheet of paper: plain SVG without fonts or scripts. Its colours follow the reader's theme; on paper they
-/// are the light ones.
+/// The content of a sheet of paper: plain SVG without fonts or scripts. The colours of the drawing
+/// follow the reader's theme; on paper they are the light ones.
 #[derive(Debug, Default)]
 pub struct Drawing(String);
 
-/// Which part of a text is at the given place.
+/// The part of a text that is at the given position.
 #[derive(Debug, Clone, Copy)]
 pub enum Anchor {
     Start,
@@ -29,12 +29,12 @@ pub enum Anchor {
 }
 
 impl Drawing {
-    /// Adds an element as it is.
+    /// Adds an element without changes.
     pub fn add(&mut self, element: impl Display) {
         writeln!(self.0, "{element}").expect("a String takes everything");
     }
 
-    /// Adds a text of the size of labels.
+    /// Adds a text that has the size of labels.
     pub fn label(&mut self, x: f64, y: f64, anchor: Anchor, text: &str) {
         let (anchor, text) = (["start", "middle", "end"][anchor as usize], escaped(text));
         self.add(format_args!(
@@ -42,14 +42,16 @@ impl Drawing {
         ));
     }
 
-    /// Adds a straight line. A line of the class `grid` is faint, and one of the class `mark` is dashed.
+    /// Adds a straight line. A line of the class `grid` is faint, and a line of the class `mark` is
+    /// dashed.
     pub fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
         self.add(format_args!(
             r#"<line class="{class}" x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}"/>"#
         ));
     }
 
-    /// Returns the drawing on its paper. A screen reader reads the title and the description.
+    /// Returns the drawing on its sheet of paper. A screen reader reads the title and the
+    /// description.
     pub fn svg(self, title: &str, description: &str, width: f64, height: f64) -> String {
         let (title, description, drawn) = (escaped(title), escaped(description), self.0);
         format!(
@@ -63,7 +65,7 @@ impl Drawing {
     }
 }
 
-/// A text, escaped for XML. Characters that XML does not allow are left out.
+/// Escapes a text for XML. Characters that XML does not allow are left out.
 pub fn escaped(text: &str) -> String {
     let text = text.replace(|c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}'), "");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

@@ -1,7 +1,8 @@
-//! Curves as SVG, for the programs that measure something.
+//! Draws curves as SVG, for programs that measure something.
 //!
-//! A [`Chart`] has panels beside each other, and in each of them a line for each name of the legend. A picture with another
-//! subject than curves is drawn with the same paper, [`Drawing`], and the same axes, [`Axis`].
+//! A [`Chart`] has panels beside each other; each panel has a line for each name in the legend. A picture
+//! that shows something else than curves is drawn with the same paper, [`Drawing`], and the same axes,
+//! [`Axis`].
 //!
 //! ```
 //! use charts::{Axis, Chart, Panel, Scale, number};

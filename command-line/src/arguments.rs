@@ -1,22 +1,22 @@
-//! Times and numbers as a user writes them. Each function is a parser for a flag: its error says what was
-//! expected.
+//! Parses times and numbers as a user writes them. Each function parses the value of a flag; its error
+//! says what was expected.
 
 use jiff::{Span, SpanRelativeTo};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// Reads a time of any length, such as `500ms`, `1.5s`, `1h 30m` or `7d`. A day has 24 hours. Returns `None`
-/// if the text is not a time.
+/// Parses a time of any length, such as `500ms`, `1.5s`, `1h 30m` or `7d`. A day counts as 24 hours.
+/// Returns `None` if the text is not a time.
 pub fn time(text: &str) -> Option<Duration> {
     let time = text.parse::<Span>().ok()?.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
     time.try_into().ok() // an error if the time is negative
 }
 
-/// Reads a [time](time()) from 1 ms to 24 hours. No program needs a longer time, and with such a time no
-/// deadline overflows.
+/// Parses a [time](time()) from 1 ms to 24 hours. No program needs a longer time, and no deadline
+/// overflows with a time in this range.
 ///
 /// # Errors
-/// If the text is anything else. The error says what was expected.
+/// Returns an error if the text is anything else; the error says what was expected.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let sensible = Duration::from_millis(1)..=Duration::from_hours(24);
     time(text)
@@ -24,10 +24,10 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a time from 1ms to 24 hours, such as 500ms, 10s or 2m".to_owned())
 }
 
-/// Reads a whole number, such as a number of bytes, from `LEAST` to `MOST`.
+/// Parses a whole number, such as a number of bytes, from `LEAST` to `MOST`.
 ///
 /// # Errors
-/// If the text is anything else. The error says what was expected.
+/// Returns an error if the text is anything else; the error says what was expected.
 pub fn count<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if (LEAST..=MOST).contains(&number) => Ok(number),
@@ -35,10 +35,10 @@ pub fn count<const LEAST: usize, const MOST: usize>(text: &str) -> Result<usize,
     }
 }
 
-/// Reads a number of threads, from 1 to `MOST`.
+/// Parses a number of threads, from 1 to `MOST`.
 ///
 /// # Errors
-/// If the text is anything else. The error says what was expected.
+/// Returns an error if the text is anything else; the error says what was expected.
 pub fn threads<const MOST: usize>(text: &str) -> Result<NonZeroUsize, String> {
     count::<1, MOST>(text).map(|count| NonZeroUsize::new(count).expect("at least one"))
 }

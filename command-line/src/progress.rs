@@ -1,13 +1,14 @@
-//! A line on a terminal that shows a waiting user how far a program has come.
+//! A line on a terminal that shows the progress of a program.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// One or several lines on standard error, each written over the last state. Dropping this value removes
-/// them.
+/// One or several lines on standard error; each update overwrites the previous state. Dropping this
+/// value removes the lines.
 ///
-/// Nothing is written if standard error is not a terminal, or is a terminal that cannot write over a line.
+/// Nothing is written if standard error is not a terminal, or is a terminal that cannot overwrite a
+/// line.
 pub struct ProgressLine {
     bar: ProgressBar,
     is_wanted: bool,
@@ -15,34 +16,35 @@ pub struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// Returns a line of text. It appears when a program runs for longer than `moment`.
+    /// Returns a line of text. The line appears when a program runs for longer than `moment`.
     pub fn after(moment: Duration) -> ProgressLine {
         ProgressLine::with_bar(ProgressBar::no_length(), "{msg}", moment)
     }
 
-    /// Returns a line that shows a bar as `template` says, in indicatif's language. It appears when a program
-    /// runs for longer than `moment`.
+    /// Returns a line that shows a bar in the format `template`, in the syntax of indicatif. The line
+    /// appears when a program runs for longer than `moment`.
     ///
     /// # Panics
-    /// If the template is wrong.
+    /// Panics if the template is wrong.
     pub fn with_bar(bar: ProgressBar, template: &str, moment: Duration) -> ProgressLine {
         bar.set_style(ProgressStyle::with_template(template).expect("a template of the program"));
         bar.set_draw_target(ProgressDrawTarget::hidden());
         ProgressLine { bar, is_wanted: io::stderr().is_terminal(), from: Instant::now() + moment }
     }
 
-    /// Shows nothing unless the user wants it.
+    /// Shows nothing unless the user wants to see progress.
     pub fn if_wanted(mut self, is_wanted: bool) -> ProgressLine {
         self.is_wanted &= is_wanted;
         self
     }
 
-    /// Shows a text, which is made only if the line is visible.
+    /// Shows a text, which is created only if the line is visible.
     pub fn show(&self, text: impl FnOnce() -> String) {
         self.update(|bar| bar.set_message(text()));
     }
 
-    /// Changes the bar, if the line is visible. Of many changes in a second, some are not drawn.
+    /// Changes the bar, if the line is visible. If there are many changes in a second, some of them
+    /// are not drawn.
     pub fn update(&self, change: impl FnOnce(&ProgressBar)) {
         if !self.is_wanted || self.bar.is_finished() || Instant::now() < self.from {
             return;
@@ -53,7 +55,7 @@ impl ProgressLine {
         change(&self.bar);
     }
 
-    /// Takes the line away.
+    /// Removes the line from the terminal.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

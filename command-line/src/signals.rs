@@ -1,7 +1,8 @@
-//! The first signal asks the program to stop, by a token. The second one ends the process at once, with the
-//! status 128 + its number: 130, 143 or 129.
+//! The first signal asks the program to stop, through a token. The second signal ends the process at
+//! once, with the status 128 plus the signal's number: 130, 143 or 129.
 //!
-//! The signals are Ctrl-C (SIGINT), SIGTERM and, if the program [hears](crate::hears_hangup) it, SIGHUP.
+//! The signals are Ctrl-C (SIGINT), SIGTERM and, if the program [handles](crate::hears_hangup) it,
+//! SIGHUP.
 
 use crate::output::say;
 use crate::status::ended;
@@ -11,8 +12,8 @@ use std::process::{self, ExitCode};
 use std::sync::Arc;
 use std::thread;
 
-/// Runs a program with a token that [signals cancel](stopped_by_signals). An error becomes a sentence, and
-/// the exit status `failed`.
+/// Runs a program with a token that [signals cancel](stopped_by_signals). An error is printed as a
+/// sentence, and the exit status is `failed`.
 pub fn run(
     name: &'static str,
     failed: u8,
@@ -22,14 +23,15 @@ pub fn run(
     ended(name, failed, stopped_by_signals(name, still).and_then(|stop| program(&stop)))
 }
 
-/// Returns a token that the first signal cancels. At that signal the program also says on standard error what
-/// it is `still` doing.
+/// Returns a token that the first signal cancels. At the first signal the program also says on standard error
+/// what it is `still` doing.
 ///
 /// # Errors
-/// If the process handles signals already.
+/// Returns an error if the process already handles signals.
 pub fn stopped_by_signals(name: &'static str, still: &'static str) -> anyhow::Result<CancelToken> {
     let stop = CancelToken::new();
-    // On a thread of its own: a write to a stopped terminal blocks, and must not hold up the second signal.
+    // The message is written on a separate thread: a write to a stopped terminal blocks, and must
+    // not delay the second signal.
     let at_first = move || {
         thread::spawn(move || say(format_args!("{name}: {still}; the same signal again ends it at once")));
     };
@@ -40,16 +42,17 @@ pub fn stopped_by_signals(name: &'static str, still: &'static str) -> anyhow::Re
 /// Makes the first signal cancel `stop`, and prints nothing.
 ///
 /// # Errors
-/// If the process handles signals already.
+/// Returns an error if the process already handles signals.
 pub fn stop_on_signals(stop: &CancelToken) -> anyhow::Result<()> {
     stop_on_signals_and(stop, || (), || ())
 }
 
-/// Makes the first signal cancel `stop` and call `at_first`, and the second one call `at_last` and end the
-/// process. If something else has cancelled `stop`, the next signal counts as the second signal.
+/// Makes the first signal cancel `stop` and call `at_first`, and makes the second signal call `at_last`
+/// and end the process. If `stop` was already cancelled for another reason, the next signal counts as
+/// the second signal.
 ///
 /// # Errors
-/// If the process handles signals already.
+/// Returns an error if the process already handles signals.
 pub fn stop_on_signals_and(
     stop: &CancelToken,
     at_first: impl Fn() + Send + Sync + 'static,
@@ -65,11 +68,12 @@ pub fn stop_on_signals_and(
     })
 }
 
-/// Calls `act` at each signal, with the exit status of a program that the signal ends. Ctrl-C and the other
-/// signals have a thread each, so that a call for one does not hold up the other.
+/// Calls `act` at each signal, with the exit status that a program has if the signal ends it. Ctrl-C and
+/// the other signals have a thread each, so that a call for one signal does not delay a call for
+/// another.
 ///
 /// # Errors
-/// If the process handles signals already, or the system gives no thread.
+/// Returns an error if the process already handles signals, or the system gives no thread.
 pub fn on_signals(act: impl Fn(i32) + Send + Sync + 'static) -> anyhow::Result<()> {
     const SIGINT: i32 = 2;
     let act = Arc::new(act);
@@ -80,8 +84,8 @@ pub fn on_signals(act: impl Fn(i32) + Send + Sync + 'static) -> anyhow::Result<(
     Ok(())
 }
 
-/// `ctrlc` would handle these signals, too. But it does not tell which signal it was, and it handles SIGHUP
-/// even if that is ignored.
+/// `ctrlc` could also handle the other signals. But it does not tell which signal arrived, and it
+/// handles SIGHUP even if that signal is ignored.
 #[cfg(unix)]
 fn on_other_signals(act: Arc<impl Fn(i32) + Send + Sync + 'static>) -> std::io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGTERM};

@@ -1,4 +1,4 @@
-//! Signals, as a process of its own receives them.
+//! Tests signals that a separate process receives.
 
 #![cfg(unix)]
 
@@ -9,7 +9,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 const READY: &str = "ready";
 
-/// These are not tests by themselves: each is a program that a test below starts and that only a signal ends.
+/// These functions are not tests: each is a program that a test below starts, and only a signal
+/// ends the program.
 mod programs {
     use super::*;
 
@@ -40,13 +41,14 @@ mod programs {
 
 struct Program {
     child: Child,
-    /// Standard input stays open for as long as the program may live: `Child::wait` would close it.
+    /// Standard input stays open for as long as the program may live, because `Child::wait` would
+    /// close it.
     _stdin: Option<ChildStdin>,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Program {
-    /// Starts the program of that name from a shell that first runs the command `before`.
+    /// Starts the program with the given name from a shell that first runs the command `before`.
     fn start(before: &str, name: &str) -> Program {
         let mut child = Command::new("sh")
             .args(["-c", &format!("{before}; exec \"$0\" \"$@\"")])
@@ -94,7 +96,7 @@ fn a_second_signal_ends_the_process_with_its_own_status() {
     }
 }
 
-/// The program is started with SIGHUP ignored, as `nohup` does.
+/// The program is started with SIGHUP ignored, as `nohup` starts it.
 #[test]
 fn a_hangup_that_is_ignored_stays_ignored() {
     let mut program = Program::start("trap '' HUP", "names_each_signal");
