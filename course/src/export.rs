@@ -108,7 +108,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Returns whether the copy lacks the file at this path.
+    /// Returns whether the copy does not contain the file at this path.
     fn leaves_out(&self, path: &str) -> bool {
         let mut parts = path.split('/');
         let is_answer = parts.next() == Some("exercises")

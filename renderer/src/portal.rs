@@ -99,7 +99,7 @@ pub fn companies(list: &Fetched) -> anyhow::Result<Vec<Company>> {
 /// Asks a company for its quote. The call blocks, and is a cancellation point.
 ///
 /// # Errors
-/// If the token was cancelled. A missing quote is not an error but an [`Answer`].
+/// Returns an error if the token was cancelled. A missing quote is not an error but an [`Answer`].
 pub fn quote(company: &Company, token: &CancelToken) -> Result<Answer, Cancelled> {
     let fetched = match &company.address {
         Ok(address) => fetch(address, LONGEST_QUOTE, token)?,

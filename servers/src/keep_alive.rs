@@ -46,7 +46,7 @@ impl KeepAlive {
         self.has_threads.is_none() && self.stop.is_none()
     }
 
-    /// Returns whether an answer may say that its connection stays.
+    /// Returns whether an answer may say that its connection stays open.
     pub(crate) fn may_be_promised(&self) -> bool {
         !self.stop_token().is_some_and(CancelToken::is_cancelled)
             && self.has_threads()

@@ -285,8 +285,8 @@ impl Incoming<'_> {
     }
 }
 
-/// Returns whether a client gave up before it was accepted, or a signal came. After either error, the
-/// next `accept` can succeed.
+/// Returns whether the error means that a client left before it was accepted, or that a signal came.
+/// After either error, the next `accept` can succeed.
 pub(crate) fn is_the_clients(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted)
 }

@@ -22,7 +22,7 @@
 //! - A request cannot be read, or does not arrive in time: the client gets one [`Refusal`], then the
 //!   connection is closed.
 //! - The client does not take its answer in time, or has closed the connection.
-//! - The task is cancelled, because the stage is stopping and has no more time: an incomplete request is
+//! - The task is cancelled, because the stage is stopping and has no more time. An incomplete request is
 //!   answered with 503, and an answer that is being sent is cut off.
 //!
 //! If a handler panics, no thread is lost: the request is answered with 500, and the connection is closed.

@@ -21,7 +21,7 @@ static STDERR: Mutex<Stderr> = Mutex::new(Stderr { lost: 0, is_cut: false });
 struct Stderr {
     /// The number of lines that were dropped since the last written line.
     lost: u64,
-    /// True if the last line was dropped after it was begun.
+    /// True if the last line was dropped after a part of it was written.
     is_cut: bool,
 }
 

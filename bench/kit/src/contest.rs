@@ -1,5 +1,5 @@
-//! Measures ours and each peer in turns, A B A B …: each run of a peer comes right after a run of ours, so
-//! that other work on the machine disturbs both.
+//! Measures our side and each peer in turns, A B A B …. Each run of a peer comes right after a run of
+//! ours, so that other work on the machine disturbs both.
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;

@@ -54,7 +54,7 @@ pub fn shown(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"))
 }
 
-/// Returns whether a ratio is at most as high as the goal has it.
+/// Returns whether a ratio is at most as high as the goal.
 pub fn is_met(most: f64, ratio: Option<f64>) -> String {
     let verdict = match ratio {
         None => "not known",

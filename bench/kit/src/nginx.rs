@@ -24,7 +24,7 @@ fn program() -> &'static str {
     if !is_in_path && Path::new(elsewhere).is_file() { elsewhere } else { "nginx" }
 }
 
-/// Returns whether it is installed.
+/// Returns whether nginx is installed.
 pub fn is_there() -> anyhow::Result<()> {
     let version = Command::new(program()).arg("-v").output();
     version.map(drop).context("nginx has to be installed, in the path or in /usr/sbin")

@@ -1,6 +1,6 @@
 //! Proves that a reader can type every `cargo …` command on the pages. The package, program, example or test
-//! in the command exists and is built with the features in the command, and `cargo course` has the commands
-//! and options that the page uses.
+//! in the command must exist and be built with the features in the command. `cargo course` must have the
+//! commands and options that the page uses.
 //!
 //! Commands are lines of code blocks that begin with `$ cargo`, or with `cargo` in `sh` blocks, and code in
 //! the prose that begins with `cargo`.

@@ -2,7 +2,7 @@
 //! small steps.
 //!
 //! An exercise is a package (`exercises/exNN-name`) whose tests judge one file. The command `cargo test -p
-//! exNN-name` alone is enough to do an exercise. This module adds what a learner also needs: the next
+//! exNN-name` alone is enough to do an exercise. This module adds other help for the learner: the next
 //! exercise, a short verdict, hints one at a time, a way to start again, and the picture of a failure.
 //!
 //! * [`catalogue`] reads the exercises; [`progress`] remembers what was done, in a plain file.

@@ -96,7 +96,7 @@ impl<R: Read> Answers<R> {
         &self.read
     }
 
-    /// Returns whether all bytes that have arrived belong to answers already read.
+    /// Returns whether all bytes that have arrived belong to answers that were already read.
     pub(crate) fn is_empty(&self) -> bool {
         self.used == self.buffer.len()
     }

@@ -203,7 +203,7 @@ impl Rude {
     }
 }
 
-/// Returns whether an error is only our own time-out.
+/// Returns whether an error is only the time-out that we have set.
 fn goes_on(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

@@ -1,7 +1,7 @@
 //! The renderer with a future: one task loads all images while this thread draws the text.
 //!
 //! Two different activities run at the same time. If drawing the text takes a hundredth of the images' time,
-//! the program gains at most a hundredth, and the first image is seen only when the last one has arrived.
+//! the program gains at most a hundredth. The first image is seen only when the last one has arrived.
 //!
 //! ```sh
 //! cargo run --bin future

@@ -55,7 +55,7 @@ impl Demo {
     /// Starts the server on a free port of this machine.
     ///
     /// # Errors
-    /// If the system gives no port or no thread.
+    /// Returns an error if the system gives no port or no thread.
     pub fn start(options: &DemoOptions) -> io::Result<Demo> {
         let stop = CancelToken::new();
         let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;

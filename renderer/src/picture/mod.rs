@@ -164,7 +164,7 @@ fn allowed((width, height): (u32, u32), limits: &ImageLimits) -> Result<u64, Gap
     if pixels > limits.pixels { Err(Gap::TooManyPixels { pixels, limit: limits.pixels }) } else { Ok(pixels) }
 }
 
-/// Returns whether width and height change places when an image is turned.
+/// Returns whether a rotation exchanges the width and the height of an image.
 fn lies_on_its_side(orientation: Orientation) -> bool {
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
     matches!(orientation, Rotate90 | Rotate90FlipH | Rotate270 | Rotate270FlipH)

@@ -3,7 +3,7 @@
 //! one connection is in `reactor/connection.rs`, `turn`.)
 //!
 //! The loop reads requests and writes answers for all clients, and never waits for one of them. Handlers run
-//! on the pool, in the *stripe* of their connection: requests that one client sends in a row are answered in
+//! on the pool, in the *stripe* of their connection. Requests that one client sends in a row are answered in
 //! order, while other clients' requests are answered at the same time. An idle connection costs memory but no
 //! thread.
 //!

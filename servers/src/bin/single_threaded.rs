@@ -1,7 +1,7 @@
 //! The server with a single thread, its main thread: the thread serves one connection, then the
 //! next.
 //!
-//! The server is correct and simple, but one slow request delays everyone: while the thread waits, the
+//! The server is correct and simple, but one slow request delays everyone. While the thread waits, the
 //! processor is idle and every other client is in the queue of the listening socket.
 //!
 //! ```sh

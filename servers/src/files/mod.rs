@@ -9,8 +9,8 @@
 //!
 //! # Hidden
 //!
-//! A name that begins with a dot is not found: directories such as `.git` and files such as `.env` often lie
-//! beside the pages and are not meant for readers of the pages. [`Files::with_dot_files`] also serves files
+//! A name that begins with a dot is not found. Directories such as `.git` and files such as `.env` often lie
+//! beside the pages, and are not meant for readers of the pages. [`Files::with_dot_files`] also serves files
 //! and directories with such names. `/.well-known` is always served, because RFC 8615 defines it for
 //! clients; a hidden file in that directory is not served.
 
@@ -41,7 +41,7 @@ impl Files {
         Ok(Files { root: Root::open(root)?, with_dot_files: false })
     }
 
-    /// Returns whether names that begin with a dot are served, too.
+    /// Sets whether names that begin with a dot are also served.
     #[must_use]
     pub fn with_dot_files(mut self, yes: bool) -> Files {
         self.with_dot_files = yes;

@@ -99,7 +99,7 @@ impl<'b> Request<'b> {
 /// The information that a handler can get about the client that waits for its answer.
 pub trait Presence: fmt::Debug {
     /// Returns whether the client has ended its side of the connection, or is gone: the server cannot
-    /// tell these apart.
+    /// tell these two cases apart.
     ///
     /// If the client has sent more bytes after the request, it counts as present. A call of this function
     /// costs some system calls, so do not call it often.

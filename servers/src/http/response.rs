@@ -11,8 +11,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// The number of bytes of a file that are in memory at a time, and the number of bytes of a body in
-/// memory that are copied behind its head.
+/// The number of bytes of a file that are in memory at a time. It is also the number of bytes of a
+/// body in memory that are copied behind its head.
 pub(crate) const CHUNK: usize = 64 * 1024;
 
 /// The number of fields that an answer can have without an allocation for their list; most answers
@@ -117,9 +117,9 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// Returns an error if the client does not take the bytes, or if the file has become shorter. If the
-    /// file has become shorter, the head has promised a greater length, and only the end of the
-    /// connection tells the client that the rest is missing.
+    /// Returns an error if the client does not take the bytes, or if the file has become shorter than
+    /// its length in the head. If the file has become shorter, the head has promised a greater length,
+    /// and only the end of the connection tells the client that the rest is missing.
     pub(crate) fn send(self, out: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
         match self {
             Body::None => to.write_all(out),

@@ -52,8 +52,8 @@ impl Validators {
         if is_known { Precondition::NotModified } else { Precondition::Holds }
     }
 
-    /// Returns whether the field is `*` or lists our tag; `compared` returns the part of a tag that is
-    /// compared.
+    /// Returns whether the field is `*` or lists our tag. The closure `compared` returns the part of a
+    /// tag that is compared.
     fn is_among(&self, request: &Request<'_>, field: &str, compared: fn(&str) -> &str) -> bool {
         let tags = request.headers(field).flat_map(|value| value.split(',')).map(str::trim);
         tags.into_iter().any(|tag| tag == "*" || compared(tag) == self.etag)

@@ -111,7 +111,7 @@ fn ask_until_the_end(stage: &mut Stage, clients: usize) -> Vec<String> {
     answers
 }
 
-/// Whether a client arrives between the last accept and the end of listening depends on chance.
+/// It depends on chance that a client arrives between the last accept and the end of listening.
 #[test]
 fn who_comes_too_late_is_told_and_counted() {
     for _ in 0..50 {

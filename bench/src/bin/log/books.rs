@@ -86,7 +86,7 @@ fn has_level(text: &str) -> bool {
     text.as_bytes().windows(4).any(|word| word.eq_ignore_ascii_case(b"info"))
 }
 
-/// Returns whether there is something like `08:15:59`.
+/// Returns whether the text contains a time like `08:15:59`.
 fn has_time(text: &str) -> bool {
     let is_time = |it: &[u8]| {
         it.iter().enumerate().all(|(n, byte)| if n % 3 == 2 { *byte == b':' } else { byte.is_ascii_digit() })

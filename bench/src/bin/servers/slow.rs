@@ -67,7 +67,7 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
 }
 
 impl Entrant {
-    /// Returns whether a visitor had no answer. Further visitors would also get no answer, each after a
+    /// Returns whether a visitor got no answer. Further visitors would also get no answer, each after a
     /// long time.
     fn is_stuck(&self) -> bool {
         self.turns.last().is_some_and(|&(_, beside)| beside >= visitor::PATIENCE.as_secs_f64() * 1e3)

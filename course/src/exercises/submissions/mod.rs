@@ -104,8 +104,8 @@ struct Point {
 /// are those to which at least one student has an answer.
 ///
 /// # Errors
-/// Returns an error if a name is wrong, if the folder cannot be read, or if an answer could not be judged
-/// for a reason that is not the student's fault.
+/// Returns an error if a name is wrong, or if the folder cannot be read. Also returns an error if an
+/// answer could not be judged for a reason that is not the student's fault.
 pub fn judge(
     workspace: &Workspace,
     dir: &Path,

@@ -1,5 +1,5 @@
-//! Draws the results as a picture: by [`bars`] if there was one number of connections and at most one rate,
-//! and by [`curves`] if there were several numbers or rates.
+//! Draws the results as a picture. If there were several numbers of connections or several rates,
+//! [`curves`] draws it, and otherwise [`bars`].
 
 mod bars;
 mod curves;

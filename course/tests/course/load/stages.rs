@@ -54,7 +54,7 @@ impl Stages {
         started(self.project.course(&arguments).env("CARGO", self.path("cargo")))
     }
 
-    /// Returns whether the process whose number is in the file still runs.
+    /// Returns whether the process whose number is in the file is still running.
     fn is_alive(&self, file: &str) -> bool {
         signal("0", &self.read(file))
     }
@@ -264,7 +264,7 @@ impl Full {
         self.listener.local_addr().unwrap().as_socket().unwrap()
     }
 
-    /// Returns whether a client waits to be connected: state 2 in the system's table of sockets.
+    /// Returns whether a client waits for its connection: state 2 in the system's table of sockets.
     fn has_callers(&self) -> bool {
         let called = format!(":{:04X} 02 ", self.addr().port());
         fs::read_to_string("/proc/net/tcp").unwrap().lines().any(|line| line.contains(&called))

@@ -54,7 +54,7 @@ pub struct Conversation {
     /// The refusal that ends the conversation. No request follows the refusal.
     refused: Option<Refusal>,
     answered: usize,
-    /// When the current phase began.
+    /// The time when the current phase began.
     since: Instant,
     /// The latest time that the driver has passed in.
     now: Instant,
@@ -242,15 +242,15 @@ impl Conversation {
             && self.head.wants_keep_alive()
     }
 
-    /// Returns whether the client has announced the current request as its last, and that request has no
-    /// body. After a body the server cannot know this, because some clients send an empty line after the
-    /// body.
+    /// Returns whether the client has announced that the current request is its last, and that request
+    /// has no body. After a body the server cannot know this, because some clients send an empty line
+    /// after the body.
     pub(crate) fn is_the_clients_last(&self) -> bool {
         !self.head.wants_keep_alive() && self.body.as_ref().is_none_or(|body| body.body().is_empty())
     }
 
-    /// Returns whether another request has arrived after the current request, and can be answered or
-    /// refused without reading on.
+    /// Returns whether another request has arrived after the current one, and can be answered or
+    /// refused without reading more bytes.
     pub fn next_is_here(&self) -> bool {
         let next = &self.input[self.start + self.head.length()..];
         let mut head = Head::default();
@@ -264,7 +264,7 @@ impl Conversation {
         }
     }
 
-    /// Returns whether there are bytes that were refused, or that belong to a request which has not been
+    /// Returns whether there are bytes that were refused, or that belong to a request that has not been
     /// found yet.
     pub fn has_unread(&self) -> bool {
         self.refused.is_some() || self.start + self.head.length() < self.input.len()

@@ -137,7 +137,8 @@ struct Sight {
     /// All line ends before this position have been found.
     looked: usize,
     line_start: usize,
-    /// True if there was a line that is not empty. (Empty lines before the first are skipped.)
+    /// True if the head has had a line that is not empty. (Empty lines before the first such line
+    /// are skipped.)
     has_line: bool,
     /// The number of bytes that all calls together have parsed.
     parsed: usize,
@@ -150,7 +151,7 @@ impl Sight {
             && (self.has_end(bytes) || bytes.len() >= limits.max_head || self.parsed <= WORTH * bytes.len())
     }
 
-    /// Returns whether the head is whole, or has a line that ends in LF alone, which is refused.
+    /// Returns whether the head is complete, or has a line that ends in LF alone, which is refused.
     fn has_end(&mut self, bytes: &[u8]) -> bool {
         while let Some(distance) = memchr::memchr(b'\n', &bytes[self.looked..]) {
             let end = self.looked + distance;

@@ -36,7 +36,7 @@ pub(crate) struct Load {
     /// The number of requests that a connection sends at once.
     pub(crate) depth: usize,
     pub(crate) page: Page,
-    /// True if each request has a connection of its own, which the server closes.
+    /// True if each request has its own connection, which the server closes.
     pub(crate) closes: bool,
 }
 
