@@ -84,8 +84,8 @@ pub fn on_signals(act: impl Fn(i32) + Send + Sync + 'static) -> anyhow::Result<(
     Ok(())
 }
 
-/// `ctrlc` could also handle the other signals. But it does not tell which signal arrived, and it
-/// handles SIGHUP even if that signal is ignored.
+/// `ctrlc` could also handle the other signals. But `ctrlc` does not tell which signal arrived, and
+/// it handles SIGHUP even if that signal is ignored.
 #[cfg(unix)]
 fn on_other_signals(act: Arc<impl Fn(i32) + Send + Sync + 'static>) -> std::io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGTERM};

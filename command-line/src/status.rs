@@ -1,5 +1,5 @@
 //! Exit statuses that have the same meaning in several programs. 0 is [`ExitCode::SUCCESS`]. A program that
-//! uses other statuses names them itself.
+//! uses other statuses defines them itself.
 
 use crate::output::say;
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 /// The program has failed with an error.
 pub const FAILED: u8 = 1;
 
-/// The command line is wrong; clap uses this status, too.
+/// The command line is wrong; clap also uses this status.
 pub const WRONG_USAGE: u8 = 2;
 
 /// The program has failed, but status 1 has another meaning: as with `grep`, status 1 means that

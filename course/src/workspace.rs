@@ -81,9 +81,9 @@ impl Workspace {
     }
 }
 
-/// Returns whether a directory has build output. Cargo marks the directories that it makes. It does not
-/// mark a directory that existed before, such as a `target` beside a manifest that contains a copy of
-/// the project.
+/// Returns whether a directory has build output. Cargo marks the directories that it makes. Cargo does
+/// not mark a directory that existed before, such as a `target` beside a manifest that contains a copy
+/// of the project.
 #[cfg(feature = "book")]
 pub(crate) fn was_built(dir: &Path) -> bool {
     dir.join("CACHEDIR.TAG").exists()

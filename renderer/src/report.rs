@@ -48,7 +48,7 @@ pub struct Report {
     pub cut: usize,
     /// The characters that are shown as boxes in the picture.
     pub no_glyph: NoGlyph,
-    /// True if a signal ended it.
+    /// True if a signal ended the program.
     pub interrupted: bool,
 }
 

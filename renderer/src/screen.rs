@@ -29,7 +29,7 @@ pub struct Screen {
     frames: Option<Frames>,
     progress: Progress,
     report: Report,
-    /// For each element, whether it has its final look.
+    /// The flags that say, for each element, whether it has its final look.
     settled: Vec<bool>,
     /// The number of blocks of text that have not been painted.
     text_to_come: usize,
@@ -237,8 +237,8 @@ impl Screen {
         self.changed(Some(Event::Text));
     }
 
-    /// Settles the image in this place, and returns it. Returns `None` if the image was settled
-    /// before, or if there is no image in this place.
+    /// Marks the image in this place as settled, and returns the image. Returns `None` if the image
+    /// was settled before, or if there is no image in this place.
     fn open_image(&mut self, place: usize) -> Option<Arc<ImageRef>> {
         let Some(Element::Image(image)) = self.page.elements.get(place) else { return None };
         if std::mem::replace(&mut self.settled[place], true) { None } else { Some(Arc::clone(image)) }

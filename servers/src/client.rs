@@ -46,16 +46,16 @@ pub(crate) struct Client {
     wakes: OnceCell<Registration>,
 }
 
-/// The time that one read or one write waits. The socket gets this time-out only before the first call that
-/// must wait. Many connections have only one request, which has already arrived, and one answer, for which
-/// there is room.
+/// The time for which one read or one write waits. The socket gets this time-out only before the first call
+/// that must wait. Many connections have only one request, which has already arrived, and one answer, for
+/// which there is room.
 #[derive(Debug)]
 struct Waits {
     longest: Duration,
     set: Cell<Option<Duration>>,
 }
 
-/// The time that one read may wait.
+/// The time for which one read may wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// The read waits for a [slice](SLICE) at most.

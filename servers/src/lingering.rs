@@ -28,8 +28,8 @@ const BRIEFLY: Duration = Duration::from_millis(50);
 /// The time that a client may go on sending after its last answer.
 const LAST_BYTES: Duration = Duration::from_millis(500);
 
-/// The time that a refused client may be silent before the server assumes that it has sent everything. It
-/// is also the time that the client may pause once it has sent more.
+/// The time that a refused client may be silent before the server assumes that it has sent everything.
+/// The client may pause for the same time once it has sent more.
 const QUIET: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_secs(2);
 

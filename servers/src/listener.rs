@@ -186,8 +186,8 @@ impl Listener {
     /// Ends listening. Clients that the system has connected, but that no thread has accepted, get a 503.
     /// Otherwise these clients would see a reset instead of an answer.
     ///
-    /// The result holds the connections of these clients, and of clients that are turned away later. It
-    /// keeps the connections open until the clients are [seen off](TurnedAway::see_off).
+    /// The result holds the connections of these clients, and of clients that are turned away later.
+    /// The result keeps these connections open until the clients are [seen off](TurnedAway::see_off).
     ///
     /// # Blocking
     ///

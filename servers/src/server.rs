@@ -56,7 +56,7 @@ use std::time::{Duration, Instant};
 pub(crate) const ON_THE_WAY: Duration = Duration::from_secs(1);
 
 /// The time that a connection is kept after an answer that promised to keep it, even if other clients
-/// wait. By then the next request of a busy client is on its way.
+/// wait. The next request of a busy client arrives within this time.
 pub(crate) const KEPT_FOR: Duration = Duration::from_millis(200);
 
 /// The largest number of bytes that one read can return. If another client needs the thread, the
@@ -202,8 +202,8 @@ impl Server {
     }
 
     /// Returns the time that one read may wait. A blocked read does not notice that its thread is needed, or
-    /// that the stage stops. If one of these can happen, the wait is divided into slices, with checks
-    /// between the slices. Otherwise the thread sleeps until the time is over.
+    /// that the stage stops. If the thread can be needed, or the stage can stop, the wait is divided into
+    /// slices, with checks between the slices. Otherwise the thread sleeps until the time is over.
     fn longest_wait(&self, conversation: &Conversation) -> Wait {
         match conversation.deadline() {
             // On Windows, shutting a socket down does not end a read that waits on the socket.

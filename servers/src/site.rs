@@ -133,8 +133,8 @@ impl Site {
         self.at(request.path).is_some_and(|route| route.is_slow)
     }
 
-    /// Returns a refusal if the head of a request is enough to refuse it. Reasons are another host, or a
-    /// method that the server does not answer.
+    /// Returns a refusal if the head of a request is enough to refuse it. The reason for such a refusal
+    /// is another host, or a method that the server does not answer.
     ///
     /// The server calls this function before it reads the body, so that a client that waits for *100
     /// Continue* does not need to send the body.

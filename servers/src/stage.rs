@@ -1,5 +1,5 @@
-//! The parts of the stages that are not the lesson: name and statistics, and the graceful stop of
-//! the later stages.
+//! The parts that all stages share besides their lesson: name and statistics, and the graceful stop
+//! of the later stages.
 
 use crate::args::ServerArgs;
 use crate::control::{Control, ShutdownArgs};

@@ -1,8 +1,8 @@
 //! Crawls a site of small files with the course's `crawl`, whose state is durable, and with `wget
 //! -r`.
 //!
-//! Run it with `cargo run --release --bin crawl` in `bench/`. README.md says what the program
-//! measures.
+//! Run this comparison with `cargo run --release --bin crawl` in `bench/`. README.md says what the
+//! program measures.
 
 use std::fs;
 use std::path::Path;

@@ -60,7 +60,7 @@ fn contains(name: &str, word: &str) -> bool {
 #[derive(Clone, Copy)]
 pub struct Cost {
     pub wall: f64,
-    /// Processor time. The value is `None` if it is not known.
+    /// Processor time. The value is `None` if the cost is not known.
     pub cpu: Option<f64>,
     /// The share of tasks that the submitting threads ran themselves.
     pub inline: f64,
@@ -109,7 +109,7 @@ pub struct Peer {
     pub start: Box<dyn FnOnce() -> anyhow::Result<Measure>>,
 }
 
-/// A peer and our side: the costs of both.
+/// The costs of a peer and of our side.
 pub struct Compared {
     name: &'static str,
     goal: Option<Goal>,

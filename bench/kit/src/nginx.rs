@@ -55,9 +55,9 @@ impl Drop for Running {
 
 /// Starts nginx in the foreground, through `wrapper` if one is given, and waits until it listens.
 ///
-/// The server serves `folder`, which is opened to all users because nginx drops its privileges. It keeps its
-/// own files in the same folder. No limit in number or time applies to a connection, and there is no access
-/// log.
+/// The server serves `folder`, which is opened to all users because nginx drops its privileges. nginx keeps
+/// its own files in the same folder. No limit in number or time applies to a connection, and there is no
+/// access log.
 ///
 /// # Errors
 /// Returns an error if nginx is not installed, or cannot be started.

@@ -20,7 +20,7 @@ pub fn of(_: u32) -> Option<Duration> {
 /// Returns the processor time of the child processes that have ended, in seconds.
 ///
 /// # Errors
-/// Returns an error if the system does not report it.
+/// Returns an error if the system does not report the processor time.
 #[cfg(target_os = "linux")]
 pub fn of_children() -> anyhow::Result<f64> {
     use nix::sys::resource::{UsageWho, getrusage};

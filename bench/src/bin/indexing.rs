@@ -1,8 +1,8 @@
 //! Puts files into an index on disk with the course's `index`, and with its library `tantivy` used
 //! directly.
 //!
-//! Run it with `cargo run --release --bin indexing` in `bench/`. README.md says what the program
-//! measures.
+//! Run this comparison with `cargo run --release --bin indexing` in `bench/`. README.md says what
+//! the program measures.
 
 use anyhow::{Context, ensure};
 use bench::figures::{is_met, median_ratio, object, range};

@@ -1,7 +1,7 @@
 //! Decodes and scales images, which costs processor time, with tasks of our pool and with rayon.
 //!
-//! Run it with `cargo run --release --bin render` in `bench/`. README.md says what the program
-//! measures.
+//! Run this comparison with `cargo run --release --bin render` in `bench/`. README.md says what the
+//! program measures.
 
 use anyhow::{Context, ensure};
 use bench::figures::{median_ratio, range};

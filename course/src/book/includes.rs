@@ -3,8 +3,8 @@
 //! The book itself contains no code. A listing of the book is a line like `{{#include
 //! ../../servers/src/site.rs:routes}}`, which takes the lines between `ANCHOR: routes` and
 //! `ANCHOR_END: routes` from a file that the tests build. If the file is missing, mdBook shows the
-//! line itself; if the anchor is missing, it shows nothing. It treats both as a success, so this
-//! module checks the listings first.
+//! line itself; if the anchor is missing, it shows nothing. mdBook treats both cases as a success,
+//! so this module checks the listings first.
 //!
 //! A line may include only a whole file or an anchor: line numbers would show something else after
 //! the next edit.

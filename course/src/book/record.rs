@@ -29,7 +29,7 @@ const DEADLINE: Duration = Duration::from_mins(10);
 /// has sent the answer, so a client can have the answer before the line is written.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// The address that the pages and the commands on them use.
+/// The address that the pages and their commands use.
 const SHOWN: &str = "127.0.0.1:8080";
 
 /// Records the named transcripts, or all transcripts. Returns whether all recordings succeeded;

@@ -1,5 +1,5 @@
-//! Proves that the output on the pages was recorded. It is included from `transcripts/`, below the command
-//! that printed it, and `record.toml` says how to record it again.
+//! Proves that the output on the pages was recorded. The output is included from `transcripts/`, below the
+//! command that printed it, and `record.toml` says how to record it again.
 
 use crate::book::includes::includes;
 use crate::book::pages::Page;

@@ -134,8 +134,8 @@ impl Learner {
         report
     }
 
-    /// Records what `hint` and `next` must know. It does not record that the stub fails, nor that a
-    /// mended answer passes, because the learner did not write that answer.
+    /// Records what `hint` and `next` must know. The function does not record that the stub fails,
+    /// nor that a mended answer passes, because the learner did not write that answer.
     fn remember(&mut self, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
         if let Some(seen) = report.stage(exercise, 1)
             && exercise.is_begun()

@@ -1,5 +1,5 @@
-//! `watch`: checks an exercise whenever the learner saves its file. While it runs in a terminal,
-//! the user can press keys to give the other commands.
+//! `watch`: checks an exercise whenever the learner saves its file. While `watch` runs in a
+//! terminal, the user can press keys to give the other commands.
 //!
 //! The command polls the files a few times a second. There are only a few files, and polling works on every
 //! system and file system.

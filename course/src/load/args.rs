@@ -106,8 +106,8 @@ pub struct LoadArgs {
 /// The load, without the server to which it is sent.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Plan {
-    /// The numbers of connections, with a separate run for each. There can be several numbers of connections
-    /// or several rates, but not both.
+    /// The numbers of connections, with a separate run for each. A command can give several numbers of
+    /// connections or several rates, but not both.
     pub(crate) connections: Vec<usize>,
     #[serde(rename = "duration_s", serialize_with = "seconds")]
     pub(crate) duration: Duration,

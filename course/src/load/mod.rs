@@ -88,7 +88,7 @@ pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     };
     let report = Report { plan, setting: Setting::here(), runs };
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.text() };
-    // If the reader of our output closes it, the reader does not want more.
+    // A reader that closes the pipe of our output does not want more of it.
     let _ = io::stdout().write_all(text.as_bytes());
     if let Some(mut svg) = svg {
         svg.write_all(chart::svg(&report).as_bytes()).context("cannot write the picture")?;

@@ -20,8 +20,8 @@ pub(super) fn is_needed() -> bool {
     cfg!(debug_assertions) && env::var_os(AS_BUILT).is_none()
 }
 
-/// Builds the optimised program and replaces the process by it. The function returns only after a
-/// failure.
+/// Builds the optimised program, which then replaces this program in the process. The function
+/// returns only after a failure.
 ///
 /// # Errors
 /// Returns an error if the optimised program cannot be built or started.

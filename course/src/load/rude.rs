@@ -63,7 +63,7 @@ pub(crate) struct Fate {
     pub(crate) answered: u64,
     /// The server ended the connection.
     pub(crate) ended_by_server: u64,
-    /// The client ended the connection, because it had finished.
+    /// The client ended the connection because the client had finished.
     pub(crate) ended_by_client: u64,
     /// The connection was still open when the run was over.
     pub(crate) held_to_the_end: u64,

@@ -41,7 +41,7 @@ impl Schedule {
         self.take_if(|_| true)
     }
 
-    /// Returns the next request if it is due already.
+    /// Returns the next request if the request is already due.
     pub(crate) fn take_due(&self) -> Option<Ticket> {
         let now = Instant::now();
         self.take_if(|due| due <= now)

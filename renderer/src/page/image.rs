@@ -63,7 +63,7 @@ fn styled_length(style: &str, name: &str) -> Option<u32> {
 }
 
 /// Parses a length as browsers do, such as `120`, `120px` or ` 120.5`. A percentage does not count
-/// as a length here.
+/// as a length.
 fn length(written: &str) -> Option<u32> {
     let written = written.trim();
     let digits = written.bytes().take_while(u8::is_ascii_digit).count();

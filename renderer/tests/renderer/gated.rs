@@ -33,7 +33,7 @@ enum Then {
     Close,
     /// The connection is reset, so the client gets an error.
     Reset,
-    /// The rest is sent again and again, without an end.
+    /// The held bytes are sent again and again, without an end.
     Again,
 }
 

@@ -146,7 +146,8 @@ fn what_is_no_page_is_said_in_words() {
     assert_eq!(parse(" \n").elements.len(), 0, "blanks are a page without anything on it");
 }
 
-/// If neither the server nor the name gives the type of a document, its first tag does.
+/// If neither the server nor the name gives the type of a document, its first tag determines the
+/// type.
 #[test]
 fn what_begins_with_no_tag_of_html_is_plain_text() {
     let texts_of = |name: &str, document: &str| {

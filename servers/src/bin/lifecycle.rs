@@ -2,9 +2,9 @@
 //! server gracefully.
 //!
 //! A graceful stop means that the server accepts no new connections and serves the clients that it has
-//! accepted. It turns away clients that come too late, and counts them. When `--grace` is over, the server
-//! cancels requests in progress and answers them with 503. Two seconds later the process ends, even if its
-//! threads are still waiting. Another signal ends the process at once.
+//! accepted. The server turns away clients that come too late, and counts these clients. When `--grace` is
+//! over, the server cancels requests in progress and answers them with 503. Two seconds later the process
+//! ends, even if its threads are still waiting. Another signal ends the process at once.
 //!
 //! The exit status is 0 if every client was answered, 3 if something was cut off, and 130, 143 or 129
 //! after a second SIGINT, SIGTERM or SIGHUP. (It is 1 if the server could not start, and 2 if the

@@ -3,8 +3,8 @@
 //! No connection is passed from thread to thread, and the only queue is the system's backlog. This stage
 //! is the smallest possible server with a bound, and it is fast. The stage has these drawbacks:
 //!
-//! - All its threads exist from the start, even if they are not needed, and no thread is ever added
-//!   or replaced.
+//! - All threads of the stage exist from the start, even if they are not needed, and no thread is
+//!   ever added or replaced.
 //! - The stage can neither refuse clients nor count the clients that wait: the program does not know a
 //!   client that no thread has accepted.
 //! - The stage ends only when the process ends.

@@ -1,5 +1,5 @@
-//! The server that gives each connection its own thread: no client waits until another client is
-//! served.
+//! The server that gives each connection its own thread, so that no client waits for another
+//! client.
 //!
 //! The server is as responsive as possible, until there are too many clients. Each client needs a thread,
 //! even if the client is silent, and the program sets no bound. The system sets a bound: when it is

@@ -11,8 +11,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// The number of bytes of a file that are in memory at a time. It is also the number of bytes of a
-/// body in memory that are copied behind its head.
+/// The number of bytes of a file that are in memory at a time. The same number of bytes of a body
+/// in memory is copied behind its head.
 pub(crate) const CHUNK: usize = 64 * 1024;
 
 /// The number of fields that an answer can have without an allocation for their list; most answers

@@ -35,7 +35,7 @@ pub(super) struct SendBuffer {
     lines: VecDeque<Unfinished>,
 }
 
-/// The rest of a body.
+/// The remaining bytes of a body.
 #[derive(Debug)]
 pub(super) struct Tail {
     source: Source,
@@ -100,7 +100,7 @@ pub(super) enum Sent {
     All,
     /// The system takes no more bytes for now.
     Blocked,
-    /// There are more bytes to send, but this turn has sent enough.
+    /// The buffer has more bytes to send, but this turn has sent enough.
     Enough,
 }
 

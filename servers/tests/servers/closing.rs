@@ -69,7 +69,7 @@ fn a_client_that_is_still_sending_sees_why_it_was_refused() {
     });
 }
 
-/// An accept loop that turns every client away. It ends when the token is cancelled.
+/// An accept loop that turns every client away. The loop ends when the token is cancelled.
 fn turn_everyone_away() -> (SocketAddr, CancelToken) {
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let (addr, stop) = (listener.local_addr(), CancelToken::new());

@@ -73,8 +73,7 @@ fn an_accept_loop_that_was_cancelled_before_does_not_begin() {
 #[test]
 fn threads_that_share_a_listener_all_stop() {
     let listener = Arc::new(listener("127.0.0.1:0"));
-    // It depends on chance that one thread takes another thread's wake-up, so there are many
-    // rounds.
+    // One thread takes another thread's wake-up only by chance, so there are many rounds.
     for _ in 0..300 {
         let stop = CancelToken::new();
         let (tell, ended) = mpsc::channel();

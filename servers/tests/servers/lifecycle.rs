@@ -111,7 +111,7 @@ fn ask_until_the_end(stage: &mut Stage, clients: usize) -> Vec<String> {
     answers
 }
 
-/// It depends on chance that a client arrives between the last accept and the end of listening.
+/// A client arrives between the last accept and the end of listening only by chance.
 #[test]
 fn who_comes_too_late_is_told_and_counted() {
     for _ in 0..50 {

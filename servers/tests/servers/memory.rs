@@ -93,7 +93,8 @@ fn a_body_for_which_there_is_no_memory_is_refused_until_another_is_gone() {
         let _ = chunked.stream.write_all(format!("{:x}\r\n{}", 250_000, "a".repeat(250_000)).as_bytes());
         assert_eq!(chunked.reply().status, 503, "when it has outgrown what is left");
         chunked.assert_closed();
-        // One client is answered, and one gives up: after that there is memory for two bodies.
+        // One client is answered, and another client gives up: after that there is memory for two
+        // bodies.
         assert!(first.send("b".repeat(250_000)).reply().body == "b".repeat(250_000).as_bytes());
         drop(second);
         let mut two = Vec::new();

@@ -335,8 +335,8 @@ fn who_watches_can_do_nothing_else() {
 fn an_address_that_is_taken_is_said_before_the_stage_listens() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
-    // While the first address is taken, no other test gets this port; the test uses another loopback
-    // address, because Linux has more than one.
+    // While the first address is in use, no other test gets this port. The test uses another
+    // loopback address, because Linux has more than one.
     let free = taken.replace("127.0.0.1", "127.0.0.2");
     for binary in STAGES {
         let flags = ["--addr", "127.0.0.1:0", "--watch", &taken];

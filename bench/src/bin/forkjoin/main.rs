@@ -1,7 +1,7 @@
 //! Compares the functions `fork_join::join` and `par_sort_unstable` with other pools.
 //!
-//! Run it with `cargo run --release --bin forkjoin` in `bench/`. README.md describes the rows and how
-//! they are measured.
+//! Run this comparison with `cargo run --release --bin forkjoin` in `bench/`. README.md describes the
+//! rows and how they are measured.
 
 mod rows;
 mod sides;

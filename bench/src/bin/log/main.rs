@@ -1,7 +1,7 @@
 //! Compares `LogService` with other loggers that write lines to a file.
 //!
-//! Run it with `cargo run --release --bin log` in `bench/`. README.md describes the rows and how they are
-//! measured.
+//! Run this comparison with `cargo run --release --bin log` in `bench/`. README.md describes the rows and
+//! how they are measured.
 
 mod books;
 mod load;

@@ -5,7 +5,7 @@
 //! blocked in a task, and the workers are released when all tasks are submitted. So the time of a push is
 //! that of the whole `execute`, and the time of a claim is all that a worker needs for an empty task. For
 //! comparison the program measures a bare lock, a bare counter, and a counter whose value selects a place
-//! with its own lock, as in the pool's run. The last of these is the floor for such a pool.
+//! with its own lock, as in the pool's run. The counter with places is the floor for a pool of this design.
 //!
 //! The numbers are wall time divided by the operations of *all* threads. If the threads do not hinder each
 //! other, twice as many threads halve this number. If the number stays or grows, more threads do no more
@@ -128,7 +128,7 @@ impl Meeting {
     }
 }
 
-/// The times when each thread began and when it ended.
+/// The times when each thread began and ended.
 #[derive(Default)]
 struct Times(Mutex<Vec<Instant>>);
 

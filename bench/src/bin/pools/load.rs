@@ -22,7 +22,7 @@ pub(crate) struct Load {
 pub(crate) struct Measured {
     pub(crate) wall: Duration,
     /// The processor time of the whole process. The value is `None` if the system does not report
-    /// it.
+    /// the processor time.
     pub(crate) cpu: Option<Duration>,
     /// The number of tasks that the submitters ran themselves.
     pub(crate) inline: u64,

@@ -1,7 +1,7 @@
 //! Compares `ThreadPoolExecutor` with other pools.
 //!
-//! Run it with `cargo run --release --bin pools` in `bench/`. README.md describes the rows and how they are
-//! measured.
+//! Run this comparison with `cargo run --release --bin pools` in `bench/`. README.md describes the rows and
+//! how they are measured.
 
 mod books;
 mod gate;

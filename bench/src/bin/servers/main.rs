@@ -1,7 +1,7 @@
 //! Compares web servers: the stages of the course and their peers.
 //!
-//! Run it with `cargo run --release --bin servers` in `bench/`. README.md describes the rows and how they are
-//! measured.
+//! Run this comparison with `cargo run --release --bin servers` in `bench/`. README.md describes the rows and
+//! how they are measured.
 
 mod calls;
 mod contest;

@@ -103,8 +103,8 @@ impl Starter {
         Ok(Starter { site: Site::new()?, programs: RefCell::default(), missing: RefCell::default() })
     }
 
-    /// Returns whether the server can be started here. If it cannot be started, the first call
-    /// prints a line that says so.
+    /// Returns whether the server can be started here. If the server cannot be started, the first
+    /// call prints a line that says so.
     pub(crate) fn has(&self, side: Side) -> bool {
         if self.missing.borrow().contains_key(side.name()) {
             return false;

@@ -1,7 +1,7 @@
 //! Compares `StripedExecutor` with other ways to keep the order of tasks with the same key.
 //!
-//! Run it with `cargo run --release --bin stripes` in `bench/`. README.md describes the rows and how they are
-//! measured.
+//! Run this comparison with `cargo run --release --bin stripes` in `bench/`. README.md describes the rows and
+//! how they are measured.
 
 mod board;
 mod sides;

@@ -1,7 +1,7 @@
 //! Compares `ScheduledThreadPoolExecutor` with timers of other crates and of Java.
 //!
-//! Run it with `cargo run --release --bin timers` in `bench/`. README.md describes the rows and how they are
-//! measured.
+//! Run this comparison with `cargo run --release --bin timers` in `bench/`. README.md describes the rows and
+//! how they are measured.
 
 mod rows;
 mod sides;

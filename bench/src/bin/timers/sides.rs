@@ -136,8 +136,8 @@ pub(crate) fn tokio(row: &Row) -> Vec<u64> {
     }
 }
 
-/// Sleeps until each task is due and runs the task on the same thread. So this measures only the time
-/// that the system needs to wake a thread.
+/// Sleeps until each task is due and runs the task on the same thread. So the measured lateness is
+/// only the time that the system needs to wake a thread.
 pub(crate) fn bare_thread(row: &Row) -> Vec<u64> {
     let (account, tasks) = (Account::of(row.tasks), row.tasks);
     std::thread::spawn(move || {

@@ -1,5 +1,5 @@
 //! Draws the results as a picture. If there were several numbers of connections or several rates,
-//! [`curves`] draws it, and otherwise [`bars`].
+//! [`curves`] draws the picture, and otherwise [`bars`].
 
 mod bars;
 mod curves;

@@ -3,8 +3,9 @@
 //!
 //! Hardly any client sends extensions, and this server ignores them, but every reader must find the end of
 //! the line that contains them. One reader may know quotation marks, and another may only search for CR LF.
-//! They find the end in different places unless the line follows the grammar (RFC 9112, 7.1.1). In that
-//! grammar, a quotation mark is closed on the same line, and each semicolon is followed by a name.
+//! These two readers find the end in different places unless the line follows the grammar (RFC 9112,
+//! 7.1.1). In that grammar, a quotation mark is closed on the same line, and each semicolon is followed by
+//! a name.
 
 use super::{is_text, is_token};
 

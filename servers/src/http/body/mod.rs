@@ -109,7 +109,7 @@ impl BodyDecoder {
     }
 
     /// Takes the bytes of the body from the front of `bytes`, and returns the number of bytes that it has
-    /// taken. It takes all bytes, unless the body [is complete](BodyDecoder::is_complete) now.
+    /// taken. The decoder takes all bytes, unless the body [is complete](BodyDecoder::is_complete) now.
     ///
     /// # Errors
     ///

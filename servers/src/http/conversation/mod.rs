@@ -21,9 +21,9 @@
 //! - The input begins with the head of the current request. Bytes of the body are removed from the input
 //!   when they are decoded; some are decoded without entering the input at all. So the bytes after the head
 //!   are not parsed yet: they belong to the body or to the next request.
-//! - A request stays in the conversation until it is [answered](Conversation::answered). Until the
-//!   answer each step is the same, so a conversation can be moved to another thread between a step and
-//!   its answer.
+//! - A request stays in the conversation until the request is [answered](Conversation::answered).
+//!   Until the answer each step is the same, so a conversation can be moved to another thread between
+//!   a step and its answer.
 //! - After a refusal, a conversation sends nothing more. Each later step repeats the refusal, whatever
 //!   bytes arrive, because the driver may have to send other answers first.
 //! - The requests and refusals do not depend on the pieces in which the bytes arrive.
@@ -81,9 +81,9 @@ pub enum Phase {
     New,
     /// The first byte of another request.
     Idle,
-    /// The rest of a head.
+    /// The remaining bytes of a head.
     Head,
-    /// The rest of a body.
+    /// The remaining bytes of a body.
     Body,
     /// The answer, or the refusal.
     Request,

@@ -8,10 +8,11 @@
 //!
 //! If all bytes were parsed again after each piece, the cost of a head that arrives byte by byte would grow
 //! with the square of its length. So each new piece is only searched for line ends. The bytes are parsed
-//! when the head is complete, and when it can only be refused. Otherwise they are parsed as long as all
-//! parsing together has read at most [`WORTH`] times the bytes that have arrived. So a malformed head is
-//! refused before its end has arrived, although perhaps some bytes later if the head comes in tiny pieces.
-//! The kind of refusal does not depend on the pieces in which the head arrives: see [`parse`].
+//! when the head is complete, and when it can only be refused. While the head is incomplete, the bytes are
+//! parsed as long as all parsing together has read at most [`WORTH`] times the bytes that have arrived. So
+//! a malformed head is refused before its end has arrived, although perhaps some bytes later if the head
+//! comes in tiny pieces. The kind of refusal does not depend on the pieces in which the head arrives: see
+//! [`parse`].
 
 mod meaning;
 

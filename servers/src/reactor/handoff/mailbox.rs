@@ -27,7 +27,7 @@ pub(crate) trait Notify {
 
 /// The value that an errand carries.
 pub(crate) trait Load {
-    /// Called if the errand is dropped before it is completed.
+    /// This method is called if the errand is dropped before it is completed.
     fn is_undone(&mut self);
 }
 
@@ -88,7 +88,7 @@ impl<L: Load, B: Notify> Errand<L, B> {
         self.load.as_ref().expect("it is not posted before it is done or dropped")
     }
 
-    /// Does the errand, and posts it. If `work` panics, the errand is posted as undone.
+    /// Carries out the errand, and posts it. If `work` panics, the errand is posted as undone.
     pub(crate) fn done(mut self, work: impl FnOnce(&mut L)) {
         if let Some(load) = &mut self.load {
             work(load);

@@ -4,9 +4,9 @@
 //! The cases are written as data. Each case is sent in one piece, and also byte by byte; `fuzz.rs` cuts each
 //! case in two at every position. A case that is sent in one piece is followed by another request. If the
 //! server understands the case, it must answer the next request, which shows that the server has found the
-//! end of the case. If it refuses the case, it must not answer the next request. Each case that is refused is
-//! also sent after a slow request: the refusal must wait for the answer to that request, and must stay the
-//! same. The tests of slow clients are in `timeouts.rs` and `floods.rs`.
+//! end of the case. If the server refuses the case, it must not answer the next request. Each case that is
+//! refused is also sent after a slow request: the refusal must wait for the answer to that request, and must
+//! stay the same. The tests of slow clients are in `timeouts.rs` and `floods.rs`.
 
 pub(crate) mod cases;
 

@@ -49,8 +49,8 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Sends the remaining bytes of the requests. There are few remaining bytes: the requests fit
-    /// into the socket's buffer, once it is connected.
+    /// Sends the remaining bytes of the requests. Only few bytes can remain, because the requests
+    /// fit into the buffer of a connected socket.
     fn send(&mut self, script: &Script) -> anyhow::Result<()> {
         while self.sent < script.requests.len() {
             match self.stream.write(&script.requests[self.sent..]) {
