@@ -66,7 +66,7 @@ impl Log {
         }
     }
 
-    /// The log of the server's answers.
+    /// Returns the log of the server's answers.
     #[cfg(feature = "book")]
     pub(crate) fn of_answers(&self) -> AccessLog {
         if self.0.is_some() { AccessLog::Events } else { AccessLog::Quiet }

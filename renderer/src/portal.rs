@@ -61,7 +61,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// The order in which answers are shown: first prices, the lowest first, then failures, then
+    /// Returns the rank of an answer: prices come first, the lowest at the top, then failures, then
     /// time-outs. All failures compare as equal, whatever their texts.
     pub fn rank(&self) -> (u8, Option<Price>) {
         match self {

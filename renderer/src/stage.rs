@@ -265,7 +265,7 @@ impl<'a> Stage<'a> {
 }
 
 impl Rendering {
-    /// The page, in which the index of each element is its place.
+    /// Returns the page, in which the index of each element is its place.
     pub fn page(&self) -> &Arc<Page> {
         &self.page
     }

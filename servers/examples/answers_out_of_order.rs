@@ -5,7 +5,7 @@
 //! cargo run --example answers_out_of_order
 //! ```
 //!
-//! The book's chapter: The event loop.
+//! The chapter "The event loop" of the book explains this program.
 
 use executor::{CancelToken, ExecutorExt, StripedExecutor, ThreadPoolExecutor};
 use servers::reactor::Job;

@@ -5,7 +5,7 @@
 //! cargo run --example closed_queue
 //! ```
 //!
-//! The book's chapter: There is one loop for each processor.
+//! The chapter "One loop for each processor" of the book explains this program.
 
 use std::io;
 

@@ -5,7 +5,7 @@
 //! cargo run --example full_backlog
 //! ```
 //!
-//! The book's chapter: Shows what a client observes when there is no room in the backlog.
+//! The chapter "When there is no room" of the book explains this program.
 
 use socket2::{Domain, Socket, Type};
 use std::net::{SocketAddr, TcpListener, TcpStream};

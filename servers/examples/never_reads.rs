@@ -5,7 +5,7 @@
 //! cargo run --release --example never_reads
 //! ```
 //!
-//! The book's chapter: The event loop.
+//! The chapter "The event loop" of the book explains this program.
 
 use executor::CancelToken;
 use servers::{AccessLog, Limits, Listener, Reactor, Server, Site};

@@ -5,7 +5,7 @@
 //! cargo run --example readiness
 //! ```
 //!
-//! The book's chapter: The event loop.
+//! The chapter "The event loop" of the book explains this program.
 
 use mio::{Events, Interest, Poll, Token};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -5,7 +5,7 @@
 //! RUST_LOG=executor=warn cargo run --example starvation_in_the_log
 //! ```
 //!
-//! The book's chapter: Tasks that wait for tasks.
+//! The chapter "Tasks that wait for tasks" of the book explains this program.
 
 use executor::{FutureTask, ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;

@@ -101,7 +101,7 @@ impl Client {
         })
     }
 
-    /// The client's address.
+    /// Returns the client's address.
     pub(crate) fn peer(&self) -> SocketAddr {
         self.peer
     }

@@ -43,7 +43,7 @@ impl Connection {
         Connection { stream: Some(stream), peer, turned_away, place, is_silent: false }
     }
 
-    /// The client's address.
+    /// Returns the client's address.
     pub fn peer(&self) -> SocketAddr {
         self.peer
     }

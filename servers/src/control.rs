@@ -18,7 +18,7 @@
 //! server behind a proxy with `--no-shutdown` or with `--shutdown-token`**, and configure the proxy not to
 //! pass on `/shutdown`.
 //!
-//! If the server has a token, the token replaces the checks: a request with the header `Authorization: Bearer
+//! If the server has a token, the token replaces the checks: a request whose `Authorization` header is `Bearer
 //! TOKEN` stops the server, wherever the request comes from, and no other request does. The token also keeps
 //! out other users of this machine. The token is sent in clear text: across a network that is not yours, send
 //! the token through a proxy that uses TLS. Every user of this machine can read a token that was given on the

@@ -77,7 +77,7 @@ impl Crowd {
 }
 
 impl Default for Crowd {
-    /// A crowd without a bound.
+    /// Returns a crowd without a bound.
     fn default() -> Crowd {
         Crowd::of_at_most(usize::MAX)
     }

@@ -40,7 +40,7 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(5);
 /// cancelled.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// The knowledge whether a client goes on sending after its last answer.
+/// Says whether a client continues to send after its last answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StillSending {
     /// The client has announced that it will not send more.

@@ -121,8 +121,8 @@ impl Server {
     /// prevent all other clients from being served. HTTP lets a server close an idle connection at any time;
     /// the client opens another connection when it needs one.
     ///
-    /// `may_stay` is called after each answer, and some twenty times a second for each idle connection, so it
-    /// must be cheap.
+    /// `may_stay` is called after each answer, and about twenty times a second for each idle connection, so
+    /// it must be cheap.
     #[must_use]
     pub fn keep_alive_while(mut self, may_stay: impl Fn() -> bool + Send + Sync + 'static) -> Server {
         self.keep_alive.only_while(may_stay);
@@ -184,7 +184,7 @@ impl Server {
     }
     // ANCHOR_END: keep_alive
 
-    /// Calls read once.
+    /// Reads from the client once, and passes the bytes to the conversation.
     fn read(&self, client: &Client, conversation: &mut Conversation, arrived: &mut [u8]) -> Result<(), End> {
         let received = client.receive(arrived, self.longest_wait(conversation))?;
         let now = Instant::now();

@@ -161,7 +161,7 @@ fn print_line(line: fmt::Arguments<'_>) {
     let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
 }
 
-/// The flags of every stage that stops in order.
+/// The flags of every stage that stops gracefully.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Stop")]
 pub struct StopArgs {

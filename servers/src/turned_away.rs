@@ -2,9 +2,9 @@
 //!
 //! If a connection is closed while its client is still sending, the system sends a reset, and perhaps the
 //! client never sees the answer (see [`lingering`](crate::lingering)). If the server waited for one client
-//! after the other, the last of some hundred clients would wait for seconds. So each client is answered at
-//! once. Then the accept loop waits for all clients that it has turned away together, while it waits for
-//! the next connection.
+//! after another, the last of several hundred clients would wait for seconds. So each client is answered
+//! at once. Then the accept loop waits for all clients that it has turned away together, while it waits
+//! for the next connection.
 
 use crate::http::{CLOSE, Refusal};
 use crate::lingering::{LONGEST, Lingering};

@@ -69,8 +69,8 @@ pub fn start(
 ) -> anyhow::Result<(SocketAddr, Running)> {
     open_to_all(folder)?;
     for _ in 0..ATTEMPTS {
-        // nginx does not report its port, so it gets a port that was free just before. Another program may
-        // take that port in the meantime.
+        // The server does not report its port, so it gets a port that was free just before. Another
+        // program may take that port in the meantime.
         let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let own = folder.join(format!("nginx-{}", addr.port()));
         if own.exists() {

@@ -92,8 +92,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The straightforward program: a loop that walks the folders, reads the files and adds them to the
-/// index.
+/// Runs the straightforward program: a loop that walks the folders, reads the files and adds them
+/// to the index.
 fn directly(dir: &Path, into: &Path) -> anyhow::Result<()> {
     let mut schema = Schema::builder();
     let path = schema.add_text_field("path", STRING | STORED);

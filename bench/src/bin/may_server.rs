@@ -35,8 +35,8 @@ fn main() -> anyhow::Result<()> {
     let workers: usize = args.next().context("how many workers?")?.parse()?;
     let root = PathBuf::from(args.next().context("which folder?")?);
     may::config().set_workers(workers);
-    // nginx does not report its port, so it gets a port that was free just before. Another program may take
-    // that port in the meantime.
+    // The server does not report its port, so it gets a port that was free just before. Another program may
+    // take that port in the meantime.
     let free = || TcpListener::bind("127.0.0.1:0")?.local_addr();
     let start = |_| {
         let addr = free()?;

@@ -45,7 +45,7 @@ fn main() {
 
 struct Memory {
     heap: f64,
-    /// Returns the memory in KiB; returns NaN if the system does not report it.
+    /// The memory in KiB; NaN if the system does not report the memory.
     resident: f64,
 }
 

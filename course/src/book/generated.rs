@@ -76,7 +76,7 @@ fn doing(part: &Part, exercises: &[Exercise]) -> String {
     hours(least, most)
 }
 
-/// The text of a time, such as `1½–2 h`, which is rounded up to half hours.
+/// Returns the text of a time, such as `1½–2 h`, which is rounded up to half hours.
 fn hours(least: usize, most: usize) -> String {
     let one = |minutes: usize| {
         let halves = minutes.div_ceil(30);

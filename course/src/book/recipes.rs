@@ -115,7 +115,7 @@ impl Run {
 }
 
 impl Step {
-    /// The command that the step runs or starts, if it has one.
+    /// Returns the command that the step runs or starts, if it has one.
     pub(super) fn command(&self) -> Option<&String> {
         self.run.as_ref().or(self.start.as_ref())
     }

@@ -320,7 +320,7 @@ fn until_quiet(lines: &Receiver<String>) -> Vec<String> {
     iter::from_fn(|| lines.recv_timeout(QUIET).ok()).collect()
 }
 
-/// A copy of the project in which an exercise has a given wrong answer (`exNN m01_x`) instead of
+/// Returns a copy of the project in which an exercise has a given wrong answer (`exNN m01_x`) instead of
 /// the learner's answer.
 fn copy_with_answer(workspace: &Workspace, answer: &str) -> anyhow::Result<Copy> {
     let copy = Copy::of(workspace, "record")?;

@@ -116,8 +116,8 @@ impl Run {
         }
     }
 
-    /// The processor time that the stage used during the run. Systems count the processor time in hundredths
-    /// of a second, so a time of only a few hundredths is not reported.
+    /// Records the processor time that the stage used during the run. Systems count the processor time in
+    /// hundredths of a second, so a time of only a few hundredths is not reported.
     pub(crate) fn used(&mut self, cpu: Option<Duration>) {
         const LEAST: Duration = Duration::from_millis(30);
         let per_answer = |cpu: Duration| cpu.as_secs_f64() * 1e6 / self.answered as f64;

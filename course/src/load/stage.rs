@@ -172,8 +172,8 @@ impl Drop for Stage {
     }
 }
 
-/// The process of a stage. Its owner and the handler of a second signal share it, and both can end
-/// it.
+/// The process of a stage. The owner of the process and the handler of a second signal share this
+/// value, and both can end the process.
 #[derive(Clone)]
 struct Running(Arc<Mutex<Child>>);
 

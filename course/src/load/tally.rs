@@ -62,12 +62,12 @@ impl Tally {
         self.last_answer = self.last_answer.max(other.last_answer);
     }
 
-    /// The number of answers with any status.
+    /// Returns the number of answers with any status.
     pub(crate) fn answered(&self) -> u64 {
         self.statuses.values().sum()
     }
 
-    /// The number of answers below status 400.
+    /// Returns the number of answers below status 400.
     pub(crate) fn successes(&self) -> u64 {
         self.latency.len()
     }
@@ -94,7 +94,7 @@ impl Live {
         self.failed.fetch_add(requests as u64, Ordering::Relaxed);
     }
 
-    /// The number of answers and failures so far.
+    /// Returns the number of answers and failures so far.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.answered.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// Makes a project with a book of two pages and one listing, and a separate target directory.
+/// A project with a book of two pages and one listing, and with a separate target directory.
 pub(crate) struct Project {
     dir: TempDir,
 }

@@ -9,7 +9,7 @@
 //! cargo run --bin completion_service -- --threads 2
 //! ```
 //!
-//! The book's chapter: Results as they come.
+//! The chapter "Results as they come" of the book explains this program.
 
 use clap::Parser;
 use executor::{CancelToken, ExecutorCompletionService, ThreadPoolExecutor};

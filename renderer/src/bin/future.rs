@@ -7,7 +7,7 @@
 //! cargo run --bin future
 //! ```
 //!
-//! The book's chapter: Tasks of different kinds.
+//! The chapter "Tasks of different kinds" of the book explains this program.
 
 use anyhow::bail;
 use clap::Parser;

@@ -8,7 +8,7 @@
 //! cargo run --bin sequential -- --in-order
 //! ```
 //!
-//! The book's chapter: One thing after the other.
+//! The chapter "One thing after the other" of the book explains this program.
 
 use clap::Parser;
 use executor::CancelToken;

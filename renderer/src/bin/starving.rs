@@ -10,7 +10,7 @@
 //! cargo run --bin starving
 //! ```
 //!
-//! The book's chapter: Tasks that wait for tasks.
+//! The chapter "Tasks that wait for tasks" of the book explains this program.
 
 use anyhow::Context;
 use clap::Parser;
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     draw_page("starving", &Args::parse().render, draw)
 }
 
-/// A pool that has one thread.
+/// Returns a pool that has one thread.
 fn pool(name: &str, stop: &CancelToken) -> ThreadPoolBuilder {
     ThreadPoolExecutor::builder().threads(1).name(name).cancel_token(stop)
 }

@@ -10,7 +10,7 @@
 //! cargo run --bin time_budget -- --budget 1ms              # spent before the wait
 //! ```
 //!
-//! The book's chapter: Time limits.
+//! The chapter "Time limits" of the book explains this program.
 
 use clap::Parser;
 use executor::{CancelToken, Cancelled, JoinError, TaskHandle, ThreadPoolExecutor, prelude::*};

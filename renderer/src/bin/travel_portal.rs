@@ -9,7 +9,7 @@
 //! cargo run --bin travel_portal -- --deadline 200ms
 //! ```
 //!
-//! The book's chapter: The travel portal.
+//! The chapter "The travel portal" of the book explains this program.
 
 use anyhow::{Context, anyhow};
 use clap::Parser;
@@ -110,7 +110,8 @@ fn answer(asked: TaskHandle<Answer>) -> Answer {
 // ANCHOR_END: ranked
 
 // ANCHOR: nested_loop
-/// The mistake: pairs every company with every answer, so `n` companies have n² entries.
+/// Makes the well-known mistake: pairs every company with every answer, so `n` companies have n²
+/// entries.
 pub(crate) fn nested_loop(companies: &[Company], asked: Vec<TaskHandle<Answer>>) -> Vec<Entry> {
     let answers: Vec<_> = asked.into_iter().map(answer).collect();
     let mut entries = Vec::new();

@@ -50,7 +50,7 @@ impl Canvas {
         Canvas { layout, glyphs: Glyphs::new(), pixels, changed }
     }
 
-    /// The positions of all elements.
+    /// Returns the positions of all elements.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }

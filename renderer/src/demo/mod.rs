@@ -88,8 +88,8 @@ impl Demo {
         self.url("/index.html")
     }
 
-    /// The list of companies for the travel portal: each line has a name, a tab, and the address of the
-    /// company's quote.
+    /// Returns the list of companies for the travel portal: each line has a name, a tab, and the address
+    /// of the company's quote.
     pub fn companies(&self) -> Url {
         self.url("/companies.txt")
     }

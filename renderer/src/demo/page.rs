@@ -122,7 +122,7 @@ fn size(written: &str) -> Option<(u32, u32)> {
     ((1..=MOST_PIXELS).contains(&pixels) && width.max(height) <= LONGEST_SIDE).then_some((width, height))
 }
 
-/// The images of the page, and its advertisement.
+/// Returns the images of the page, and its advertisement.
 fn images(options: &DemoOptions) -> (Vec<DemoImage>, DemoImage) {
     let slow = |ms| DemoImage { latency: Duration::from_millis(ms), size: SIZE, fault: None };
     let (images, advertisement) = match options.seed {

@@ -11,7 +11,7 @@ use tiny_skia::{
 };
 
 /// The number of encoded images that are kept, so that a second request is fast. When there would be more
-/// glyph images, all of them are dropped.
+/// images, all of them are dropped.
 const KEPT: usize = 64;
 
 /// A landscape.

@@ -34,8 +34,8 @@ enum Offer {
     Reset,
 }
 
-/// The site of the built-in server. Answers that break the rules of HTTP are served at the address
-/// `rude`.
+/// Makes the site of the built-in server. Answers that break the rules of HTTP are served at the
+/// address `rude`.
 pub(super) fn site(options: &DemoOptions, rude: SocketAddr, stop: &CancelToken) -> Site {
     let page = html(options, rude);
     let mut site = Site::new(None)

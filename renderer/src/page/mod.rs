@@ -113,7 +113,7 @@ pub struct ImageRef {
     /// The width and height in CSS pixels that the file says it has, if they were known before the page was
     /// laid out.
     pub own_size: Option<(f32, f32)>,
-    /// True if its `class` has the word `advertisement` or `ad`.
+    /// True if the image's `class` attribute contains the word `advertisement` or `ad`.
     pub is_advertisement: bool,
 }
 

@@ -14,7 +14,8 @@ pub(super) struct Open {
     /// The number of lists and tables that are open in the element. The items and cells of lists and
     /// tables within this element do not end it.
     nested: usize,
-    /// True if it is a closed `<details>`, whose summary is shown though the rest is left out.
+    /// True if the element is a closed `<details>`, whose summary is shown although the rest is
+    /// left out.
     is_closed: bool,
 }
 
@@ -49,9 +50,8 @@ impl Open {
         false
     }
 
-    /// Returns whether the element that begins with `tag` is shown though this one is left out: the
-    /// summary of closed
-    /// `<details>`.
+    /// Returns whether the element that begins with `tag` is shown although this element is left
+    /// out: it is the summary of a closed `<details>`.
     pub(super) fn shows(&self, tag: &str) -> bool {
         tag == "summary" && self.is_closed && self.depth == 1 && self.nested == 0
     }

@@ -67,7 +67,7 @@ pub(super) fn is_control(name: &str) -> bool {
     matches!(name, "button" | "label" | "input" | "select" | "textarea" | "meter" | "progress" | "output")
 }
 
-/// Returns whether an element stands by itself, and not within the words around it.
+/// Returns whether an element is a separate block, and is not part of the words around it.
 pub(super) fn is_block(name: &str) -> bool {
     match name {
         "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details"

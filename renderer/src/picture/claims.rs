@@ -11,9 +11,9 @@ use std::borrow::Cow;
 /// of 64 KiB. The decoder's time grows with the square of the number of parts of one kind.
 const MOST_SEGMENTS: u64 = 1000;
 
-/// The largest number of passes that a JPEG makes over its pixels. A JPEG without an end marker is refused,
-/// because the decoder would paint the missing part grey. Bytes after the end marker are ignored:
-/// telephones put a short video there.
+/// Returns the largest number of passes that a JPEG makes over its pixels. A JPEG without an end marker
+/// is refused, because the decoder would paint the missing part grey. Bytes after the end marker are
+/// ignored: telephones put a short video there.
 pub(super) fn passes(bytes: &[u8]) -> Result<u64, Gap> {
     let (scans, segments) = parts_to_the_end(bytes).ok_or_else(ends_too_early)?;
     if segments > MOST_SEGMENTS {
@@ -74,8 +74,8 @@ fn check_each(mut rest: &[u8], longest: u64, limits: &ImageLimits) -> Result<(),
     Ok(())
 }
 
-/// A GIF without a colour table, such as a transparent spacer, gets a table of two whites, so that the
-/// decoder accepts it. GIFs with a colour table are not changed.
+/// Gives a table of two whites to a GIF without a colour table, such as a transparent spacer, so that
+/// the decoder accepts it. GIFs with a colour table are not changed.
 pub(super) fn with_colours(bytes: &[u8]) -> Cow<'_, [u8]> {
     match bytes.split_at_checked(13) {
         Some((head, rest)) if head.starts_with(b"GIF8") && head[10] & 0x80 == 0 => {

@@ -79,12 +79,12 @@ impl Picture {
         })
     }
 
-    /// The width of the picture in pixels.
+    /// Returns the width of the picture in pixels.
     pub fn width(&self) -> u32 {
         self.pixels.width()
     }
 
-    /// The height of the picture in pixels.
+    /// Returns the height of the picture in pixels.
     pub fn height(&self) -> u32 {
         self.pixels.height()
     }

@@ -14,7 +14,7 @@ fn decoded(bytes: &[u8], room: (u32, u32)) -> Result<Picture, Gap> {
     decode(bytes, &LIMITS, room, &CancelToken::new()).expect("no test cancels it")
 }
 
-/// A picture whose quarters have four different colours.
+/// Returns a picture whose quarters have four different colours.
 pub(crate) fn quarters(width: u32, height: u32) -> DynamicImage {
     let colour = |x, y| match (x < width / 2, y < height / 2) {
         (true, true) => Rgba([250, 10, 10, 255]),
@@ -147,7 +147,7 @@ fn a_deadline_ends_a_decoder_that_writes_and_does_not_read() {
     assert!(times.any(is_begun_and_not_whole), "no attempt has ended in the middle of {time_of_all:?}");
 }
 
-/// A WebP that claims to have one pixel.
+/// Returns a WebP that claims to have one pixel.
 fn webp_of_one_pixel(flags: u8, parts: &[(&[u8; 4], u32, Vec<u8>)]) -> Vec<u8> {
     let mut bytes = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0".to_vec();
     bytes.extend([flags, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

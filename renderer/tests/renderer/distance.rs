@@ -9,7 +9,7 @@ use image::{Rgba, RgbaImage};
 /// The side of a square, in pixels.
 const SIDE: u32 = 16;
 
-/// The largest mean difference of any square, from 0 to 255. Pictures of different sizes are
+/// Returns the largest mean difference of any square, from 0 to 255. Pictures of different sizes are
 /// infinitely different.
 pub(crate) fn distance(one: &RgbaImage, other: &RgbaImage) -> f64 {
     if one.dimensions() != other.dimensions() {
@@ -33,7 +33,7 @@ pub(crate) fn distance(one: &RgbaImage, other: &RgbaImage) -> f64 {
     worst
 }
 
-/// A blurred picture: each pixel is the mean of nine pixels.
+/// Returns a blurred picture: each pixel is the mean of nine pixels.
 fn blurred(picture: &RgbaImage) -> RgbaImage {
     let (width, height) = picture.dimensions();
     RgbaImage::from_fn(width, height, |x, y| {

@@ -62,7 +62,7 @@ impl Answer {
         Answer::raw(format!("HTTP/1.1 {status} As told\r\nContent-Length: 0\r\n\r\n").into_bytes())
     }
 
-    /// A redirect.
+    /// Returns a redirect.
     pub(crate) fn redirect(to: &str) -> Answer {
         Answer::raw(format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes())
     }

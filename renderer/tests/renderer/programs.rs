@@ -66,7 +66,7 @@ pub(crate) fn ended(mut child: Child) -> Output {
     child.wait_with_output().expect("it has ended")
 }
 
-/// The flag for a program that otherwise might give up an advertisement too early on a slow
+/// Returns the flag for a program that otherwise might give up an advertisement too early on a slow
 /// machine.
 fn patient(name: &str) -> &'static [&'static str] {
     if name == "time_budget" { &["--budget", "10m"] } else { &[] }

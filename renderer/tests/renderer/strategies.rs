@@ -26,7 +26,7 @@ mod time_budget;
 
 const LONG: Duration = Duration::from_hours(1);
 
-/// A page that contains text, three images, and more text. The places of the images are 1, 2 and 3.
+/// Returns a page that contains text, three images, and more text. The places of the images are 1, 2 and 3.
 fn page_of_three(server: &Gated) -> String {
     server.page("/", "<p>above<img src=a.png><img src=b.png><img src=c.png><p>below")
 }

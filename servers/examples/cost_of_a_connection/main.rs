@@ -9,7 +9,7 @@
 //!
 //! The subcommand `calls` needs `strace`. Both subcommands read `/proc`, so they run on Linux.
 //!
-//! The book's chapter: There is one loop for each processor.
+//! The chapter "One loop for each processor" of the book explains this program.
 
 mod calls;
 mod idle;

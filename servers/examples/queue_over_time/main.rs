@@ -7,7 +7,7 @@
 //! cargo run --release --example queue_over_time -- picture.svg
 //! ```
 //!
-//! The book's chapter: The chapter is "Overload, and who notices it".
+//! The chapter "Overload, and who notices it" of the book explains this program.
 
 mod observe;
 mod plot;

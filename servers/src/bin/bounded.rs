@@ -12,7 +12,7 @@
 //! for i in 1 2 3; do curl -sw "%{http_code}\n" "http://127.0.0.1:8080/block?ms=2000" & done; wait
 //! ```
 //!
-//! The book's chapter: The chapter is "Overload, and who notices it".
+//! The chapter "Overload, and who notices it" of the book explains this program.
 
 use clap::{Parser, ValueEnum};
 use executor::{

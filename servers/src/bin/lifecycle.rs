@@ -21,7 +21,7 @@
 //! curl "http://127.0.0.1:8080/block?ms=60000" & sleep 1; pkill -TERM lifecycle   # longer than it will wait
 //! ```
 //!
-//! The book's chapter: Lifecycle and graceful stop.
+//! The chapter "Lifecycle and graceful stop" of the book explains this program.
 
 use clap::Parser;
 use executor::{ExecutorExt, ExecutorService, ThreadPoolExecutor};

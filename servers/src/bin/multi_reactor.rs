@@ -17,7 +17,7 @@
 //! curl "http://127.0.0.1:8080/block?ms=5000" & sleep 1; time curl http://127.0.0.1:8080/hello
 //! ```
 //!
-//! The book's chapter: There is one loop for each processor.
+//! The chapter "One loop for each processor" of the book explains this program.
 
 use clap::Parser;
 use executor::{StripedExecutor, ThreadPoolExecutor};

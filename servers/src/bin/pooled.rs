@@ -20,7 +20,7 @@
 //! One fault remains: Ctrl-C ends the server in the middle of its work. The `lifecycle` stage fixes
 //! that fault.
 //!
-//! The book's chapter: The pooled server.
+//! The chapter "The pooled server" of the book explains this program.
 
 use clap::Parser;
 use executor::{ExecutorExt, ThreadPoolExecutor};

@@ -20,7 +20,7 @@
 //! for i in 1 2 3; do curl "http://127.0.0.1:8080/block?ms=2000" & done; sleep 1; curl http://127.0.0.1:8080/stats
 //! ```
 //!
-//! The book's chapter: The event loop.
+//! The chapter "The event loop" of the book explains this program.
 
 use clap::Parser;
 use executor::{StripedExecutor, ThreadPoolExecutor};

@@ -21,7 +21,7 @@
 //! for i in 1 2 3; do curl "http://127.0.0.1:8080/block?ms=2000" & done; sleep 1; curl http://127.0.0.1:8080/stats
 //! ```
 //!
-//! The book's chapter: Sharing the listener.
+//! The chapter "Sharing the listener" of the book explains this program.
 
 use anyhow::{Context, anyhow};
 use clap::Parser;

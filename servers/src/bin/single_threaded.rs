@@ -18,7 +18,7 @@
 //! nc 127.0.0.1 8080 & curl http://127.0.0.1:8080/hello
 //! ```
 //!
-//! The book's chapter: The single-threaded server.
+//! The chapter "The single-threaded server" of the book explains this program.
 
 use clap::Parser;
 use servers::{Failure, ServerArgs, Stage, Stats};

@@ -19,7 +19,7 @@
 //! for i in $(seq 200); do nc 127.0.0.1 8080 & done; ls /proc/$(pgrep thread_per_task)/task | wc -l
 //! ```
 //!
-//! The book's chapter: A thread per task.
+//! The chapter "A thread per task" of the book explains this program.
 
 use clap::Parser;
 use executor::{ExecutorExt, ThreadPerTaskExecutor};

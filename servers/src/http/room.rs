@@ -81,7 +81,7 @@ impl Share {
         }
     }
 
-    /// Moves the share of the memory out of the decoder.
+    /// Moves the share of the memory away.
     pub(crate) fn take(&mut self) -> Share {
         mem::take(self)
     }

@@ -248,7 +248,7 @@ impl Connection {
         self.conversation.answered(turn.now);
         match tail {
             Ok(tail) => tail.into_iter().for_each(|tail| self.send_buffer.put_tail(tail)),
-            // The head that was sent has promised a body. Only the end of the connection can tell the client
+            // The head of the answer has promised a body. Only the end of the connection can tell the client
             // that the body is missing.
             Err(_) => self.state = ends(StillSending::No, turn.now),
         }

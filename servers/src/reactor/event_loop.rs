@@ -356,12 +356,12 @@ pub struct ReactorStats {
 }
 
 impl ReactorStats {
-    /// The number of connections that the loop serves at present.
+    /// Returns the number of connections that the loop serves at present.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// The number of connections that the loop has accepted.
+    /// Returns the number of connections that the loop has accepted.
     pub fn accepted(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
     }

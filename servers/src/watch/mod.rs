@@ -82,7 +82,7 @@ fn site(stats: &Arc<Stats>, board: &Arc<Board>) -> Site {
     site
 }
 
-/// The limits for clients that send one small request a second and take a small answer.
+/// Returns the limits for clients that send one small request a second and take a small answer.
 fn limits() -> Limits {
     let briefly = Duration::from_secs(2);
     Limits {

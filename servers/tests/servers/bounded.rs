@@ -1,4 +1,4 @@
-//! Tests what the client observes when there is no room, for each policy; and how a saturated stage
+//! Tests what a client observes under each policy when there is no room, and how a saturated stage
 //! stops.
 //!
 //! An upload keeps a thread busy; the test decides when it sends the body. The accepting thread accepts
@@ -121,7 +121,7 @@ fn block_fills_the_backlog_and_then_there_is_silence() {
     let stage = start("block", &["--quiet", "--backlog", "2"]);
     let (upload, waiting) = saturate(&stage);
     let in_hand = stage.ask("/hello");
-    // Linux keeps one connection more than the backlog that it is told.
+    // Linux keeps one connection more than the size of the backlog.
     let in_the_backlog = [stage.ask("/hello"), stage.ask("/hello"), stage.ask("/hello")];
     eventually("not all are there", || stage.backlog() == 3);
     let silence = std::net::TcpStream::connect_timeout(&stage.addr, Duration::from_millis(300));

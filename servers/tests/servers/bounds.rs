@@ -15,8 +15,8 @@ use std::time::Duration;
 /// With this length, no request ends where a buffer of 16 KiB ends.
 const HELLO: &str = "GET /hello?a HTTP/1.1\r\nHost: h\r\n\r\n";
 
-/// A client that always has a request on its way, or at least the beginning of a request, and reads every
-/// answer. The client reports each answer to the test.
+/// Starts a client that always has a request on its way, or at least the beginning of a request, and
+/// reads every answer. The client reports each answer to the test.
 pub(crate) fn pipeline_endlessly(stage: &Stage) -> mpsc::Receiver<()> {
     // Each write of the client ends within a request, and its next write begins with the rest of
     // that request.
@@ -118,7 +118,7 @@ fn who_has_seen_the_end_of_its_connection_finds_a_place_for_another() {
     });
 }
 
-/// A client with a small window, so that the server notices how much the client takes.
+/// Returns a client with a small window, so that the server notices how much the client takes.
 fn connect_with_small_window(stage: &Stage) -> Client {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.set_recv_buffer_size(32 * 1024).unwrap();

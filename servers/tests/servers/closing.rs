@@ -20,8 +20,8 @@ pub(crate) enum Reads {
     InBetween,
 }
 
-/// The client sends as Node's `http` does: if a write fails, it gives up, even if an answer has
-/// arrived.
+/// Uploads a body as Node's `http` does: if a write fails, the client gives up, even if an answer
+/// has arrived.
 pub(crate) fn upload(addr: SocketAddr, head: &str, size: usize, reads: Reads) -> u16 {
     let piece = vec![b'a'; 64 * 1024];
     let mut client = Client::connect(addr);
@@ -69,7 +69,7 @@ fn a_client_that_is_still_sending_sees_why_it_was_refused() {
     });
 }
 
-/// An accept loop that turns every client away. The loop ends when the token is cancelled.
+/// Runs an accept loop that turns every client away. The loop ends when the token is cancelled.
 fn turn_everyone_away() -> (SocketAddr, CancelToken) {
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let (addr, stop) = (listener.local_addr(), CancelToken::new());

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// A directory to serve, inside a directory that must not be served, and the path for `--root`.
+/// Returns a directory to serve, inside a directory that must not be served, and the path for `--root`.
 fn site() -> (TempDir, String) {
     let outer = tempfile::tempdir().unwrap();
     fs::write(outer.path().join("secret.txt"), "secret").unwrap();

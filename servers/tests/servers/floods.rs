@@ -48,7 +48,7 @@ fn start(binary: &'static str) -> Stage {
     Stage::start_with_room(binary, &flags)
 }
 
-/// The time that a server waits for a client's head.
+/// Returns the time that a server waits for a client's head.
 fn timeout(binary: &str) -> Duration {
     if in_line(binary, 1) == 0 { ROOM_TO_SEND } else { HEADER_TIMEOUT }
 }

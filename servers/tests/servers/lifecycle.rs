@@ -21,8 +21,8 @@ pub(crate) fn hangup() -> &'static str {
     if command_line::hears_hangup() { "HUP" } else { "TERM" }
 }
 
-/// A client that has sent these bytes. The bytes are sent together with a request; when the client has the
-/// answer to that request, the bytes have been read.
+/// Returns a client that has sent these bytes. The bytes are sent together with a request; when the
+/// client has the answer to that request, the bytes have been read.
 fn begin(stage: &Stage, bytes: &str) -> Client {
     let mut client = stage.connect();
     client.send(get("/hello") + bytes);
@@ -46,7 +46,7 @@ impl Upload {
         self.0.send("body").reply()
     }
 
-    /// The client of the request, which has not sent its body yet.
+    /// Returns the client of the request, which has not sent its body yet.
     pub(crate) fn into_client(self) -> Client {
         self.0
     }
@@ -279,7 +279,7 @@ fn strangers_cannot_stop_it() {
     stage.assert_alive();
 }
 
-/// A stranger's request after a reverse proxy on this machine has passed it on: the request comes from
+/// Sends a stranger's request as a reverse proxy on this machine passes it on: the request comes from
 /// the proxy's address, and its host is the server.
 fn through_a_proxy(stage: &Stage, fields: &str) -> Reply {
     let head = format!("POST /shutdown HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", stage.addr);

@@ -15,7 +15,7 @@ use std::time::Duration;
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// A request whose body has this number of bytes, in one piece or in chunks.
+/// Returns a request whose body has this number of bytes, in one piece or in chunks.
 fn post(length: usize, is_chunked: bool) -> Vec<u8> {
     let mut bytes = b"POST /echo HTTP/1.1\r\nHost: h\r\n".to_vec();
     if !is_chunked {
@@ -198,7 +198,7 @@ impl Inside {
     }
 }
 
-/// A client that leaves in one of many ways, before its requests are completed.
+/// Runs a client that leaves in one of many ways, before its requests are completed.
 fn come_and_go(addr: SocketAddr, way: usize) {
     let Ok(mut stream) = TcpStream::connect(addr) else { return };
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();

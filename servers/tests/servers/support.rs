@@ -44,7 +44,7 @@ pub(crate) const STOPPING_STAGES: [&str; 4] = [LIFECYCLE, BOUNDED, REACTOR, MULT
 /// `hosts.rs` start a server that checks the name.
 const USUAL: [&str; 4] = ["--addr", "127.0.0.1:0", "--host", "*"];
 
-/// The flags with which a stage never refuses a client for lack of room, however many clients a test
+/// Returns the flags with which a stage never refuses a client for lack of room, however many clients a test
 /// starts.
 pub(crate) fn room(binary: &str) -> &'static [&'static str] {
     if binary == BOUNDED { &["--queue", "10000"] } else { &[] }
@@ -78,10 +78,10 @@ pub(crate) fn shell(before: &str, binary: &str, flags: &[&str]) -> Command {
     command
 }
 
-/// A stage that has address space for about twenty threads with a stack of 64 MiB each, and for everything
-/// else. The test does not limit the number of threads, because such a limit does not apply to the superuser,
-/// and the superuser may run the tests. The stacks are so large that a stack is the first allocation that
-/// fails, and not one of the small allocations of a thread.
+/// Returns a stage that has address space for about twenty threads with a stack of 64 MiB each, and for
+/// everything else. The test does not limit the number of threads, because such a limit does not apply to
+/// the superuser, and the superuser may run the tests. The stacks are so large that a stack is the first
+/// allocation that fails, and not one of the small allocations of a thread.
 #[cfg(target_os = "linux")]
 pub(crate) fn with_few_threads(binary: &str, flags: &[&str]) -> Command {
     let mut command = shell(&format!("ulimit -v {}", 20 * 64 * 1024 + 40 * 1024), binary, flags);
@@ -260,13 +260,13 @@ impl Stage {
         self.tasks().map(of_thread).sum()
     }
 
-    /// The amount of memory that the process has.
+    /// Returns the amount of memory that the process has.
     #[cfg(target_os = "linux")]
     pub(crate) fn resident_kib(&self) -> usize {
         self.status_kib("VmRSS:")
     }
 
-    /// The largest amount of memory that the process has had at any time.
+    /// Returns the largest amount of memory that the process has had at any time.
     #[cfg(target_os = "linux")]
     pub(crate) fn peak_kib(&self) -> usize {
         self.status_kib("VmHWM:")
@@ -296,7 +296,7 @@ impl Stage {
         tasks.map(|entry| entry.unwrap().path())
     }
 
-    /// The number of descriptors that the process has open.
+    /// Returns the number of descriptors that the process has open.
     #[cfg(target_os = "linux")]
     pub(crate) fn open_descriptors(&self) -> usize {
         std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
@@ -310,7 +310,7 @@ impl Drop for Stage {
     }
 }
 
-/// A request for `target`.
+/// Returns a request for `target`.
 pub(crate) fn get(target: &str) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n")
 }

@@ -51,8 +51,8 @@ fn traced(binary: &'static str, root: &Path, requests: impl FnOnce(&Stage)) -> C
     rows.filter_map(|row| Some(((*row.last()?).to_owned(), row.get(3)?.parse().ok()?))).collect()
 }
 
-/// The system calls that one more request takes. Calls that occur in only some requests, such as after a
-/// time-out, are rounded away.
+/// Returns the system calls that one more request takes. Calls that occur in only some requests, such as
+/// after a time-out, are rounded away.
 fn per_request(binary: &'static str, root: &Path, requests: impl Fn(&Stage, u64)) -> Calls {
     let [few, many] = REQUESTS.map(|count| traced(binary, root, |stage| requests(stage, count)));
     let more = REQUESTS[1] - REQUESTS[0];
@@ -113,8 +113,8 @@ fn a_small_file_takes_few_system_calls() {
     assert!(total(&hello) <= 4, "{hello:?}");
 }
 
-/// The test counts all calls except those in which a loop waits. The number of waits depends on how many
-/// clients have sent something each time.
+/// Returns the number of all calls except those in which a loop waits. The number of waits depends on
+/// how many clients have sent something each time.
 fn but_for_waits(calls: &Calls) -> u64 {
     let waits =
         ["epoll_wait", "epoll_pwait", "sched_yield"].iter().filter_map(|name| calls.get(*name)).sum::<u64>();

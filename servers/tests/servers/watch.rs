@@ -61,7 +61,8 @@ fn name_of(sample: &str) -> &str {
     sample.split_once('{').map_or(sample, |(name, _)| name)
 }
 
-/// The labels have the form `{a="b",c="d"}`; in these tests no value has a quotation mark.
+/// Returns whether the text is a list of labels such as `{a="b",c="d"}`; in these tests no value
+/// has a quotation mark.
 fn are_labels(text: &str) -> bool {
     let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
     let is_label = |label: &str| {

@@ -57,9 +57,9 @@ trait Work: Copy + Sync + 'static {
     type Input: Send;
     fn input(self) -> Self::Input;
     fn run<S: Side>(self, context: &mut S::Context<'_>, input: &mut Self::Input) -> u64;
-    /// The number of nanoseconds in the unit.
+    /// Returns the number of nanoseconds in the unit.
     fn per(self) -> f64;
-    /// The mode of the Java peer that makes the same computation.
+    /// Returns the mode of the Java peer that makes the same computation.
     fn java(self) -> Option<&'static str> {
         None
     }
@@ -73,7 +73,7 @@ fn timed(per: f64, run: impl FnOnce() -> u64, expected: Option<u64>) -> anyhow::
     Ok((Cost::of(wall, Some(cpu), per), result))
 }
 
-/// The result that one thread computes, which each pool must also return.
+/// Returns the result that one thread computes, which each pool must also return.
 fn reference<W: Work>(work: W) -> u64 {
     work.run::<Sequential>(&mut (), &mut work.input())
 }
@@ -172,8 +172,8 @@ impl Work for Fibonacci {
     }
 }
 
-/// The extra cost of a join over two plain calls, with one worker. The same recursion without joins is
-/// measured right before, and its time is subtracted.
+/// Measures the extra cost of a join over two plain calls, with one worker. The same recursion without
+/// joins is measured right before, and its time is subtracted.
 fn overhead() -> Row {
     fn less_plain_calls(mut measure: Measure) -> Measure {
         let mut plain = sequential(Fibonacci);
@@ -333,7 +333,7 @@ fn tree(workers: usize) -> Row {
 
 // ----- asleep -----
 
-/// The time until a second thread runs, if all workers were asleep.
+/// Measures the time until a second thread runs, if all workers were asleep.
 fn wake_up(workers: usize) -> Row {
     let pool = our_pool(workers.max(2));
     let ours = until_a_second_thread(move |first, second| {
@@ -369,7 +369,7 @@ fn until_a_second_thread(join: impl Fn(Half<'_>, Half<'_>) + 'static) -> Measure
 
 // ----- idle -----
 
-/// The processor time of eight workers that are idle after some work.
+/// Measures the processor time of eight workers that are idle after some work.
 fn idle() -> Row {
     let ours = idles(|| {
         let pool = our_pool(8);

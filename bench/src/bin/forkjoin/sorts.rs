@@ -67,7 +67,7 @@ fn sort_into<S: Side>(context: &mut S::Context<'_>, from: &mut [u32], to: &mut [
     merge::<S>(context, left, right, to);
 }
 
-/// A merge that is shorter than this is not cut any more.
+/// A merge that is shorter than this is not cut into parts.
 const MERGE: usize = 1 << 15;
 
 fn merge<S: Side>(context: &mut S::Context<'_>, left: &[u32], right: &[u32], to: &mut [u32]) {

@@ -15,7 +15,7 @@ pub(crate) struct Load {
     pub(crate) lines: u32,
 }
 
-/// Returns the text of one line.
+/// The text of one line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Message {
     pub(crate) thread: u32,
@@ -98,7 +98,7 @@ impl Load {
     }
 }
 
-/// The 50th, 99th and 99.9th percentiles, minus the cost of reading the clock.
+/// Returns the 50th, 99th and 99.9th percentiles, minus the cost of reading the clock.
 fn percentiles(mut samples: Vec<Duration>, of_the_clock: Duration) -> [u64; 3] {
     samples.sort_unstable();
     let at = |of_1000: usize| {

@@ -57,7 +57,7 @@ pub(crate) fn tracing_blocking(load: Load, path: &Path) -> anyhow::Result<Measur
     tracing(load, NonBlockingBuilder::default().lossy(false).finish(buffered(path)?))
 }
 
-/// The peer is set up as in the first example of its documentation: there is no buffer, and a line that finds
+/// Sets the peer up as in the first example of its documentation: there is no buffer, and a line that finds
 /// the queue full is lost.
 pub(crate) fn tracing_default(load: Load, path: &Path) -> anyhow::Result<Measured> {
     let (folder, name) = path.parent().zip(path.file_name()).context("it has a folder and a name")?;

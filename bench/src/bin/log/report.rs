@@ -14,7 +14,7 @@ impl Compared {
         self.rounds.iter().map(|(ours, theirs)| (of(ours), of(theirs))).collect()
     }
 
-    /// The number of lines that were not in the file exactly once, complete and in order: the
+    /// Returns the number of lines that were not in the file exactly once, complete and in order: the
     /// median of the rounds.
     fn lost(&self, load: Load) -> f64 {
         let lost = |(_, theirs): &(Sample, Sample)| {

@@ -242,8 +242,8 @@ fn locks(threads: usize) -> Batch {
     })
 }
 
-/// A run without a pool: a thread increments the counter, and takes the item from the place with
-/// the counter's value as index.
+/// Measures a run without a pool: a thread increments the counter, and takes the item from the
+/// place with the counter's value as index.
 fn places(threads: usize) -> Batch {
     let places: Vec<Mutex<Option<Element>>> = (0..BATCH).map(|_| Mutex::new(None)).collect();
     Box::new(move || {

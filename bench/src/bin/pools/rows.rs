@@ -94,7 +94,7 @@ const TOKIO: Peer = here("tokio spawn", |load| peers::tokio_spawn(load, tiny));
 const JAVA_FJP: Peer = java("Java ForkJoinPool async", "fjp");
 const JAVA_TPE: Peer = java("Java ThreadPoolExecutor", "tpe");
 
-/// Returns all rows, in the order in which they are measured.
+/// All rows, in the order in which they are measured.
 pub(crate) static ROWS: [Row; 10] = [
     Row {
         name: "A",

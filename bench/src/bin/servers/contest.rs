@@ -25,7 +25,7 @@ pub(crate) struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// The first line of the table for people.
+    /// Prints the first line of the table for people.
     pub(crate) fn headline(&self) {
         if !self.is_json {
             let Order { row, rounds, duration, .. } = self;

@@ -57,7 +57,7 @@ const KEPT: Load = Load { connections: 64, depth: 1, page: Page::Hello, closes: 
 /// The goals apply to each peer, and so also to the best one.
 const BEST: &[Goal] = &[Goal::Rate(1.0), Goal::Cpu(0.9)];
 
-/// Returns all rows, in the order in which they are measured.
+/// All rows, in the order in which they are measured.
 pub(crate) static ROWS: [Row; 11] = [
     Row {
         name: "keep-alive",

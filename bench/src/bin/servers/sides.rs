@@ -52,7 +52,7 @@ impl Side {
         }
     }
 
-    /// The numbers of workers with which the server is measured; the better number counts.
+    /// Returns the numbers of workers with which the server is measured; the better number counts.
     pub(crate) fn workers(self, connections: usize) -> Vec<usize> {
         match self {
             Self::MultiReactor | Self::Reactor | Self::Nginx | Self::Hyper | Self::MayMinihttp => vec![1, 2],

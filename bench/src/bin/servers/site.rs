@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 pub(crate) const FILE_PATH: &str = "/16k.bin";
 
-/// The contents of the file: 16 KiB in which no two nearby places are alike.
+/// Returns the contents of the file: 16 KiB in which no two nearby places are alike.
 pub(crate) fn file() -> Vec<u8> {
     (0_u32..4096).flat_map(|number| number.wrapping_mul(0x9E37_79B9).to_le_bytes()).collect()
 }

@@ -83,7 +83,7 @@ impl Pool {
     }
 }
 
-/// The floor: the tasks have no order at all.
+/// Measures the floor: the tasks have no order at all.
 pub(crate) fn unordered(load: &Load, board: Shown) -> Cost {
     let pool = Pool::new(load.workers);
     timed(|| {
@@ -108,8 +108,8 @@ pub(crate) fn fixed_lanes(load: &Load, board: Shown) -> Cost {
     })
 }
 
-/// The straightforward program: a concurrent map of queues, above a pool. The entry of a key is removed
-/// when its queue is empty.
+/// Measures the straightforward program: a concurrent map of queues, above a pool. The entry of a key
+/// is removed when its queue is empty.
 pub(crate) fn map_of_queues(load: &Load, board: Shown) -> Cost {
     let queues: Arc<DashMap<u32, VecDeque<Job>>> = Arc::default();
     let pool = Pool::new(load.workers);

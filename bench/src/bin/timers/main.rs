@@ -35,7 +35,7 @@ enum Peer {
     Java,
 }
 
-/// Measures only the floor of the row `lateness`.
+/// The side that measures only the floor of the row `lateness`.
 const BARE_THREAD: &str = "a bare thread that sleeps, no pool";
 
 const PEERS: [(&str, Peer); 4] = [

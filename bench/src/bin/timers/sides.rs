@@ -53,7 +53,7 @@ pub(crate) fn ours(row: &Row) -> Vec<u64> {
     numbers
 }
 
-/// The side that uses the crate `scheduled-thread-pool`. That crate cannot take a task out of its
+/// Measures the crate `scheduled-thread-pool`. That crate cannot take a task out of its
 /// heap: a cancelled task stays in the heap until its time.
 pub(crate) fn scheduled_thread_pool(row: &Row) -> Vec<u64> {
     let pool = ScheduledThreadPool::builder()
@@ -86,7 +86,7 @@ pub(crate) fn scheduled_thread_pool(row: &Row) -> Vec<u64> {
     }
 }
 
-/// The side that uses `tokio`, whose timer counts in milliseconds.
+/// Measures `tokio`, whose timer counts in milliseconds.
 pub(crate) fn tokio(row: &Row) -> Vec<u64> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)

@@ -52,8 +52,8 @@ fn output(mut command: Command, time_limit: Duration) -> anyhow::Result<Option<V
     said.ok().transpose().context("cannot read what the check says")
 }
 
-/// Ends a child process and all processes that it has started. The child is waited for only after that:
-/// until then, its process ID belongs to no other process.
+/// Ends a child process and all processes that it has started. The function waits for the child only
+/// after the others were ended: until that wait, the child's process ID belongs to no other process.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {

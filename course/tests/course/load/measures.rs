@@ -58,7 +58,7 @@ fn latencies_are_those_of_the_server() {
     assert!(run["elapsed_s"].as_f64().unwrap() >= 0.3, "{run}");
 }
 
-/// A server on which all requests from the 41st on wait until 300 ms are over; a longer wait does
+/// Returns a server on which all requests from the 41st on wait until 300 ms are over; a longer wait does
 /// no harm.
 fn stalling_once() -> Serving {
     let stall = Mutex::new(None);

@@ -8,7 +8,7 @@
 //!   CR LF
 //! ```
 //!
-//! If a lenient reader stands in front of a strict one, an attacker can make the two readers see the end of a
+//! If a lenient reader comes before a strict reader, an attacker can make the two readers see the end of a
 //! request in different places. So the only line end is CR LF, a size consists only of digits before the line
 //! end or the semicolon, and only the line end follows the data.
 //!
@@ -138,7 +138,7 @@ impl BodyDecoder {
         (self.body, self.share)
     }
 
-    /// Moves the share of the memory out of the decoder. The caller must keep the share as long as
+    /// Moves the share of the memory away. The caller must keep the share as long as
     /// the body, or an answer that repeats the body.
     pub(super) fn take_share(&mut self) -> Share {
         self.share.take()

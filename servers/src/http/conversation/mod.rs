@@ -143,9 +143,9 @@ impl Conversation {
         }
     }
 
-    /// Decodes more bytes of a body whose beginning has been decoded. The bytes then need no memory in the
-    /// input, which perhaps could not get the memory, although the body has its own. Returns the bytes
-    /// that follow the body.
+    /// Decodes more bytes of a body whose beginning has been decoded. These bytes then need no memory in
+    /// the input. There may be no memory left for the input, although the body has its own memory. Returns
+    /// the bytes that follow the body.
     fn decode_at_once<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], Refusal> {
         let is_next = self.input.len() == self.head.length();
         match &mut self.body {

@@ -12,7 +12,7 @@
 //! # Invariants
 //!
 //! 1. Each errand is posted exactly once: as done or, if it is dropped, as [undone](Load::is_undone). So no
-//!    client waits in vain when a queue has refused or discarded an errand, or a panic has ended it.
+//!    client waits forever if a queue has refused or discarded an errand, or if a panic has ended it.
 //! 2. Loads come out in the order in which they were posted.
 //! 3. The loop is notified of the first load that is posted after the loop has emptied the mailbox.
 //!    The notification ends the loop's next wait. So the loop never sleeps while a load is in the

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! The loop passes a complete request, in its own box, to another thread. The other thread produces the bytes
-//! of the answer, head and body. So that thread never waits for the client, and the loop only has to send the
-//! bytes. The box comes back through the [mailbox] of the loop, and is used for another request after its
-//! answer is sent.
+//! of the answer, head and body. So the other thread never waits for the client, and the loop only has to
+//! send the bytes. The box comes back through the [mailbox] of the loop, and is used for another request
+//! after its answer is sent.
 
 mod mailbox;
 
@@ -108,7 +108,7 @@ impl Exchange {
         let head = self.output.len();
         match into_bytes(body, &mut self.output) {
             Ok(tail) => self.tail = tail.map(|tail| tail.with(self.request.take_share())),
-            // The head that was sent has promised a body. Only the end of the connection can tell the client
+            // The head of the answer has promised a body. Only the end of the connection can tell the client
             // that the body is missing.
             Err(_) => self.stays = false,
         }

@@ -85,7 +85,7 @@ fn every_case_is_answered_when_it_arrives_whole() {
     });
 }
 
-/// The cases that can be split: a stage that keeps no connection may close it between two requests.
+/// Returns the cases that can be split: a stage that keeps no connection may close it between two requests.
 fn single_requests() -> impl Iterator<Item = Case> {
     // The server may send a refusal and close the connection while the rest of an overlong request is still
     // being sent.
