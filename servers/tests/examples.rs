@@ -1,4 +1,4 @@
-//! Checks the output of the examples. These tests are a separate test program: Cargo builds the examples
+//! Checks the output of the examples. These tests are a separate test program. Cargo builds the examples
 //! of a package before it runs the package's tests, unless it is told which of the tests to run.
 
 use std::process::Command;

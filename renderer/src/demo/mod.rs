@@ -83,13 +83,13 @@ impl Demo {
         Ok(Demo { address, stop, pool, acceptor: Some(acceptor), _rude: rude })
     }
 
-    /// Returns the page with images and an advertisement.
+    /// Returns the address of the page with images and an advertisement.
     pub fn page(&self) -> Url {
         self.url("/index.html")
     }
 
-    /// Returns the list of companies for the travel portal: each line has a name, a tab, and the address
-    /// of the company's quote.
+    /// Returns the address of the list of companies for the travel portal: each line has a name, a tab,
+    /// and the address of the company's quote.
     pub fn companies(&self) -> Url {
         self.url("/companies.txt")
     }

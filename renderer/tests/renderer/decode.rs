@@ -122,8 +122,9 @@ fn packed_zeros(before: &[u8], count: usize) -> Vec<u8> {
 
 /// The input describes forty million pixels in so few bytes that a decoder reads them at once, and then only
 /// writes. The test measures the processor time of its own process, so that other programs do not matter.
-/// Writing all pixels takes a sixth of that time, and scaling takes the rest. The test passes if one of
-/// several attempts ends early: on a slow machine the time limit can pass before the decoder has begun.
+/// Writing all pixels takes a sixth of the processor time, and scaling takes the rest. The test passes if
+/// one of several attempts ends early: on a slow machine the time limit can pass before the decoder has
+/// begun.
 #[test]
 fn a_deadline_ends_a_decoder_that_writes_and_does_not_read() {
     let (width, height) = (1 << 16, 600_u32);

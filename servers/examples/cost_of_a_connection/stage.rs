@@ -15,7 +15,7 @@ pub(crate) struct Stage {
     pub(crate) addr: SocketAddr,
 }
 
-/// Returns the path of a stage's binary: Cargo puts the binary beside the directory of the
+/// Returns the path of a stage's binary. Cargo puts the binary beside the directory of the
 /// examples.
 pub(crate) fn binary(name: &str) -> anyhow::Result<PathBuf> {
     let example = env::current_exe()?;

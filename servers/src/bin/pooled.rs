@@ -17,7 +17,7 @@
 //! for i in 1 2 3; do curl "http://127.0.0.1:8080/block?ms=2000" & done; sleep 1; curl http://127.0.0.1:8080/stats
 //! ```
 //!
-//! One fault remains: Ctrl-C ends the server in the middle of its work. The `lifecycle` stage fixes
+//! One fault remains. Ctrl-C ends the server in the middle of its work. The `lifecycle` stage fixes
 //! that fault.
 //!
 //! The chapter "The pooled server" of the book explains this program.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-/// Two servers that start to listen at the same moment, as nearly as threads can.
+/// Starts two servers that begin to listen at nearly the same moment.
 fn two_at_once(addr: SocketAddr) -> [io::Result<Vec<Listener>>; 2] {
     let ready = AtomicUsize::new(0);
     let server = || {

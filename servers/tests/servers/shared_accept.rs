@@ -143,7 +143,7 @@ fn a_dying_thread_is_not_replaced() {
     assert!(matches!(nothing.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{nothing}");
 }
 
-/// The claim is false for this stage: `serve` catches the panic of a handler, so no thread is lost.
+/// The claim is false for this stage. `serve` catches the panic of a handler, so no thread is lost.
 #[test]
 fn panicking_handlers_cost_no_thread() {
     let stage = Stage::start(SHARED_ACCEPT, &["--threads", "2"]);

@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The time that a test waits for an event that must happen. If nothing fails, no test waits that
-/// long.
+/// The time that a test waits for an event that must happen. If nothing fails, no test waits for
+/// the whole time.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 pub(crate) const SINGLE_THREADED: &str = env!("CARGO_BIN_EXE_single_threaded");

@@ -295,8 +295,8 @@ impl Conversation {
     /// Moves the current, complete request into `owned`, and goes on to the next request, at the time
     /// `now`.
     ///
-    /// So several requests of one connection can be in progress. Their answers must be sent in the order in
-    /// which the requests were taken.
+    /// So several requests of one connection can be in progress. The answers to these requests must be sent
+    /// in the order in which the requests were taken.
     ///
     /// # Panics
     ///

@@ -142,8 +142,9 @@ impl Clients {
                 let Progress { came, ended } =
                     connection.go_on(event, &self.script, &mut self.answers, &mut self.buffer)?;
                 answers += came;
-                // In the row `close` the server must close each connection. In the other rows it may close a
-                // connection between two requests. The cost of a new connection counts for the server.
+                // In the row `close` the server must close each connection. In the other rows the server may
+                // close a connection between two requests. The cost of a new connection counts for the
+                // server.
                 if ended {
                     *connection = Connection::open(self.addr, &self.poll, token, &self.script)?;
                 }
