@@ -1,5 +1,5 @@
-//! Exit statuses that have the same meaning in several programs. 0 is [`ExitCode::SUCCESS`]. A program that
-//! uses other statuses defines them itself.
+//! Exit statuses that have the same meaning in several programs. Status 0 is [`ExitCode::SUCCESS`]. A
+//! program that uses other statuses defines them itself.
 
 use crate::output::say;
 use std::process::ExitCode;

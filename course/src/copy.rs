@@ -2,10 +2,10 @@
 //!
 //! # Built in the project's own target directory
 //!
-//! That directory already contains builds of most of the dependencies of a copy. Cargo takes the packages of
-//! the copy for those of the project, because it identifies a package by its path in its workspace. Cargo
-//! also considers a package built if the build is not older than the package's files. Two rules follow from
-//! this:
+//! The target directory already contains builds of most of the dependencies of a copy. Cargo takes the
+//! packages of the copy for those of the project, because it identifies a package by its path in its
+//! workspace. Cargo also considers a package built if the build is not older than the package's files. Two
+//! rules follow from this:
 //!
 //! * Files keep their times in the copy, so a package that is the same in the project and in the
 //!   copy is not built again.

@@ -11,7 +11,7 @@
 //!   it.
 //!
 //! An exercise in which the learner writes a test judges answers to another exercise. Without these
-//! answers it has nothing to judge, so it is also left out.
+//! answers the exercise has nothing to judge, so it is also left out.
 
 use crate::exercises::catalogue;
 use crate::workspace::Workspace;

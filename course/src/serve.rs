@@ -74,8 +74,8 @@ fn server(
     let stats = Arc::new(Stats::new().with_pool("pool", pool));
     let site = Site::new(Some(files)).answering_for(hosts).with_stats(&stats);
     let pool = Arc::clone(pool);
-    // A browser keeps its connections open for a long time. Such connections would hold threads that
-    // other connections need, and would delay the end of the process.
+    // A browser keeps its connections open for a long time. Idle connections of browsers would hold
+    // threads that other connections need, and would delay the end of the process.
     let may_stay = move || pool.stats().backlog() == 0;
     Ok(Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop))
 }

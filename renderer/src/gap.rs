@@ -8,8 +8,8 @@
 use std::fmt;
 use std::time::Duration;
 
-/// The reason why an image is not in the picture. `Display` formats it as a short phrase, such as
-/// `the server answered 404`.
+/// The reason why an image is not in the picture. `Display` formats the reason as a short phrase,
+/// such as `the server answered 404`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Gap {

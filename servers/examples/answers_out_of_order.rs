@@ -1,5 +1,5 @@
-//! One client sends four requests in a row. An event loop hands them over to a pool, and then to stripes of
-//! that pool.
+//! One client sends four requests in a row. An event loop passes these requests to a pool, and then to
+//! stripes of that pool.
 //!
 //! ```sh
 //! cargo run --example answers_out_of_order

@@ -40,7 +40,7 @@ pub fn finish(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Ins
     if late > 0 {
         report(format_args!("stopping: refused {late} that came too late"));
     }
-    // Idle connections stay open for a moment, which is not reported.
+    // Idle connections stay open for a moment, and the operator needs no report about that.
     pool.await_termination((2 * KEPT_FOR).min(deadline.saturating_duration_since(Instant::now())));
     while !pool.is_terminated() {
         let left = deadline.saturating_duration_since(Instant::now());

@@ -1,4 +1,4 @@
-//! The host names to which a server responds.
+//! The names of the hosts for which a server answers requests.
 //!
 //! A server that listens on the loopback address seems to serve only this machine. But a browser on this
 //! machine shows pages of strangers. A stranger can make the domain name of such a page resolve to 127.0.0.1

@@ -277,7 +277,7 @@ impl Iterator for Incoming<'_> {
 
 impl Incoming<'_> {
     /// Waits, longer each time, until connections are closed: without descriptors or memory, `accept`
-    /// fails at once and the loop would be busy. Meanwhile the client waits in the backlog.
+    /// fails at once and the loop would be busy. During this pause the client waits in the backlog.
     fn back_off(&mut self, error: &io::Error) {
         report(format_args!("cannot accept a connection, trying again: {error}"));
         let _ = self.stop.sleep(self.pause);

@@ -74,8 +74,8 @@ mod hangup {
             }
         };
         thread::Builder::new().name("hang-up".to_owned()).spawn(listen)?;
-        // This works as in the library: the first signal finds the flag unset and sets it; the next signal
-        // finds that the flag is set.
+        // The flag works as in the library: the first signal finds the flag unset and sets it; the next
+        // signal finds that the flag is set.
         flag::register_conditional_shutdown(SIGHUP, 128 + SIGHUP, Arc::clone(&asked))?;
         flag::register(SIGHUP, asked)?;
         pipe::register(SIGHUP, writer)?;

@@ -87,7 +87,8 @@ impl Site {
         self
     }
 
-    /// Answers `/stats` and `/metrics` with these statistics; by default they measure only the process.
+    /// Answers `/stats` and `/metrics` with the given statistics; the default statistics measure
+    /// only the process.
     #[must_use]
     pub fn with_stats(mut self, stats: &Arc<Stats>) -> Site {
         self.stats = Arc::clone(stats);

@@ -81,7 +81,7 @@ pub type Measure = Box<dyn FnMut() -> anyhow::Result<Cost>>;
 /// JVM compiles the code.
 ///
 /// # Errors
-/// Fails as [`Java::start`] and [`Java::run`] do.
+/// Returns the errors of [`Java::start`] and [`Java::run`].
 pub fn java(source: &str, mode: &str, warm_ups: u32, load: String, per: f64) -> anyhow::Result<Measure> {
     let mut java = Java::start(source, mode)?;
     let mut run = move || {

@@ -1,8 +1,8 @@
 //! A peer for `servers`: the crate `hyper`, on threads that each have their own event loop and listener,
 //! which is its fastest usual set-up.
 //!
-//! The server answers `/hello`, and answers `/echo` with the request's body. For any other path it opens
-//! the file below the given folder and reads it for each request.
+//! The server answers `/hello`, and answers `/echo` with the request's body. For any other path the
+//! server opens the file below the given folder and reads it for each request.
 
 use std::io::Write;
 use std::net::SocketAddr;

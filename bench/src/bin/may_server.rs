@@ -1,9 +1,9 @@
 //! A peer for `servers`: A peer for `servers`: the crate `may_minihttp`, whose coroutines run on
 //! the given number of threads.
 //!
-//! The server answers `/hello`. For any other path it opens the file below the given folder and reads it
-//! for each request. The server ignores most of a request: even after `Connection: close` it keeps the
-//! connection open.
+//! The server answers `/hello`. For any other path the server opens the file below the given folder and
+//! reads it for each request. The server ignores most of a request: even after `Connection: close` it
+//! keeps the connection open.
 
 use std::io::{self, Write};
 use std::net::TcpListener;

@@ -1,7 +1,7 @@
 //! Measures the cost of an idle pool, and the allocations of a task. The command `pools I` starts
 //! this program.
 //!
-//! It is a separate program because its allocator counts allocations, which would slow down the peers of the
+//! This program is separate because its allocator counts allocations, which would slow down the peers of the
 //! other comparisons.
 
 use std::alloc::System;

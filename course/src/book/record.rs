@@ -5,7 +5,8 @@
 //! excludes. A transcript whose core has not changed is kept. So a recording changes no file without a
 //! reason, and `--check` compares only cores.
 //!
-//! A shell runs the commands, as a reader would type them. This is a tool for authors of the book, on Unix.
+//! A shell runs the commands, as a reader would type them. The command `book record` is a tool for
+//! authors of the book, on Unix.
 
 use crate::book::recipes::{Equal, Picture, Recipes, Run, Server, Step};
 use crate::copy::Copy;

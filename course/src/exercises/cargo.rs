@@ -146,8 +146,8 @@ struct Diagnostic {
 }
 
 impl Said {
-    /// Returns whether this is an error in a line of the exercise. An error without a line comes from
-    /// the machine: no room on the disk, no linker, or not enough memory.
+    /// Returns whether the message is an error in a line of the exercise. An error without a line
+    /// comes from the machine: no room on the disk, no linker, or not enough memory.
     fn is_an_error_in(&self, exercise: &Exercise) -> bool {
         self.message.as_ref().is_some_and(|message| message.level == "error" && !message.spans.is_empty())
             && self.manifest_path.parent().is_some_and(|folder| folder.ends_with(&exercise.name))

@@ -1,8 +1,8 @@
 //! Misbehaving clients, which every public server must expect.
 //!
 //! Each client connects, misbehaves until the server ends the connection, and connects again. The results
-//! show the effect on the polite clients. For each kind of misbehaviour, they show how and how soon the
-//! server ended the connections.
+//! show the effect on the polite clients. For each kind of misbehaviour, the results show how and how
+//! soon the server ended the connections.
 
 use super::target::Target;
 use clap::ValueEnum;

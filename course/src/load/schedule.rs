@@ -1,9 +1,10 @@
 //! Decides when the next request is due, and when the run is over.
 //!
-//! Without a rate the loop is *closed*: a connection sends a new request as soon as it has its answer. Such
-//! a load goes easy on a server in trouble. While the server stalls, no client sends a request, so few
-//! requests notice the stall. In a stall of a second each connection has one slow answer, while independent
-//! users would have sent requests during the whole second. This effect is called *coordinated omission*.
+//! Without a rate the loop is *closed*: a connection sends a new request as soon as it has its answer. A
+//! closed loop sends less load to a server in trouble. While the server stalls, no client sends a request,
+//! so few requests notice the stall. In a stall of a second each connection has one slow answer, while
+//! independent users would have sent requests during the whole second. This effect is called *coordinated
+//! omission*.
 //!
 //! With a rate the loop is *open*: request n is due at n / rate, whatever happened to earlier requests. If no
 //! connection is free at that time, the next free connection sends the request late. The wait is part of the

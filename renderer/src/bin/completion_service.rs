@@ -1,8 +1,8 @@
 //! The renderer with a completion service: each image has a task, and is painted when it arrives.
 //!
 //! The images are alike and do not depend on each other, so as many of them are loaded at the same time as
-//! there are threads. The completion service returns them in the order in which they complete, so no image
-//! waits until another is painted.
+//! there are threads. The completion service returns the images in the order in which they complete, so no
+//! image waits until another is painted.
 //!
 //! ```sh
 //! cargo run --bin completion_service

@@ -36,8 +36,8 @@ pub(crate) fn beginning(url: &Url, length: u64) -> Option<Vec<u8>> {
 }
 
 fn open(path: &Path) -> Result<File, Gap> {
-    // This is checked before the file is opened, because opening a pipe waits until its other end
-    // is open.
+    // The kind of the file is checked before it is opened, because opening a pipe waits until its
+    // other end is open.
     let what = fs::metadata(path).map_err(|error| unreadable(&error))?;
     if !what.is_file() {
         return Err(Gap::Unreachable("it is no regular file".to_owned()));

@@ -32,7 +32,7 @@ static FETCHER: LazyLock<Fetcher> = LazyLock::new(|| {
 /// The result of a fetch.
 #[derive(Debug)]
 pub struct Fetched {
-    /// The bytes, decoded if they were compressed for the transfer.
+    /// The bytes of the answer, decoded if they were compressed for the transfer.
     pub bytes: Vec<u8>,
     /// The content type that the server named.
     pub content_type: Option<String>,

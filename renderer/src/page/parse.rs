@@ -70,8 +70,9 @@ impl Page {
     /// tag.
     ///
     /// # Errors
-    /// If the bytes are not a page, for instance because there are none, or because they are an image. Also
-    /// returns an error if the current token is cancelled before the page is parsed completely.
+    /// Returns an error if the bytes are not a page, for instance because there are none, or because they
+    /// are an image. Also returns an error if the current token is cancelled before the page is parsed
+    /// completely.
     pub fn parse(
         document: &[u8],
         content_type: Option<&str>,

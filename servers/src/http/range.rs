@@ -18,9 +18,9 @@ pub(crate) enum Part {
 impl Part {
     /// Returns the part that the `Range` field asks for, of a file of `length` bytes.
     ///
-    /// The field is only a wish: a server may always send the whole file. This server does so if the field
-    /// is malformed, has several ranges, or comes with an `If-Range` field which says that the client's
-    /// part belongs to another state of the file.
+    /// The field is only a wish: a server may always send the whole file. This server sends the whole file
+    /// if the field is malformed, has several ranges, or comes with an `If-Range` field which says that
+    /// the client's part belongs to another state of the file.
     pub(crate) fn requested_by(request: &Request<'_>, length: u64, validators: &Validators) -> Part {
         let mut ranges = request.headers("Range");
         let (Some(range), None, "GET") = (ranges.next(), ranges.next(), request.method) else {

@@ -370,8 +370,8 @@ impl ReactorStats {
         self.connections.store(connections, Ordering::Relaxed);
     }
 
-    /// Counts a connection. This needs no atomic addition, which would cost more, because no other thread
-    /// writes the counter.
+    /// Counts a connection. No other thread writes the counter, so no atomic addition is needed, which
+    /// would cost more.
     fn accept(&self) {
         self.accepted.store(self.accepted() + 1, Ordering::Relaxed);
     }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The time after which the operator is first told what the end waits for. Idle connections stay open
-/// for a moment, which is not reported.
+/// for a moment, and the operator needs no report about that.
 const FIRST_REPORT: Duration = KEPT_FOR.saturating_mul(2);
 
 /// The interval at which the operator is told again after the first time.

@@ -28,8 +28,8 @@ fn look_into_proc(samples: &mut Samples) {
     if let Ok(stat) = fs::read_to_string("/proc/self/stat")
         && let Some((_, fields)) = stat.rsplit_once(") ")
     {
-        // The parser uses the text after the name, because the name may contain any character. This text
-        // begins with the state, which is field 3 of `man 5 proc_pid_stat`.
+        // The parser uses the text after the name, because the name may contain any character. The text
+        // after the name begins with the state, which is field 3 of `man 5 proc_pid_stat`.
         let ticks = |number: usize| fields.split(' ').nth(number - 3)?.parse::<u32>().ok();
         if let (Some(user), Some(system)) = (ticks(14), ticks(15)) {
             samples.seconds(&family::CPU, (f64::from(user) + f64::from(system)) / TICKS_PER_SECOND);

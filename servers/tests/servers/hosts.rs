@@ -1,4 +1,4 @@
-//! The host names to which a server responds. A stranger's page can reach the server through the
+//! Tests for which host names a server answers requests.
 //! owner's browser, with the stranger's domain name.
 
 use crate::support::{Client, Reply, STAGES, Stage};

@@ -7,7 +7,7 @@ use crate::support::{
 use std::io::Read;
 use std::iter;
 
-/// These are more lines than any pipe can hold.
+/// The test writes more lines than any pipe can hold.
 const MANY: usize = 2_000;
 
 /// The stage has one thread, so the lines are in the order of the requests.

@@ -318,7 +318,7 @@ fn uploads(binary: &'static str) -> String {
 
 fn unread_log(binary: &'static str) -> String {
     let (stage, _log) = Stage::start_with_unread_log(binary, &["--threads", "4"]);
-    // These are more requests than a pipe has room for lines.
+    // The number of requests is greater than the number of lines that a pipe can hold.
     (0..2_000).for_each(|_| stage.assert_alive());
     "answered".to_owned()
 }

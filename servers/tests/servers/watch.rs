@@ -254,7 +254,7 @@ fn a_loop_that_is_held_up_shows_by_what() {
     eventually("nothing is seen", || watched(watch)["serving"][0]["request"] == "GET /block?ms=60000");
 }
 
-/// Connections are counted until they are closed, however they end.
+/// A connection counts until it is closed, however it ends.
 #[test]
 fn every_connection_that_ends_is_counted_out() {
     every_stage(&["--quiet", "--watch", "127.0.0.1:0"], |stage| {

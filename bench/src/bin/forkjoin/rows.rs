@@ -339,8 +339,8 @@ fn wake_up(workers: usize) -> Row {
     let ours = until_a_second_thread(move |first, second| {
         pool.invoke(|| fork_join::join(first, second)).expect("it is not shut down");
     });
-    // Chili is left out: it offers a half only at a later join, so it never offers the half of a
-    // single join.
+    // Chili is left out, because it offers a half only at a later join, so it never offers the half
+    // of a single join.
     let peers = vec![peer("rayon", None, move || {
         let pool = rayon_pool(workers.max(2));
         Ok(until_a_second_thread(move |first, second| _ = pool.install(|| rayon::join(first, second))))

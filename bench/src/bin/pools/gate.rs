@@ -1,15 +1,16 @@
 //! Measures what limits a pool as processors are added: the lock that every submission takes, and the
 //! counter that every claim increments.
 //!
-//! Both are measured through the pool's public methods, separately. Tasks are submitted while each worker is
-//! blocked in a task, and the workers are released when all tasks are submitted. So the time of a push is
-//! that of the whole `execute`, and the time of a claim is all that a worker needs for an empty task. For
-//! comparison the program measures a bare lock, a bare counter, and a counter whose value selects a place
-//! with its own lock, as in the pool's run. The counter with places is the floor for a pool of this design.
+//! The lock and the counter are measured separately, through the pool's public methods. Tasks are submitted
+//! while each worker is blocked in a task, and the workers are released when all tasks are submitted. So the
+//! time of a push is that of the whole `execute`, and the time of a claim is all that a worker needs for an
+//! empty task. For comparison the program measures a bare lock, a bare counter, and a counter whose value
+//! selects a place with its own lock, as in the pool's run. The counter with places is the floor for a pool
+//! of this design.
 //!
 //! The numbers are wall time divided by the operations of *all* threads. If the threads do not hinder each
-//! other, twice as many threads halve this number. If the number stays or grows, more threads do no more
-//! work.
+//! other, twice as many threads halve the time for each operation. If the number stays or grows, more
+//! threads do no more work.
 
 use std::hint;
 use std::sync::atomic::{AtomicUsize, Ordering};

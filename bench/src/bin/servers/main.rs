@@ -99,7 +99,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 impl Args {
-    /// Checks what `clap` cannot check.
+    /// Checks the rules about flags that `clap` cannot check.
     fn check(&self) -> Result<(), String> {
         if self.flags.json && self.rows.iter().any(|chosen| matches!(chosen, Chosen::Soak)) {
             return Err("soak measures no ratios: leave out --json".to_owned());

@@ -27,8 +27,8 @@ const REQUEST: &[u8] = b"GET /block?ms=50 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnect
 /// each answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Returns the longest time that an answer may take. In the queue it waits 7 times 50 ms, because the
-/// threads take 8 requests at a time; the work itself takes 50 ms, and a tenth is added.
+/// Returns the longest time that an answer may take. An answer waits 7 times 50 ms in the queue,
+/// because the threads take 8 requests at a time; the work itself takes 50 ms, and a tenth is added.
 fn bound() -> Duration {
     WORK.mul_f64((QUEUE.div_ceil(THREADS) + 1) as f64 * 1.1)
 }

@@ -71,7 +71,8 @@ impl Side {
 pub(crate) struct Setup {
     pub(crate) side: Side,
     pub(crate) workers: usize,
-    /// The number of simultaneous clients, because nginx reserves memory for each.
+    /// The number of simultaneous clients; nginx needs it, because it reserves memory for each
+    /// client.
     pub(crate) connections: usize,
     /// The flags that a stage gets.
     pub(crate) more: &'static [&'static str],

@@ -14,8 +14,8 @@ use crate::sides::{Setup, Side, Starter};
 
 const RUDE: usize = 250;
 
-/// The number of clients that stay connected. In each second they send requests as fast as they can for a
-/// tenth of that second, and are silent for the rest.
+/// The number of clients that stay connected. In each second these clients send requests as fast as they
+/// can for a tenth of that second, and are silent for the rest.
 const KEPT: [Load; 2] = [
     Load { connections: 100, depth: 1, page: Page::Hello, closes: false },
     Load { connections: 100, depth: 1, page: Page::File, closes: false },

@@ -104,8 +104,8 @@ impl Conversation {
 
     /// Makes the conversation of a connection that was opened at the time `now`. The conversation takes
     /// memory for arriving bytes from `room`. If there is not enough memory, a request is
-    /// [refused](Refusal::NoRoom). If the length of its body is known, this happens before the body is
-    /// sent; if the body comes in chunks, it happens while the body grows.
+    /// [refused](Refusal::NoRoom). If the length of its body is known, the request is refused before
+    /// the body is sent; if the body comes in chunks, it is refused while the body grows.
     pub fn sharing(room: &Room, limits: &Limits, now: Instant) -> Conversation {
         Conversation {
             limits: limits.clone(),

@@ -122,7 +122,7 @@ impl Clients {
     /// Waits for this many answers, and for only a few more.
     ///
     /// # Errors
-    /// Fails as [`count`](Clients::count) does.
+    /// Returns the errors of [`count`](Clients::count).
     pub(crate) fn take(&mut self, answers: u64) -> anyhow::Result<Counted> {
         self.count_until(|counted, _| counted >= answers)
     }
