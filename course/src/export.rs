@@ -163,8 +163,8 @@ impl<'a> Plan<'a> {
         lines(text, |line| !(line.starts_with('|') && rows.iter().any(|row| line.contains(row))))
     }
 
-    /// Returns a page without links to the solutions. The page itself contains the lines of a
-    /// typical mistake that it shows.
+    /// Returns a page without links to the solutions. A page that shows a typical mistake contains
+    /// the lines of the mistake itself.
     fn page(&self, text: &str) -> anyhow::Result<String> {
         let text = self.link.replace_all(text, "$1");
         let mut missing = None;

@@ -1,5 +1,6 @@
-//! Tests a long exercise with two stages, from its first check to the end of the first stage and back. The
-//! Cargo and the test program in these tests are stand-ins: the real ones need a compiler.
+//! Tests a long exercise with two stages, from its first check to the end of the first stage and back.
+//! These tests use stand-ins for Cargo and for the test program, because the real programs need a
+//! compiler.
 
 use crate::fixture::{Project, stdout};
 use exercises_protocol::schedule::Schedule;

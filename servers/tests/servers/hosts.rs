@@ -1,5 +1,5 @@
-//! Tests for which host names a server answers requests.
-//! owner's browser, with the stranger's domain name.
+//! Tests for which host names a server answers requests. A stranger's page can reach the server through
+//! the owner's browser, with the stranger's domain name.
 
 use crate::support::{Client, Reply, STAGES, Stage};
 use std::thread;

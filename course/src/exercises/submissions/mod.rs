@@ -6,7 +6,7 @@
 //! teacher's own answers, progress and tests do not change, and the next answer is judged, whatever an
 //! answer does.
 //!
-//! This separation is not a sandbox. An answer is a program, and runs with the rights of the
+//! A separate process is not a sandbox. An answer is a program, and runs with the rights of the
 //! teacher who starts the check.
 
 mod apart;

@@ -1,5 +1,5 @@
-//! Tests stages that the command itself starts. The Cargo and the stages in these tests are
-//! stand-ins, because the real ones take minutes.
+//! Tests stages that the command itself starts. These tests use stand-ins for Cargo and for the
+//! stages, because the real programs take minutes.
 
 use super::{DEADLINE, Serving, finished, started};
 use crate::fixture::{Project, stderr, stdout};
