@@ -1,4 +1,4 @@
-//! The ways through the course, for readers who do not want to read all of it. `book/ways.toml`.
+//! The ways through the course from `book/ways.toml`, for readers who do not want to read all of it.
 
 use crate::cli::WrongUsage;
 use crate::workspace::Workspace;

@@ -4,7 +4,7 @@
 use command_line::ProgressLine;
 use std::time::{Duration, Instant};
 
-/// The line. The line is removed when this value is dropped.
+/// The progress line, which is removed when this value is dropped.
 pub(crate) struct Progress {
     images: usize,
     started: Instant,

@@ -1,7 +1,7 @@
 //! The signals that ask a stage to stop, and the deadline for its end.
 //!
-//! The library does everything else, from the signal to the end of the process. [`executor::shutdown_hooks`].
-//! The library does not handle SIGHUP, which is added here.
+//! The library does everything else, from the signal to the end of the process, in
+//! [`executor::shutdown_hooks`]. The library does not handle SIGHUP, which is added here.
 
 use executor::shutdown_hooks::{ShutdownGuard, ShutdownHooks};
 use executor::{CancelToken, Promise};

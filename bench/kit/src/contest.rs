@@ -60,7 +60,7 @@ fn contains(name: &str, word: &str) -> bool {
 #[derive(Clone, Copy)]
 pub struct Cost {
     pub wall: f64,
-    /// Processor time. The value is `None` if the cost is not known.
+    /// The processor time; `None` if it is not known.
     pub cpu: Option<f64>,
     /// The share of tasks that the submitting threads ran themselves.
     pub inline: f64,

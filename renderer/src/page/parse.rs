@@ -26,7 +26,7 @@ const FIRST_TAGS: [&str; 17] = [
 /// The limits on the parts of a page that are kept.
 #[derive(Debug, Clone, Copy)]
 pub struct PageLimits {
-    /// Elements. Elements beyond the limits are counted in [`Page::left_out`].
+    /// The number of elements. Elements beyond the limit are counted in [`Page::left_out`].
     pub elements: usize,
     /// The number of bytes of text in the whole page.
     pub text: usize,

@@ -130,7 +130,7 @@ impl Reactor {
     ///
     /// # Blocking
     ///
-    /// Until then. If the task is cancelled, this function returns within a second, unless a handler on the
+    /// Blocks until no connection is left. If the task is cancelled, this function returns within a second, unless a handler on the
     /// loop waits for something else.
     pub fn run(mut self) -> usize {
         let stop = self.turn.server.stop_token().cloned().unwrap_or_default();
