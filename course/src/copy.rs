@@ -5,7 +5,7 @@
 //! The target directory already contains builds of most of the dependencies of a copy. Cargo takes the
 //! packages of the copy for those of the project, because it identifies a package by its path in its
 //! workspace. Cargo also considers a package built if the build is not older than the package's files. Two
-//! rules follow from this:
+//! rules follow from these facts:
 //!
 //! * Files keep their times in the copy, so a package that is the same in the project and in the
 //!   copy is not built again.

@@ -3,7 +3,7 @@
 //! The accept loop is that of `servers/src/bin/pooled.rs`: a task per connection, on a fixed pool.
 //! Unlike `pooled`, this server can be stopped. A signal cancels `stop`, which ends the loop. Then the
 //! pool is shut down, which lets it finish the connections that it has accepted, and the process waits
-//! for that.
+//! for the pool.
 
 use crate::book;
 use crate::log::Log;

@@ -1,5 +1,5 @@
-//! Loads one image, from its reference on the page to its pixels. In every strategy, this is the
-//! work of a task.
+//! Loads one image, from its reference on the page to its pixels. In every strategy, loading an
+//! image is the work of a task.
 
 use crate::fetch::fetch;
 use crate::gap::Gap;

@@ -6,7 +6,8 @@
 //! painted.
 //!
 //! Each image ends in exactly one state: painted, replaced, or a gap with a reason. [`Screen`]
-//! guarantees this; an image that is still open when the page is finished becomes a gap.
+//! guarantees that each image ends in one of these states; an image that is still open when the
+//! page is finished becomes a gap.
 
 use crate::canvas::Canvas;
 use crate::frames::Frames;

@@ -13,8 +13,8 @@ use std::net::{SocketAddr, TcpStream};
 /// [`Server::serve`](crate::server::Server::serve) consumes the connection. A connection that is dropped
 /// without being served answers 503 first (but see [`silent_if_dropped`](Connection::silent_if_dropped)).
 /// So the client gets an answer whatever happens to the task that holds the connection: the pool may
-/// refuse the task, discard it from its queue, or hand it back from `shutdown_now`. No accept loop needs
-/// code for that.
+/// refuse the task, discard it from its queue, or hand it back from `shutdown_now`. So no accept loop
+/// needs code for answering such clients.
 ///
 /// # Blocking
 ///

@@ -59,7 +59,7 @@ impl KeepAlive {
     }
 
     /// Returns whether an idle connection must be closed for another client. If an idle connection
-    /// must be closed, this is remembered for a while.
+    /// must be closed, the server remembers the time of the closing for a while.
     pub(crate) fn is_thread_wanted(&self, now: Instant) -> bool {
         let is_wanted = !self.has_threads();
         if is_wanted {

@@ -4,7 +4,7 @@
 //! reset can overtake the answer that was sent just before: the client sees "connection reset" instead of the
 //! answer. So the server first ends its sending side. Then, for a bounded time, the server reads and drops
 //! what the client still sends. The server reads on only for a client that is still sending, because in a
-//! blocking stage this takes a thread:
+//! blocking stage reading takes a thread:
 //!
 //! | the answer was | reads on | at most until the client is silent for | at most for |
 //! |---|---|---|---|

@@ -90,8 +90,8 @@ impl Listener {
     }
 
     /// Bounds the number of open connections to the number that `crowd` admits. Any further client gets a
-    /// 503 with `Retry-After`, and its connection is closed. [`incoming`](Listener::incoming) itself does
-    /// this, or the event loop of the listener.
+    /// 503 with `Retry-After`, and its connection is closed. [`incoming`](Listener::incoming) itself
+    /// turns the client away, or the event loop of the listener does.
     #[must_use]
     pub fn admitting(mut self, crowd: &Crowd) -> Listener {
         self.crowd = crowd.clone();

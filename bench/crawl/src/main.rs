@@ -19,7 +19,7 @@ use kit::programs::{Workspace, binary};
 /// The goal: the crawler's pages per second as a multiple of those of `wget`.
 const GOAL: f64 = 1.5;
 
-/// The number of pages to which a page links, and which are below it.
+/// The number of pages that are below a page, and to which the page links.
 const BELOW: usize = 10;
 
 /// Compares `crawl` with `wget -r` on a site of small files that nginx serves

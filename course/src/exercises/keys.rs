@@ -2,8 +2,8 @@
 //!
 //! The settings of the terminal are changed as little as possible: it passes on each key at once, and does
 //! not echo it. Ctrl-C and the program's output work as before. However the program ends, the terminal is
-//! restored. The drop of [`Keys`] does this, also after a panic, and so does a handler for Ctrl-C and for
-//! the signals that end a program.
+//! restored. The drop of [`Keys`] restores the terminal, also after a panic, and so does a handler for
+//! Ctrl-C and for the signals that end a program.
 //!
 //! On Windows the terminal is not changed, and each key needs Enter.
 

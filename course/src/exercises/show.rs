@@ -1,4 +1,4 @@
-//! The commands that show something, `next`, `list`, `solution` and `wrong`; and the command
+//! The commands that show something (`next`, `list`, `solution` and `wrong`), and the command
 //! `reset`.
 
 use crate::exercises::fingerprints::Fingerprints;

@@ -138,7 +138,7 @@ impl Canvas {
     }
 
     /// Returns width, height, and the pixels row by row: each pixel has one byte for red, green, blue
-    /// and alpha. Opaque.
+    /// and alpha. All pixels are opaque.
     pub fn pixels(&self) -> (u32, u32, &[u8]) {
         (self.pixels.width(), self.pixels.height(), self.pixels.data())
     }

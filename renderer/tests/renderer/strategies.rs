@@ -237,7 +237,7 @@ fn a_late_advertisement_is_replaced_and_its_connection_closed() {
     let [ad] = hold_all(&server, ["/ad.png"]);
     let budget = Duration::from_millis(50);
     // The text is held back until the advertisement has been requested, so that the budget cannot end before
-    // that.
+    // the request.
     let (drawing, text) = Drawing::with_held_text(&page_with_advertisement(&server), &[], move |rendering| {
         time_budget::draw(rendering, budget)
     });

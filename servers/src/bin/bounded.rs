@@ -94,8 +94,8 @@ impl RejectionHandler for Saturation {
 }
 
 impl Policy {
-    /// Prepares the connection for a policy that discards the connection's task; this is done in
-    /// advance, because the policy cannot look into a task.
+    /// Prepares the connection in advance for a policy that discards the connection's task, because
+    /// the policy cannot look into a task.
     fn prepare(self, connection: Connection) -> Connection {
         match self {
             Policy::Discard | Policy::DiscardOldest => connection.silent_if_dropped(),

@@ -1,7 +1,7 @@
 //! The time in the format of HTTP.
 //!
-//! Formatting the time costs more than the rest of a small response's head. So each thread keeps the text of
-//! the current second; every thread has its own copy, so no lock is needed.
+//! Formatting the time costs more than formatting the other parts of a small response's head. So each thread
+//! keeps the text of the current second; every thread has its own copy, so no lock is needed.
 
 use std::cell::RefCell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -130,8 +130,8 @@ impl Reactor {
     ///
     /// # Blocking
     ///
-    /// Blocks until no connection is left. If the task is cancelled, this function returns within a second, unless a handler on the
-    /// loop waits for something else.
+    /// Blocks until no connection is left. If the task is cancelled, this function returns within a second,
+    /// unless a handler on the loop waits for something else.
     pub fn run(mut self) -> usize {
         let stop = self.turn.server.stop_token().cloned().unwrap_or_default();
         let task = CancelToken::current();

@@ -136,9 +136,9 @@ fn block_fills_the_backlog_and_then_there_is_silence() {
 
 // ANCHOR: rush
 /// 200 clients arrive at once; each needs 50 ms. With eight threads and room for 48 more, an accepted client
-/// is answered within seven rounds. On a quiet machine this takes a tenth longer (the book's chapter measures
-/// it). This test allows twice the time, because the machine may be busy; without a bound, the last answer
-/// would take 25 rounds.
+/// is answered within seven rounds. On a quiet machine the answer takes a tenth longer than the seven rounds
+/// (the book's chapter measures it). This test allows twice the time, because the machine may be busy;
+/// without a bound, the last answer would take 25 rounds.
 #[test]
 fn of_a_rush_everybody_is_answered_and_the_accepted_ones_in_time() {
     const REQUEST: &str = "GET /block?ms=50 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
@@ -260,7 +260,7 @@ fn what_the_accepting_thread_serves_is_served_to_the_end() {
 }
 
 /// The process ends two seconds after the grace period, whatever its threads do. On a very busy machine
-/// this may happen before the threads have told their clients. So the test passes if one of five
+/// the process may end before the threads have told their clients. So the test passes if one of five
 /// attempts succeeds.
 #[test]
 fn out_of_time_everybody_is_cancelled_and_told_also_by_the_accepting_thread() {

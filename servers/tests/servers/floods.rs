@@ -86,8 +86,8 @@ fn reset_all(clients: Vec<Client>) {
 }
 
 fn assert_answers_within_bound(stage: &Stage, count: usize, what: &str) {
-    // The client connects again if the server has closed its connection; the server does so if the
-    // client gets no processor for so long that it seems to be silent.
+    // The client connects again if the server has closed its connection. The server closes the
+    // connection if the client gets no processor for so long that it seems to be silent.
     let (began, mut client) = loop {
         let began = Instant::now();
         let mut client = stage.connect();

@@ -68,8 +68,8 @@ fn drip(client: &Client) -> mpsc::Receiver<()> {
     let mut stream = client.stream.try_clone().unwrap();
     thread::spawn(move || {
         while stream.write_all(b"a").is_ok() {
-            // However long this takes, the server's time limit for the whole request ends at some point,
-            // and the test needs only that.
+            // However long the client sends, the server's time limit for the whole request ends at some
+            // point, and the test needs only that end.
             thread::sleep(Duration::from_millis(5));
         }
         drop(done);

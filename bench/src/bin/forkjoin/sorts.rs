@@ -2,7 +2,7 @@
 
 use crate::sides::Side;
 
-/// The standard library sorts a piece that is shorter than this.
+/// The length below which the standard library sorts a piece.
 const LEAF: usize = 1 << 13;
 
 /// The textbooks' merge sort: both halves are sorted at the same time, then merged through a copy.
@@ -67,7 +67,7 @@ fn sort_into<S: Side>(context: &mut S::Context<'_>, from: &mut [u32], to: &mut [
     merge::<S>(context, left, right, to);
 }
 
-/// A merge that is shorter than this is not cut into parts.
+/// The length below which a merge is not cut into parts.
 const MERGE: usize = 1 << 15;
 
 fn merge<S: Side>(context: &mut S::Context<'_>, left: &[u32], right: &[u32], to: &mut [u32]) {

@@ -64,9 +64,9 @@ pub(crate) fn ran() -> u64 {
     accounts(|accounts| accounts.iter().map(|account| account.ran.load(Ordering::Acquire)).sum())
 }
 
-/// Waits until `tasks` tasks have run, for pools that have no call for this. The loop polls about ten
-/// thousand times a second, so it adds up to a tenth of a millisecond to the whole measurement. If no more
-/// tasks run, the loop gives up, and [`check`] then reports the failure.
+/// Waits until `tasks` tasks have run, for pools that have no method for such a wait. The loop polls about
+/// ten thousand times a second, so it adds up to a tenth of a millisecond to the whole measurement. If no
+/// more tasks run, the loop gives up, and [`check`] then reports the failure.
 pub(crate) fn wait_for(tasks: u64) {
     const PATIENCE: Duration = Duration::from_secs(10);
     let (mut seen, mut since) = (0, Instant::now());

@@ -243,8 +243,8 @@ impl Conversation {
     }
 
     /// Returns whether the client has announced that the current request is its last, and that request
-    /// has no body. After a body the server cannot know this, because some clients send an empty line
-    /// after the body.
+    /// has no body. After a body the server cannot know whether the request is the last, because some
+    /// clients send an empty line after the body.
     pub(crate) fn is_the_clients_last(&self) -> bool {
         !self.head.wants_keep_alive() && self.body.as_ref().is_none_or(|body| body.body().is_empty())
     }

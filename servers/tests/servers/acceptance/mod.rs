@@ -174,7 +174,7 @@ fn who_waits_for_100_continue_is_told_to_go_on() {
             client.send([body.as_bytes(), FOLLOWER].concat());
             assert_eq!(client.reply().text(), "abc");
             assert_eq!(client.reply().text(), "Hello, world!");
-            // A client that does not wait for permission does not have to get it.
+            // The server need not give permission to a client that does not wait for it.
             assert_eq!(stage.connect().send(head + body).reply().status, 200);
         }
         let too_large =

@@ -22,7 +22,7 @@ use crate::site;
 use answers::Answers;
 use connection::{Connection, Progress};
 
-/// The time for which the server may be silent before that counts as an error.
+/// The longest silence of the server that does not count as an error.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The size of the buffer: more than the answers to the requests that are sent at once, or than the part
