@@ -49,7 +49,7 @@ fn tell(handle: TaskHandle<u64>) -> String {
     match handle.join() {
         Ok(value) => format!("the value {value}"),
         Err(JoinError::Panicked(panic)) => format!("the task panicked: {}", panic.message()),
-        Err(JoinError::Cancelled) => "the task was cancelled".into(),
+        Err(JoinError::Cancelled(_)) => "the task was cancelled".into(),
         Err(JoinError::Interrupted(_handle)) => "this wait was called off; the task goes on".into(),
         Err(other) => format!("{other}"),
     }

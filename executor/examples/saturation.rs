@@ -57,7 +57,7 @@ fn five_tasks(policy: impl RejectionHandler + 'static, until: u32) -> Result<Str
     let fates = submitted.into_iter().map(|submitted| match submitted.map(TaskHandle::join) {
         Ok(Ok(thread)) if thread == "main" => "caller".into(),
         Ok(Ok(_)) => "worker".into(),
-        Ok(Err(JoinError::Cancelled)) => "dropped".into(),
+        Ok(Err(JoinError::Cancelled(_))) => "dropped".into(),
         Ok(Err(other)) => other.to_string(),
         Err(_) => "refused".into(),
     });

@@ -56,7 +56,7 @@ fn quotes(pool: &ThreadPoolExecutor) -> Result<(), Box<dyn Error>> {
     for ((company, ..), quote) in companies.iter().zip(quotes) {
         match quote.join() {
             Ok(price) => println!("{company}: {price}"),
-            Err(JoinError::Cancelled) => println!("{company}: no quote in time"),
+            Err(JoinError::Cancelled(_)) => println!("{company}: no quote in time"),
             Err(other) => println!("{company}: {other}"),
         }
     }

@@ -102,7 +102,7 @@ impl Pool for ScheduledThreadPoolExecutor {
 
 fn joined<T: Send + 'static>(handle: TaskHandle<T>) -> End {
     match handle.join() {
-        Ok(_) | Err(JoinError::Cancelled) => Came, // or its time limit has ended it
+        Ok(_) | Err(JoinError::Cancelled(_)) => Came, // or its time limit has ended it
         Err(JoinError::Starved(_, starvation)) => told(&starvation),
         Err(JoinError::Interrupted(_)) => Cancelled,
         Err(other) => panic!("{other}"),

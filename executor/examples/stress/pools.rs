@@ -136,7 +136,7 @@ fn check(handle: Option<TaskHandle<u64>>) {
     match handle.join() {
         Ok(what) => assert!(what % 16 != 0, "this one panics"),
         Err(JoinError::Panicked(panic)) => assert_eq!(panic.message(), "on purpose"),
-        Err(JoinError::Cancelled) => {}
+        Err(JoinError::Cancelled(_)) => {}
         Err(other) => panic!("the submitters are not cancelled: {other:?}"),
     }
 }

@@ -182,7 +182,7 @@ fn leaf_of_any(world: &World) -> impl FnOnce() -> Result<u64, ()> + Send + 'stat
 /// Waits for a task. The wait can end in several ways.
 fn end_of(handle: TaskHandle<u64>) {
     match handle.join() {
-        Ok(_) | Err(JoinError::Cancelled) => {}
+        Ok(_) | Err(JoinError::Cancelled(_)) => {}
         Err(JoinError::Panicked(panic)) => assert_eq!(panic.message(), "on purpose"),
         Err(JoinError::Starved(handle, starvation)) => {
             assert!(!starvation.chain().is_empty());

@@ -69,14 +69,20 @@ impl Hash for Cancelled {
 impl fmt::Debug for Cancelled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Cancelled")?;
-        self.reason.as_ref().map_or(Ok(()), |reason| write!(f, "({reason})"))
+        match &self.reason {
+            Some(reason) if reason.says_more() => write!(f, "({reason})"),
+            _ => Ok(()),
+        }
     }
 }
 
 impl fmt::Display for Cancelled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the task was cancelled")?;
-        self.reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
+        match &self.reason {
+            Some(reason) if reason.says_more() => write!(f, ": {reason}"),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -465,6 +465,12 @@ pub(crate) fn check_current() -> Result<(), Cancelled> {
     found.flatten().map_or(Ok(()), Err)
 }
 
+/// Returns why a wait of this thread was interrupted: a reason for what the thread then cancels.
+pub(crate) fn why_interrupted() -> CancelReason {
+    let reason = check_current().err().and_then(|cancelled| cancelled.reason().map(CancelReason::inherited));
+    reason.unwrap_or(CancelReason::of(CancelKind::Requested))
+}
+
 /// Returns whether the tasks that the calling thread would run now are asked to stop. This function
 /// makes no token.
 pub(crate) fn is_cancelled_here() -> bool {

@@ -107,4 +107,5 @@ pub use current::{Attached, masked};
 pub(crate) use current::{
     Context, FrameGuard, Role, RunningTask, check_current, count_roles, current_for_wait, enter_role,
     enter_task, interrupted, is_cancelled_here, is_shielded_from, runs_a_task, tasks_of_this_thread,
+    why_interrupted,
 };

@@ -8,6 +8,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 
+use super::callbacks;
 use crate::sync::Arc;
 
 /// The reason why a [`CancelToken`](crate::CancelToken) was cancelled, and whether the request was made at
@@ -40,6 +41,15 @@ pub struct CancelReason {
 struct Said {
     message: Option<Cow<'static, str>>,
     payload: Option<Box<dyn Any + Send + Sync>>,
+}
+
+/// The payload is a user's value, and an outcome, a token or an error can be its last owner.
+impl Drop for Said {
+    fn drop(&mut self) {
+        if let Some(payload) = self.payload.take() {
+            callbacks::drop_value(payload);
+        }
+    }
 }
 
 /// The kind of party that asked a task to stop.
@@ -94,6 +104,11 @@ impl CancelReason {
         self.inherited
     }
 
+    /// Returns whether the reason says more than that a caller has cancelled the task.
+    pub(super) fn says_more(&self) -> bool {
+        self.kind != CancelKind::Requested || self.message().is_some()
+    }
+
     /// Returns the canceller's message, if there is one.
     pub fn message(&self) -> Option<&str> {
         self.said.as_ref()?.message.as_deref()
@@ -121,7 +136,7 @@ impl fmt::Display for CancelReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match (self.message(), self.kind) {
             (Some(message), _) => message,
-            (None, CancelKind::Requested) => "somebody asked for it",
+            (None, CancelKind::Requested) => "a caller has cancelled it",
             (None, CancelKind::Deadline) => "its deadline has passed",
             (None, CancelKind::Shutdown) => "its executor was shut down",
         })

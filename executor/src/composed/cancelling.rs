@@ -118,7 +118,7 @@ pub trait CancellableTask: Send + Sized + 'static {
 /// let (sender, receiver) = channel();
 /// let message = executor.submit_task(NextMessage(receiver, sender))?;
 /// message.cancel();
-/// assert!(matches!(message.join(), Err(JoinError::Cancelled)));
+/// assert!(matches!(message.join(), Err(JoinError::Cancelled(_))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -235,7 +235,7 @@ impl<T: Send + Sync + 'static> TaskObserver for Tracked<T> {
         let how = match outcome {
             Outcome::Completed => CutOffHow::Returned,
             Outcome::Panicked(_) => CutOffHow::Panicked,
-            Outcome::Cancelled => CutOffHow::GaveUp,
+            Outcome::Cancelled(_) => CutOffHow::GaveUp,
         };
         // Perhaps the task was handed out, and its new owner runs it after the end of this life. Then the
         // task is not reported: the new owner decides what to do about it.

@@ -49,7 +49,8 @@ use std::fmt;
 
 use super::{Executor, RejectedExecution, RejectedSubmission};
 use crate::cancel::cancelled::Cancelled;
-use crate::cancel::{check_current, masked};
+use crate::cancel::reason::{CancelKind, CancelReason};
+use crate::cancel::{check_current, masked, why_interrupted};
 use crate::handle::{CancelBegun, CompletionQueue, FutureTask, PendingCompletion, TaskHandle, TryJoinError};
 use crate::panics::{Panic, discard};
 use crate::task::TaskState;
@@ -66,21 +67,22 @@ impl<T: Send + 'static> InvokeAllTasks<T> {
     /// Cancels the tasks, the last one first. In the opposite order, cancelling a task could free a worker,
     /// and that worker would begin a task that is about to be cancelled. All tasks are decided, and all
     /// threads that wait for them are woken, before the first callback of a user runs.
-    fn cancel(&self) {
-        let begun: Vec<_> = self.0.iter().rev().filter_map(TaskHandle::begin_cancel).collect();
+    fn cancel(&self, why: &CancelReason) {
+        let begin = |handle: &TaskHandle<T>| handle.begin_cancel(why.clone());
+        let begun: Vec<_> = self.0.iter().rev().filter_map(begin).collect();
         begun.into_iter().for_each(CancelBegun::end);
     }
 
     /// Cancels the unfinished tasks, and returns all handles, which are then finished.
-    fn into_finished(mut self) -> Vec<TaskHandle<T>> {
-        self.cancel();
+    fn into_finished(mut self, why: &CancelReason) -> Vec<TaskHandle<T>> {
+        self.cancel(why);
         std::mem::take(&mut self.0)
     }
 }
 
 impl<T: Send + 'static> Drop for InvokeAllTasks<T> {
     fn drop(&mut self) {
-        self.cancel();
+        self.cancel(&CancelReason::of(CancelKind::Requested));
     }
 }
 
@@ -100,10 +102,21 @@ pub(super) fn all<T: Send + 'static>(
             Err(WaitError::Starved(starvation)) => stopped = Some(InvokeFailure::Starved(starvation)),
         }
     }
-    let handles = batch.into_finished();
+    let handles =
+        batch.into_finished(&stopped.as_ref().map_or(CancelReason::of(CancelKind::Deadline), why_cancelled));
     match stopped {
         None => Ok(handles),
         Some(reason) => Err(InvokeAllError { reason, handles, not_submitted }),
+    }
+}
+
+/// Returns why a call that ends like this cancels the tasks that are unfinished then. A call that waits after a
+/// refusal cancels tasks only at its deadline.
+fn why_cancelled(end: &InvokeFailure) -> CancelReason {
+    match end {
+        InvokeFailure::TimedOut | InvokeFailure::Rejected(_) => CancelReason::of(CancelKind::Deadline),
+        InvokeFailure::Interrupted => why_interrupted(),
+        _ => CancelReason::of(CancelKind::Requested),
     }
 }
 
@@ -120,6 +133,7 @@ fn submit_each<T: Send + 'static>(
         let (reason, task) = if check_current().is_err() {
             (InvokeFailure::Interrupted, task)
         } else if deadline.has_passed() {
+            handle.cancel_because(CancelReason::of(CancelKind::Deadline));
             drop(task);
             batch.0.push(handle);
             continue;
@@ -187,8 +201,11 @@ pub(super) fn any<T: Send + 'static, E: Send + 'static>(
         return Err(race.lost(InvokeFailure::Empty));
     }
     match race.start(executor, tasks, deadline) {
-        Ok(value) => Ok(value),
-        Err(reason) => race.late_winner().ok_or_else(|| race.lost(reason)),
+        Ok(value) => {
+            race.cancel(&CancelReason::new("another task was first"));
+            Ok(value)
+        }
+        Err(reason) => race.late_winner(&reason).ok_or_else(|| race.lost(reason)),
     }
 }
 
@@ -272,8 +289,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
 
     /// Cancels all unfinished tasks. Returns the value of a task that has succeeded just before this, if
     /// any.
-    fn late_winner(&mut self) -> Option<T> {
-        self.cancel();
+    fn late_winner(&mut self, end: &InvokeFailure) -> Option<T> {
+        self.cancel(&why_cancelled(end));
         let mut winner = None;
         while let Some(handle) = self.next_decided() {
             if winner.is_none() {
@@ -284,8 +301,9 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
     }
 
     /// Cancels the unfinished tasks in the order of [`InvokeAllTasks::cancel`].
-    fn cancel(&self) {
-        let begun: Vec<_> = self.submitted.iter().rev().filter_map(PendingCompletion::begin_cancel).collect();
+    fn cancel(&self, why: &CancelReason) {
+        let begin = |task: &PendingCompletion<Result<T, E>>| task.begin_cancel(why.clone());
+        let begun: Vec<_> = self.submitted.iter().rev().filter_map(begin).collect();
         begun.into_iter().for_each(CancelBegun::end);
     }
 
@@ -303,7 +321,7 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
 
 impl<T: Send + 'static, E: Send + 'static> Drop for Race<T, E> {
     fn drop(&mut self) {
-        self.cancel();
+        self.cancel(&CancelReason::of(CancelKind::Requested));
         while let Some(handle) = self.next_decided() {
             drop(handle);
         }
@@ -317,7 +335,8 @@ impl<T: Send + 'static, E: Send + 'static> From<Loser<T, E>> for TaskFailure<E> 
             Loser::Failed(error) => Self::Failed(error),
             Loser::Ended(handle) => match handle.try_join() {
                 Err(TryJoinError::Panicked(panic)) => Self::Panicked(panic),
-                _ => Self::Cancelled,
+                Err(TryJoinError::Cancelled(cancelled)) => Self::Cancelled(cancelled),
+                _ => Self::Cancelled(Cancelled),
             },
         }
     }
@@ -390,8 +409,9 @@ pub enum TaskFailure<E> {
     Failed(E),
     /// It panicked.
     Panicked(Panic),
-    /// The task was cancelled, or was dropped without having been run.
-    Cancelled,
+    /// The task was cancelled, or was dropped without having been run. The value tells
+    /// [why](Cancelled::reason).
+    Cancelled(Cancelled),
 }
 
 impl From<RejectReason> for InvokeFailure {
@@ -422,7 +442,7 @@ impl<E: fmt::Display> fmt::Display for TaskFailure<E> {
         match self {
             Self::Failed(error) => error.fmt(f),
             Self::Panicked(panic) => panic.fmt(f),
-            Self::Cancelled => Cancelled.fmt(f),
+            Self::Cancelled(cancelled) => cancelled.fmt(f),
         }
     }
 }

@@ -126,7 +126,7 @@ pub trait ExecutorExt: Executor {
     /// let pool = ThreadPoolExecutor::single();
     /// let nap = pool.submit_cancellable(|token| token.sleep(Duration::from_secs(3600)))?;
     /// nap.cancel();
-    /// assert!(matches!(nap.join(), Err(JoinError::Cancelled)));
+    /// assert!(matches!(nap.join(), Err(JoinError::Cancelled(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -198,7 +198,7 @@ pub trait ExecutorExt: Executor {
     /// let naps = [1, 3_600_000].map(|ms| FutureTask::cancellable(move |t| t.sleep(Duration::from_millis(ms))));
     /// let mut naps = pool.invoke_all_timeout(naps, Duration::from_secs(1))?.into_iter();
     /// assert!(matches!(naps.next().unwrap().join(), Ok(())));
-    /// assert!(matches!(naps.next().unwrap().join(), Err(JoinError::Cancelled)));
+    /// assert!(matches!(naps.next().unwrap().join(), Err(JoinError::Cancelled(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -25,6 +25,7 @@ use std::task::Waker;
 use std::{fmt, mem};
 
 use super::RejectedExecution;
+use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, enter_task, masked};
 use crate::ids::{Location, QueueId};
 use crate::panics::{OnDrop, Panic, contain};
@@ -115,10 +116,16 @@ impl<'scope> Scope<'scope, '_> {
     /// Cancels the scope: drops the closures that have not begun, and cancels the token of the running
     /// closures.
     pub fn cancel(&self) {
+        self.cancel_because(CancelReason::of(CancelKind::Requested));
+    }
+
+    /// Cancels the scope as [`cancel`](Self::cancel) does, and says why: the reason of the scope's
+    /// [token](Self::token).
+    pub fn cancel_because(&self, reason: impl Into<CancelReason>) {
         while let Some(unbegun) = self.jobs.take_back() {
             drop(unbegun);
         }
-        self.token.cancel();
+        self.token.cancel_because(reason);
     }
 
     /// Returns the scope's token: the parent of its tasks' tokens, and a child of the token that was current

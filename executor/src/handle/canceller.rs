@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::debug_handle;
 use super::listener::Name;
+use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::ids::TaskId;
 use crate::sync::Arc;
 use crate::task::{HandleCell, TaskState};
@@ -32,14 +33,21 @@ impl Canceller {
     /// Cancels the task, as [`TaskHandle::cancel`](crate::TaskHandle::cancel) does.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
-        Arc::clone(&self.cell).cancel(true)
+        self.cancel_because(CancelReason::of(CancelKind::Requested))
+    }
+
+    /// Cancels the task and says why, as [`TaskHandle::cancel_because`](crate::TaskHandle::cancel_because)
+    /// does.
+    #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
+    pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
+        Arc::clone(&self.cell).cancel(true, reason.into())
     }
 
     /// Cancels the task, but lets a running body go on, as
     /// [`TaskHandle::cancel_keep_running`](crate::TaskHandle::cancel_keep_running) does.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
-        Arc::clone(&self.cell).cancel(false)
+        Arc::clone(&self.cell).cancel(false, CancelReason::of(CancelKind::Requested))
     }
 
     /// Notes that a timer will call [`cancel`](Self::cancel), unless the task ends before.

@@ -23,7 +23,7 @@ use super::queue_membership::QueueMembership;
 use crate::cancel::callbacks;
 use crate::cancel::cancelled::Cancelled;
 use crate::cancel::reason::{CancelKind, CancelReason};
-use crate::cancel::{CancelToken, RunningTask, enter_task, outside_any_task};
+use crate::cancel::{CancelToken, RunningTask, enter_task};
 use crate::ids::{QueueId, TaskId};
 use crate::panics::{contain, discard};
 use crate::sync::{Arc, Mutex};
@@ -43,6 +43,8 @@ struct CellState<T, F> {
     listener: Listener<T>,
     /// A cancel has asked the body to stop, so a token that is made later must be cancelled, too.
     stop_body: bool,
+    /// The executor was shut down and has handed the task out. If the task is dropped, that is why.
+    is_left_out: bool,
     /// A timer will cancel the task.
     is_limited: bool,
 }
@@ -53,8 +55,8 @@ enum CellPhase<T, F> {
     /// The body runs. The token exists once the body, or a wait in the body, has asked for it.
     Running(Option<CancelToken>),
     Finished(TaskResult<T>),
-    /// The result was moved out. The state that is left says how the task ended.
-    Taken(TaskState),
+    /// The result was moved out. The state that is left says how the task ended, and why it was cancelled.
+    Taken(TaskState, Option<CancelReason>),
 }
 
 impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
@@ -63,7 +65,13 @@ impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
     }
 
     fn in_phase(id: TaskId, phase: CellPhase<T, F>) -> Self {
-        let state = CellState { phase, listener: Listener::None, stop_body: false, is_limited: false };
+        let state = CellState {
+            phase,
+            listener: Listener::None,
+            stop_body: false,
+            is_left_out: false,
+            is_limited: false,
+        };
         Self { id, membership: QueueMembership::elsewhere(), state: Mutex::new(state) }
     }
 }
@@ -83,13 +91,22 @@ impl<T, F> CellPhase<T, F> {
             Self::Running(_) => TaskState::Running,
             Self::Finished(Ok(_)) => TaskState::Completed,
             Self::Finished(Err(TaskError::Panicked(_))) => TaskState::Panicked,
-            Self::Finished(Err(TaskError::Cancelled)) => TaskState::Cancelled,
-            Self::Taken(state) => *state,
+            Self::Finished(Err(TaskError::Cancelled(_))) => TaskState::Cancelled,
+            Self::Taken(state, _) => *state,
         }
     }
 
     fn is_finished(&self) -> bool {
-        matches!(self, Self::Finished(_) | Self::Taken(_))
+        matches!(self, Self::Finished(_) | Self::Taken(..))
+    }
+
+    /// Returns why the task was cancelled, if it was cancelled for a reason.
+    fn reason(&self) -> Option<&CancelReason> {
+        match self {
+            Self::Finished(Err(TaskError::Cancelled(cancelled))) => cancelled.reason(),
+            Self::Taken(_, reason) => reason.as_ref(),
+            _ => None,
+        }
     }
 
     /// Moves the state from pending to running, and returns the body. Returns `None` if the state is not
@@ -110,7 +127,7 @@ impl<T, F> CellPhase<T, F> {
     fn take(&mut self) -> Option<TaskResult<T>> {
         match self {
             Self::Finished(_) => {
-                let taken = Self::Taken(self.state());
+                let taken = Self::Taken(self.state(), self.reason().cloned());
                 let Self::Finished(result) = std::mem::replace(self, taken) else { unreachable!() };
                 Some(result)
             }
@@ -124,7 +141,7 @@ impl<T, F> CellState<T, F> {
     /// result, and then the handle is used again.
     fn assert_not_taken(&self) {
         assert!(
-            !matches!(self.phase, CellPhase::Taken(_)),
+            !matches!(self.phase, CellPhase::Taken(..)),
             "a handle was used after it had given its result"
         );
     }
@@ -149,6 +166,11 @@ impl<T, F> CellState<T, F> {
         }
     }
 
+    /// Returns the reason for the token of a body that was asked to stop.
+    fn reason_to_stop(&self) -> CancelReason {
+        self.phase.reason().cloned().unwrap_or(CancelReason::of(CancelKind::Requested))
+    }
+
     fn decided(&mut self) -> TaskResult<T> {
         self.phase.take().expect("it was decided just now")
     }
@@ -159,7 +181,7 @@ impl<T: Send + 'static, F: Send + 'static> Drop for TaskCell<T, F> {
         // A result that was not taken and a callback that was not called are users' values. Their `Drop` can
         // panic. Each of them can be the last owner of another cell, which is then dropped, too.
         let state = self.state.get_mut();
-        let phase = std::mem::replace(&mut state.phase, CellPhase::Taken(TaskState::Cancelled));
+        let phase = std::mem::replace(&mut state.phase, CellPhase::Taken(TaskState::Cancelled, None));
         if matches!(phase, CellPhase::Pending(_) | CellPhase::Finished(_)) {
             callbacks::drop_value(phase);
         }
@@ -298,7 +320,7 @@ where
         }
         let token = CancelToken::new();
         if state.stop_body {
-            token.cancel(); // no other thread has it yet, so this runs no callbacks
+            token.cancel_because(state.reason_to_stop()); // no other thread has it yet, so this runs no callbacks
         }
         token
     }
@@ -317,8 +339,8 @@ where
     }
     // ANCHOR_END: settle
 
-    fn begin_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T>> {
-        self.begin_a_cancel(stop_body).map(CancelBegun::boxed)
+    fn begin_cancel(self: Arc<Self>, stop_body: bool, reason: CancelReason) -> Option<CancelBegun<T>> {
+        self.begin_a_cancel(stop_body, Some(reason)).map(CancelBegun::boxed)
     }
 }
 
@@ -328,7 +350,11 @@ where
     F: FnOnce() -> Result<T, Cancelled> + Send + 'static,
 {
     // ANCHOR: cancel
-    fn begin_a_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T, F>> {
+    fn begin_a_cancel(
+        self: Arc<Self>,
+        stop_body: bool,
+        reason: Option<CancelReason>,
+    ) -> Option<CancelBegun<T, F>> {
         let mut state = self.state.lock();
         let body = state.phase.begin();
         let CellPhase::Running(token) = &mut state.phase else { return None };
@@ -336,13 +362,13 @@ where
         state.stop_body = stop_body;
         // This is done under the lock, so that a thread that finds the task finished also finds this note.
         let queue = self.membership.cancel();
-        let announcement = state.decide(Err(TaskError::Cancelled));
+        let announcement = state.decide(Err(TaskError::Cancelled(Cancelled::because(reason.clone()))));
         drop(state);
         if let Some((queue, owner)) = queue.and_then(|queue| Some((queue, queue.owner()?))) {
             owner.cancelled_in_queue(queue); // so that the pool's counts are right when a joiner asks
         }
         let of_the_listener = announcement.release_waiters(self);
-        let reason = CancelReason::of(CancelKind::Requested);
+        let reason = reason.unwrap_or(CancelReason::of(CancelKind::Requested));
         let of_the_token = token.and_then(|token| token.begin_cancel(&reason)).unwrap_or_default();
         Some(CancelBegun { of_the_token, body, of_the_listener })
     }
@@ -369,8 +395,9 @@ impl<T: Send + 'static, F: Send + 'static> RunningTask for TaskCell<T, F> {
         if let CellPhase::Running(token) = &mut state.phase {
             *token = Some(made.clone());
         } else if state.stop_body {
+            let reason = state.reason_to_stop();
             drop(state);
-            made.cancel();
+            made.cancel_because(reason);
         }
     }
 
@@ -396,8 +423,8 @@ where
         self.state.lock().phase.is_finished()
     }
 
-    fn cancel(self: Arc<Self>, stop_body: bool) -> bool {
-        self.begin_a_cancel(stop_body).map(CancelBegun::end).is_some()
+    fn cancel(self: Arc<Self>, stop_body: bool, reason: CancelReason) -> bool {
+        self.begin_a_cancel(stop_body, Some(reason)).map(CancelBegun::end).is_some()
     }
 
     fn panic_message(&self) -> Option<String> {
@@ -411,8 +438,9 @@ where
     fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
         let body = self.state.lock().phase.begin();
         let Some(body) = body else {
-            before_publish(&Outcome::Cancelled);
-            return Outcome::Cancelled;
+            let outcome = Outcome::Cancelled(Cancelled::because(self.state.lock().phase.reason().cloned()));
+            before_publish(&outcome);
+            return outcome;
         };
         let result = {
             watch_waits();
@@ -421,10 +449,7 @@ where
         };
         let (outcome, result) = match result {
             Ok(Ok(value)) => (Outcome::Completed, Ok(value)),
-            Ok(Err(gave_up)) => {
-                outside_any_task(|| discard(gave_up)); // perhaps the last owner of a user's value
-                (Outcome::Cancelled, Err(TaskError::Cancelled))
-            }
+            Ok(Err(gave_up)) => (Outcome::Cancelled(gave_up.clone()), Err(TaskError::Cancelled(gave_up))),
             Err(panic) => (Outcome::Panicked(panic.clone()), Err(TaskError::Panicked(panic))),
         };
         before_publish(&outcome);
@@ -440,7 +465,14 @@ where
         if let Some(owner) = self.membership.leave().and_then(QueueId::owner) {
             owner.tombstone_dropped();
         }
-        self.cancel(true);
+        let reason = self.state.lock().is_left_out.then(|| CancelReason::of(CancelKind::Shutdown));
+        if let Some(begun) = self.begin_a_cancel(true, reason) {
+            begun.end();
+        }
+    }
+
+    fn left_out(&self) {
+        self.state.lock().is_left_out = true;
     }
 
     fn enter_queue(&self, queue: QueueId) -> bool {

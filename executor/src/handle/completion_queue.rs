@@ -45,6 +45,7 @@ use std::task::{Poll, Waker};
 
 use super::listener::{CancelBegun, Collector, Name, ResultCell};
 use super::{Canceller, TaskHandle};
+use crate::cancel::reason::CancelReason;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, MutexGuard};
 use crate::waiting::awaited::{Awaited, ComesFrom, Source};
@@ -86,8 +87,8 @@ impl<T> Clone for PendingCompletion<T> {
 
 impl<T> PendingCompletion<T> {
     /// Does the first half of a cancel, like [`TaskHandle::begin_cancel`].
-    pub(crate) fn begin_cancel(&self) -> Option<CancelBegun<T>> {
-        Arc::clone(&self.cell).begin_cancel(true)
+    pub(crate) fn begin_cancel(&self, reason: CancelReason) -> Option<CancelBegun<T>> {
+        Arc::clone(&self.cell).begin_cancel(true, reason)
     }
 }
 

@@ -23,15 +23,16 @@ use crate::waiting::starvation::Starvation;
 pub enum TaskError {
     /// The body panicked.
     Panicked(Panic),
-    /// The task was cancelled, or dropped without having been run.
-    Cancelled,
+    /// The task was cancelled, or dropped without having been run. The value tells
+    /// [why](Cancelled::reason); a task that was dropped without a request has no reason.
+    Cancelled(Cancelled),
 }
 
 impl fmt::Display for TaskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Panicked(panic) => panic.fmt(f),
-            Self::Cancelled => Cancelled.fmt(f),
+            Self::Cancelled(cancelled) => cancelled.fmt(f),
         }
     }
 }
@@ -44,8 +45,8 @@ impl Error for TaskError {}
 pub enum SharedJoinError {
     /// The task panicked.
     Panicked(Panic),
-    /// The task was cancelled.
-    Cancelled,
+    /// The task was cancelled. The value tells [why](Cancelled::reason).
+    Cancelled(Cancelled),
     /// The *waiting* task was cancelled. The task for which it waited goes on.
     Interrupted,
     /// The time limit has passed. The task for which the caller waited goes on.
@@ -58,7 +59,7 @@ impl From<TaskError> for SharedJoinError {
     fn from(error: TaskError) -> Self {
         match error {
             TaskError::Panicked(panic) => Self::Panicked(panic),
-            TaskError::Cancelled => Self::Cancelled,
+            TaskError::Cancelled(cancelled) => Self::Cancelled(cancelled),
         }
     }
 }
@@ -67,7 +68,7 @@ impl fmt::Display for SharedJoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Panicked(panic) => panic.fmt(f),
-            Self::Cancelled => Cancelled.fmt(f),
+            Self::Cancelled(cancelled) => cancelled.fmt(f),
             Self::Interrupted => f.write_str("the waiting task was cancelled"),
             Self::TimedOut => f.write_str("the task did not finish in time"),
             Self::Starved(starvation) => starvation.fmt(f),

@@ -9,6 +9,7 @@
 use std::task::Waker;
 
 use super::error::TaskError;
+use crate::cancel::reason::CancelReason;
 use crate::cancel::{Callbacks, CancelToken, call_outside};
 use crate::panics::{contain, discard};
 use crate::sync::Arc;
@@ -76,7 +77,7 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Decides the outcome to be *cancelled*, and wakes the waiters in this crate. These are the waiters for
     /// the outcome, and the body, if the body waits under the task's token. Runs no user's callback. Returns
     /// `None` if an outcome was decided before.
-    fn begin_cancel(self: Arc<Self>, stop_body: bool) -> Option<CancelBegun<T>>;
+    fn begin_cancel(self: Arc<Self>, stop_body: bool, reason: CancelReason) -> Option<CancelBegun<T>>;
 }
 
 /// The second half of a cancel: the waiters have been woken, and this users' code must still run.

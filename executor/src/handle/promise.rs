@@ -18,6 +18,7 @@ use super::error::TaskError;
 use super::listener::ResultCell;
 use super::{TaskHandle, debug_handle};
 use crate::cancel::CancelToken;
+use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::ids::TaskId;
 use crate::panics::Panic;
 use crate::sync::Arc;
@@ -116,7 +117,14 @@ impl<T: Send + 'static> Promise<T> {
     /// decided before.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
-        Arc::clone(&self.cell).cancel(true)
+        self.cancel_because(CancelReason::of(CancelKind::Requested))
+    }
+
+    /// Completes the handle as cancelled and says why, as [`TaskHandle::cancel_because`] does. Returns false
+    /// if the outcome was decided before.
+    #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
+    pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
+        Arc::clone(&self.cell).cancel(true, reason.into())
     }
 
     /// Returns the token of the work behind the promise. It is cancelled when the handle is cancelled, but
@@ -158,7 +166,7 @@ impl<T: Send + 'static> Promise<T> {
 
 impl<T> Drop for Promise<T> {
     fn drop(&mut self) {
-        Arc::clone(&self.cell).cancel(true);
+        Arc::clone(&self.cell).abandon();
     }
 }
 

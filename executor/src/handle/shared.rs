@@ -25,6 +25,7 @@ use super::listener::{Broadcast, ResultCallback, TaskResult, mark_read, wake};
 use super::{Canceller, TaskHandle, debug_handle};
 use crate::cancel::call_outside;
 use crate::cancel::callbacks;
+use crate::cancel::reason::CancelReason;
 use crate::ids::TaskId;
 use crate::panics::{contain, discard};
 use crate::sync::{Arc, Duration, Mutex};
@@ -265,6 +266,12 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         self.canceller.cancel()
+    }
+
+    /// Cancels the task for all of its handles and says why, as [`TaskHandle::cancel_because`] does.
+    #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
+    pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
+        self.canceller.cancel_because(reason)
     }
 
     /// Cancels the task, but lets a running body go on, as [`TaskHandle::cancel_keep_running`] does.

@@ -10,6 +10,8 @@ use super::error::TaskError;
 use super::listener::{CancelBegun, Name, ResultCell, TaskResult, mark_read};
 use super::{Canceller, debug_handle};
 use crate::cancel::cancelled::Cancelled;
+use crate::cancel::reason::{CancelKind, CancelReason};
+use crate::cancel::why_interrupted;
 use crate::ids::TaskId;
 use crate::panics::Panic;
 use crate::sync::{Arc, Duration};
@@ -29,7 +31,7 @@ use crate::waiting::wait::{Deadline, Look, wait_for};
 /// match length.join() {
 ///     Ok(length) => assert_eq!(length, 6),
 ///     Err(JoinError::Panicked(panic)) => eprintln!("it has a bug: {}", panic.message()),
-///     Err(JoinError::Cancelled) => eprintln!("it was called off"),
+///     Err(JoinError::Cancelled(cancelled)) => eprintln!("{cancelled}"), // and why
 ///     Err(other) => return Err(other.into()),
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -181,12 +183,14 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// # Panics
     /// As [`join`](Self::join).
     pub fn join_or_cancel(self, timeout: Duration) -> Result<T, JoinError<T>> {
-        let (handle, ended_by): (_, fn(Self) -> JoinError<T>) = match self.join_timeout(timeout) {
-            Err(JoinError::TimedOut(handle)) => (handle, JoinError::TimedOut),
-            Err(JoinError::Interrupted(handle)) => (handle, JoinError::Interrupted),
+        let (handle, ended_by, why): (_, fn(Self) -> JoinError<T>, _) = match self.join_timeout(timeout) {
+            Err(JoinError::TimedOut(handle)) => {
+                (handle, JoinError::TimedOut, CancelReason::of(CancelKind::Deadline))
+            }
+            Err(JoinError::Interrupted(handle)) => (handle, JoinError::Interrupted, why_interrupted()),
             decided => return decided,
         };
-        if handle.cancel() {
+        if handle.cancel_because(why) {
             Err(ended_by(handle))
         } else {
             handle.join_timeout(Duration::ZERO) // decided in the meantime, so this returns at once
@@ -225,7 +229,31 @@ impl<T: Send + 'static> TaskHandle<T> {
     #[doc(alias = "cancel(true)")]
     #[expect(clippy::must_use_candidate, reason = "most callers need not know whether they were in time")]
     pub fn cancel(&self) -> bool {
-        Arc::clone(&self.cell).cancel(true)
+        self.cancel_because(CancelReason::of(CancelKind::Requested))
+    }
+
+    /// Cancels the task as [`cancel`](Self::cancel) does, and says why. The outcome of the task carries the
+    /// reason, and so does the error that a cancellation point of the task returns. The reason of the first
+    /// request counts.
+    ///
+    /// ```
+    /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// let query = pool.submit_cancellable(|token| token.sleep(Duration::from_secs(3600)))?;
+    /// query.cancel_because("the client hung up");
+    /// match query.join() {
+    ///     Err(JoinError::Cancelled(why)) => {
+    ///         assert_eq!(why.reason().and_then(|reason| reason.message()), Some("the client hung up"));
+    ///     }
+    ///     other => panic!("{other:?}"),
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[expect(clippy::must_use_candidate, reason = "as for `cancel`")]
+    pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
+        Arc::clone(&self.cell).cancel(true, reason.into())
     }
 
     /// Cancels the task as [`cancel`](Self::cancel) does, but lets a running body go on undisturbed: the
@@ -233,7 +261,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     #[doc(alias = "cancel(false)")]
     #[expect(clippy::must_use_candidate, reason = "as for `cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
-        Arc::clone(&self.cell).cancel(false)
+        Arc::clone(&self.cell).cancel(false, CancelReason::of(CancelKind::Requested))
     }
 
     /// Returns whether the outcome is decided. If it is decided, [`join`](Self::join) does not
@@ -329,8 +357,8 @@ impl<T: Send + 'static> TaskHandle<T> {
 
     /// Does the first half of a [`cancel`](Self::cancel): wakes the waiters, and runs no callback. The second
     /// half is [`CancelBegun::end`].
-    pub(crate) fn begin_cancel(&self) -> Option<CancelBegun<T>> {
-        Arc::clone(&self.cell).begin_cancel(true)
+    pub(crate) fn begin_cancel(&self, reason: CancelReason) -> Option<CancelBegun<T>> {
+        Arc::clone(&self.cell).begin_cancel(true, reason)
     }
 
     /// Waits until the outcome is decided, and leaves the result in the cell.
@@ -397,7 +425,7 @@ impl<T> fmt::Debug for TaskHandle<T> {
 /// The reason why [`TaskHandle::join`] or [`TaskHandle::join_timeout`] gave no result.
 ///
 /// Like all errors that give a handle back, this type is not `PartialEq`, because no two handles are
-/// equal. Match on it instead, as in `assert!(matches!(handle.join(), Err(JoinError::Cancelled)))`.
+/// equal. Match on it instead, as in `assert!(matches!(handle.join(), Err(JoinError::Cancelled(_))))`.
 #[doc(alias = "ExecutionException")]
 #[doc(alias = "CancellationException")]
 #[doc(alias = "InterruptedException")]
@@ -407,8 +435,8 @@ impl<T> fmt::Debug for TaskHandle<T> {
 pub enum JoinError<T> {
     /// The task panicked.
     Panicked(Panic),
-    /// The task was cancelled.
-    Cancelled,
+    /// The task was cancelled. The value tells [why](Cancelled::reason).
+    Cancelled(Cancelled),
     /// The *waiting* task was cancelled. The task for which it waited goes on; the error holds its
     /// handle.
     Interrupted(TaskHandle<T>),
@@ -428,8 +456,8 @@ pub enum JoinError<T> {
 pub enum TryJoinError<T> {
     /// The task panicked.
     Panicked(Panic),
-    /// The task was cancelled.
-    Cancelled,
+    /// The task was cancelled. The value tells [why](Cancelled::reason).
+    Cancelled(Cancelled),
     /// The task is not finished; the error holds its handle.
     NotFinished(TaskHandle<T>),
 }
@@ -441,7 +469,7 @@ macro_rules! join_error {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
                     Self::Panicked(panic) => f.debug_tuple("Panicked").field(&panic.message()).finish(),
-                    Self::Cancelled => f.write_str("Cancelled"),
+                    Self::Cancelled(cancelled) => fmt::Debug::fmt(cancelled, f),
                     $(Self::$variant(handle) => f.debug_tuple(stringify!($variant)).field(handle).finish(),)*
                     $(Self::$starved(handle, starvation) => {
                         f.debug_tuple(stringify!($starved)).field(handle).field(starvation).finish()
@@ -454,7 +482,7 @@ macro_rules! join_error {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
                     Self::Panicked(panic) => panic.fmt(f),
-                    Self::Cancelled => Cancelled.fmt(f),
+                    Self::Cancelled(cancelled) => fmt::Display::fmt(cancelled, f),
                     $(Self::$variant(_) => f.write_str($text),)*
                     $(Self::$starved(_, starvation) => starvation.fmt(f),)?
                 }
@@ -467,7 +495,7 @@ macro_rules! join_error {
             fn from(error: TaskError) -> Self {
                 match error {
                     TaskError::Panicked(panic) => Self::Panicked(panic),
-                    TaskError::Cancelled => Self::Cancelled,
+                    TaskError::Cancelled(cancelled) => Self::Cancelled(cancelled),
                 }
             }
         }

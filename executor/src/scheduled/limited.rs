@@ -9,6 +9,7 @@
 use super::ScheduledThreadPoolExecutor;
 use super::rule::later;
 use crate::cancel::CancelToken;
+use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::executor::{Executor, RejectedSubmission, submit_by};
 use crate::handle::{FutureTask, Promise, TaskHandle};
 use crate::panics::contain;
@@ -31,7 +32,7 @@ impl ScheduledThreadPoolExecutor {
     /// let pool = ScheduledThreadPoolExecutor::new(1);
     /// let sleeps = FutureTask::cancellable(|token| token.sleep(Duration::from_secs(3600)));
     /// let sleeps = pool.submit_with_timeout(Duration::from_millis(5), sleeps)?;
-    /// assert!(matches!(sleeps.join(), Err(JoinError::Cancelled)));
+    /// assert!(matches!(sleeps.join(), Err(JoinError::Cancelled(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -46,7 +47,7 @@ impl ScheduledThreadPoolExecutor {
         let FutureTask { task, handle } = task.into();
         let canceller = handle.canceller();
         canceller.will_be_called();
-        let cancel = move || _ = canceller.cancel();
+        let cancel = move || _ = canceller.cancel_because(CancelReason::of(CancelKind::Deadline));
         let task = FutureTask { task, handle };
         self.submit_limited(timeout, task, cancel)
     }
@@ -87,7 +88,7 @@ impl ScheduledThreadPoolExecutor {
         canceller.will_be_called();
         let give_up = move || {
             keep(&of_the_limit, instead); // before the cancel, which would decide the outcome
-            canceller.cancel();
+            canceller.cancel_because(CancelReason::of(CancelKind::Deadline));
         };
         self.submit_limited(timeout, FutureTask { task: inner.task, handle }, give_up)
     }

@@ -40,6 +40,7 @@ use std::fmt;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
 use crate::cancel::callbacks;
+use crate::cancel::reason::CancelReason;
 use crate::cancel::{CancelToken, RunningTask, enter_task};
 use crate::ids::{QueueId, TaskId};
 use crate::panics::contain;
@@ -419,10 +420,14 @@ impl Task {
         matches!(self.body, TaskBody::Other(Other::ScopedJob(_)))
     }
 
-    /// Returns the unbegun tasks that a user may keep for any time. Drops the tasks of scopes, because the
-    /// scopes wait for them. The caller holds no lock.
+    /// Returns the unbegun tasks of an executor that was shut down. A user may keep them for any time. Drops
+    /// the tasks of scopes, because the scopes wait for them. The caller holds no lock.
     pub(crate) fn hand_out(tasks: impl IntoIterator<Item = Self>) -> Vec<Self> {
-        tasks.into_iter().filter(|task| !task.is_of_scope()).map(Self::handed_out).collect()
+        let tasks = tasks.into_iter().filter(|task| !task.is_of_scope());
+        tasks
+            .inspect(|task| task.body.cell().into_iter().for_each(HandleCell::left_out))
+            .map(Self::handed_out)
+            .collect()
     }
 }
 
@@ -438,7 +443,7 @@ pub(crate) trait HandleCell: RunningTask {
 
     /// Decides the outcome as cancelled. Returns true if the outcome was open before. If `stop_body` is true,
     /// also asks a running body to stop.
-    fn cancel(self: Arc<Self>, stop_body: bool) -> bool;
+    fn cancel(self: Arc<Self>, stop_body: bool, reason: CancelReason) -> bool;
 
     /// Returns the message of the task's panic, as long as the cell still has the result.
     fn panic_message(&self) -> Option<String>;
@@ -449,6 +454,10 @@ pub(crate) trait HandleCell: RunningTask {
     /// Completes the handle as cancelled, unless it is finished. This is called when the task will not be
     /// run.
     fn abandon(self: Arc<Self>);
+
+    /// Notes that the task was handed out by the shutdown of its executor. If the task is dropped later, the
+    /// handle says so.
+    fn left_out(&self) {}
 
     /// Does the cell's part of [`Task::enter_queue`].
     fn enter_queue(&self, queue_id: QueueId) -> bool;

@@ -1,5 +1,6 @@
 //! The outcome of a task, as its executor and its observers see it.
 
+use crate::cancel::cancelled::Cancelled;
 use crate::panics::Panic;
 
 /// The way in which a task ended, as the executor that ran it sees it.
@@ -10,6 +11,7 @@ pub enum Outcome {
     Completed,
     /// The body panicked.
     Panicked(Panic),
-    /// The task was cancelled before it began, or its body gave up at a cancellation point.
-    Cancelled,
+    /// The task was cancelled before it began, or its body gave up at a cancellation point. The value tells
+    /// [why](Cancelled::reason).
+    Cancelled(Cancelled),
 }

@@ -69,7 +69,7 @@ fn awaiting_tells_of_a_panic_and_of_a_cancellation() {
         let FutureTask { task, handle } = FutureTask::new(|| ());
         let awaiting = blocked(move || pollster::block_on(handle));
         drop(task);
-        assert_matches!(awaiting.result(), Err(TaskError::Cancelled));
+        assert_matches!(awaiting.result(), Err(TaskError::Cancelled(_)));
     });
 }
 

@@ -144,7 +144,7 @@ fn a_task_that_a_panicking_queue_has_dropped_is_cancelled_and_counts_nowhere() {
         let busy = occupy(&*pool);
         mood.set(Trouble::BeforePush);
         let lost = pool.submit(|| ()).unwrap();
-        assert_matches!(lost.join(), Err(JoinError::Cancelled));
+        assert_matches!(lost.join(), Err(JoinError::Cancelled(_)));
         assert_eq!((pool.queued(), pool.stats().task_count()), (0, 1));
         let kept = pool.submit(|| ()).unwrap();
         assert_eq!((pool.queued(), pool.stats().task_count()), (1, 2));
@@ -217,7 +217,7 @@ fn a_task_that_a_queue_drops_when_it_is_to_give_it_is_cancelled() {
         let lost = pool.submit(|| ()).unwrap();
         mood.set(Trouble::AfterPop);
         drop(busy);
-        assert_matches!(lost.join_timeout(LONG), Err(JoinError::Cancelled));
+        assert_matches!(lost.join_timeout(LONG), Err(JoinError::Cancelled(_)));
         goes_on(&pool, &heard, 1);
     });
 }
@@ -358,7 +358,7 @@ fn tasks_that_a_queue_never_gives_out_end_as_cancelled_with_the_pool_which_leave
                 assert!(pool.await_termination(LONG), "{refusal:?}, {now}");
                 assert_eq!((pool.queued(), pool.stats().task_count()), (0, 1));
                 let [first, handles @ ..] = waiting;
-                assert_matches!(first.join_timeout(LONG), Err(JoinError::Cancelled));
+                assert_matches!(first.join_timeout(LONG), Err(JoinError::Cancelled(_)));
                 drop(pool);
                 eventually("nothing is left of the pool", || !is_kept());
                 drop(handles);
@@ -434,7 +434,7 @@ fn a_queue_may_drop_tasks_and_their_handles_are_cancelled() {
         drop(busy);
         assert_eq!(last.join_timeout(LONG).unwrap(), 5);
         for handle in handles {
-            assert_matches!(handle.join(), Err(JoinError::Cancelled));
+            assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         }
         pool.close();
         assert_eq!((pool.stats().completed, pool.stats().task_count()), (2, 2));
@@ -480,7 +480,7 @@ fn a_queue_may_drop_a_task_when_it_comes_and_it_counts_nowhere_cancelled_or_not(
             let FutureTask { task, handle } = FutureTask::new(|| ()).named("chaff");
             assert!(!cancelled || handle.cancel());
             pool.execute(task).unwrap();
-            assert_matches!(handle.join_timeout(LONG), Err(JoinError::Cancelled));
+            assert_matches!(handle.join_timeout(LONG), Err(JoinError::Cancelled(_)));
             assert_eq!((pool.queued(), pool.stats().task_count()), (0, 1));
         }
         let kept = pool.submit(|| 7).unwrap();

@@ -219,7 +219,7 @@ fn a_cancelled_submitter_gets_its_task_back() {
         assert_matches!(refused.reason, RejectReason::Interrupted);
         assert_eq!(refused.handle.state(), TaskState::Pending);
         drop(refused.task);
-        assert_matches!(refused.handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(refused.handle.join(), Err(JoinError::Cancelled(_)));
 
         let refused = token.attach(|| full.pool.submit(|| 3)).unwrap_err();
         // The submitter does not even begin to wait.

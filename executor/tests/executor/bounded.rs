@@ -81,7 +81,7 @@ fn a_task_that_is_discarded_gives_its_permit_back() {
         eventually("it runs", || bounded.executor().stats().queued == 0);
         bounded.execute(|| ()).unwrap();
         for _ in 0..10 {
-            assert_matches!(bounded.submit(|| ()).unwrap().join(), Err(JoinError::Cancelled));
+            assert_matches!(bounded.submit(|| ()).unwrap().join(), Err(JoinError::Cancelled(_)));
         }
         assert_eq!(bounded.under_way(), 2);
         end.set();
@@ -109,7 +109,7 @@ fn what_is_handed_back_is_the_users_own_task_and_keeps_its_permit_until_it_is_go
         assert_eq!((back[0].name(), bounded.under_way()), (Some("kept"), 3));
         drop(back.pop());
         assert_eq!(bounded.under_way(), 2);
-        assert_matches!(dropped.join(), Err(JoinError::Cancelled));
+        assert_matches!(dropped.join(), Err(JoinError::Cancelled(_)));
         back.pop().unwrap().run();
         assert_eq!((kept.join().unwrap(), bounded.under_way()), (7, 1));
         end.set();

@@ -309,7 +309,7 @@ fn at_a_deadline_all_tasks_are_let_go_before_the_first_callback_runs() {
             let pool = ThreadPoolExecutor::fixed(3);
             let (tell, told) = mpsc::channel();
             for handle in pool.invoke_all_timeout(meeting_tasks(3, &tell), time).unwrap() {
-                assert_matches!(handle.join(), Err(JoinError::Cancelled));
+                assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
             }
             let failed = pool.invoke_any_timeout(meeting_tasks(3, &tell), time).unwrap_err();
             assert_matches!(failed.reason, InvokeFailure::TimedOut);

@@ -59,7 +59,7 @@ fn a_task_cancelled_before_it_began_never_runs() {
             drop(busy);
             pool.close();
             assert!(!ran.is_set());
-            assert_matches!(handle.join(), Err(JoinError::Cancelled));
+            assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         }
     });
 }
@@ -71,7 +71,7 @@ fn cancelling_a_second_time_or_too_late_says_no() {
         let FutureTask { task, handle } = FutureTask::new(|| ());
         assert!(handle.cancel());
         assert!(!handle.cancel() && !handle.cancel_keep_running() && !handle.canceller().cancel());
-        assert_matches!(task.run(), Outcome::Cancelled);
+        assert_matches!(task.run(), Outcome::Cancelled(_));
 
         let FutureTask { task, handle } = FutureTask::new(|| 1);
         assert_matches!(task.run(), Outcome::Completed);
@@ -91,7 +91,7 @@ fn cancelling_a_running_task_decides_at_once_tells_the_body_and_releases_who_wai
             assert!(canceller.cancel());
             assert!(token.is_cancelled());
             assert_eq!((canceller.is_finished(), canceller.state()), (true, TaskState::Cancelled));
-            assert_matches!(waiter.result(), Err(JoinError::Cancelled));
+            assert_matches!(waiter.result(), Err(JoinError::Cancelled(_)));
             release.set(); // the body has run all the while, and its result is dropped now
             assert_eq!(canceller.state(), TaskState::Cancelled);
         });
@@ -107,7 +107,7 @@ fn cancelling_releases_who_waits_with_a_timeout() {
         let canceller = handle.canceller();
         let waiter = blocked(move || handle.join_timeout(Duration::MAX));
         assert!(canceller.cancel());
-        assert_matches!(waiter.result(), Err(JoinError::Cancelled));
+        assert_matches!(waiter.result(), Err(JoinError::Cancelled(_)));
         release.set();
     });
 }
@@ -127,7 +127,7 @@ fn cancelling_without_disturbing_releases_who_waits_and_leaves_the_body_alone() 
 
             assert!(handle.cancel_keep_running());
             assert!(woken.is_set());
-            assert_matches!(handle.as_mut().poll(&mut context), Poll::Ready(Err(TaskError::Cancelled)));
+            assert_matches!(handle.as_mut().poll(&mut context), Poll::Ready(Err(TaskError::Cancelled(_))));
             assert!(!token.is_cancelled());
             assert!(!handle.cancel(), "it is cancelled, so this does not reach the body any more");
             assert!(!token.is_cancelled());
@@ -190,8 +190,8 @@ fn a_cancellation_does_not_leak_to_the_thread_that_ran_the_task() {
             token.cancel();
             token.check()
         });
-        assert_matches!(task.run(), Outcome::Cancelled);
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(task.run(), Outcome::Cancelled(_));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         assert!(!CancelToken::current().is_cancelled());
         assert!(Latch::new(0).wait().is_ok());
     });
@@ -202,7 +202,7 @@ fn a_body_that_gives_up_by_itself_ends_as_cancelled() {
     within_deadline(|| {
         on_every_executor(|executor| {
             let handle = executor.submit_cancellable(|_| Err::<(), _>(Cancelled)).unwrap();
-            assert_matches!(handle.join(), Err(JoinError::Cancelled));
+            assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
             let handle = executor.submit_cancellable(|_| Ok(1)).unwrap();
             assert_eq!(handle.join().unwrap(), 1);
         });
@@ -225,7 +225,7 @@ fn of_the_tasks_that_wait_for_one_permit_only_the_one_not_cancelled_gets_it() {
         let last = handles.pop().unwrap();
         for handle in handles {
             assert!(handle.cancel());
-            assert_matches!(handle.join(), Err(JoinError::Cancelled));
+            assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         }
         eventually("only one waits", || semaphore.waiting() == 1);
         semaphore.release(1);
@@ -286,7 +286,7 @@ fn whoever_decides_the_outcome_first_wins_and_both_sides_agree() {
                 std::hint::spin_loop();
             }
             match (handle.cancel(), handle.join()) {
-                (true, Err(JoinError::Cancelled)) | (false, Ok(0)) => {}
+                (true, Err(JoinError::Cancelled(_))) | (false, Ok(0)) => {}
                 other => panic!("they disagree: {other:?}"),
             }
             assert!(runs.load(Ordering::Relaxed) <= 1);
@@ -306,8 +306,8 @@ fn the_callback_is_told_once_even_if_it_is_cancelled_twice_and_then_run() {
         handle.on_done(move |result| tell.send(result).unwrap());
         canceller.cancel();
         canceller.cancel();
-        assert_matches!(task.run(), Outcome::Cancelled);
-        assert_matches!(told.recv_timeout(LONG).unwrap(), Err(TaskError::Cancelled));
+        assert_matches!(task.run(), Outcome::Cancelled(_));
+        assert_matches!(told.recv_timeout(LONG).unwrap(), Err(TaskError::Cancelled(_)));
         assert_matches!(told.recv_timeout(LONG), Err(mpsc::RecvTimeoutError::Disconnected));
     });
 }
@@ -346,7 +346,7 @@ fn cancelling_a_task_that_runs_inline_does_not_cancel_the_one_around_it() {
                 token.cancel();
                 token.check()
             });
-            assert_matches!(inner.unwrap().join(), Err(JoinError::Cancelled));
+            assert_matches!(inner.unwrap().join(), Err(JoinError::Cancelled(_)));
             token.check()
         });
         assert!(outer.unwrap().join().is_ok());

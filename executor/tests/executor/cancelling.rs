@@ -83,7 +83,7 @@ fn a_thread_that_is_blocked_in_a_read_comes_back_when_its_handle_is_cancelled() 
             spot.wait_until_blocked();
             assert!(handle.cancel());
             assert_eq!(ended.recv_timeout(LONG).unwrap(), Err(Cancelled), "the read has returned");
-            assert_matches!(handle.join(), Err(JoinError::Cancelled));
+            assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
             assert!(is_closed(&peer));
         });
     });
@@ -111,7 +111,7 @@ fn stopping_the_pool_reaches_it_too() {
         let handle = executor.submit_task(task).unwrap();
         spot.wait_until_blocked();
         assert!(executor.shutdown_now().is_empty());
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         assert!(executor.await_termination(LONG) && executor.is_terminated() && executor.is_shutdown());
         assert!(is_closed(&peer));
     });
@@ -160,7 +160,7 @@ fn cancelling_without_disturbing_leaves_it_alone() {
         peer.write_all(b"all of it").unwrap();
         peer.shutdown(Shutdown::Write).unwrap();
         assert_eq!(ended.recv_timeout(LONG).unwrap(), Ok(9));
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
     });
 }
 
@@ -240,7 +240,7 @@ fn panics_of_the_canceller_stay_where_they_are() {
     within_deadline(|| {
         let executor = CancellingExecutor::new(DirectExecutor);
         let handle = executor.submit_task(Clumsy { in_canceller: true }).unwrap();
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         let handle = executor.submit_task(Clumsy { in_canceller: false }).unwrap();
         assert_matches!(handle.join(), Err(JoinError::Panicked(panic)) if panic.message() == "clumsy");
     });

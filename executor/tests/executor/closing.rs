@@ -143,8 +143,8 @@ fn closing_turns_into_shutting_down_now_when_the_closing_task_is_cancelled() {
                 (true, true),
                 "it has waited for the end, and the request is still there"
             );
-            assert_matches!(running.unwrap().join(), Err(JoinError::Cancelled));
-            assert_matches!(waiting.join(), Err(JoinError::Cancelled));
+            assert_matches!(running.unwrap().join(), Err(JoinError::Cancelled(_)));
+            assert_matches!(waiting.join(), Err(JoinError::Cancelled(_)));
         }
     });
 }
@@ -284,7 +284,7 @@ fn a_handed_back_task_that_owns_its_pool_can_be_dropped() {
         drop(pool);
         drop(busy);
         drop(handed_back); // drops the pool, which waits for its thread
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
     });
 }
 
@@ -324,7 +324,7 @@ fn a_pool_told_to_cancel_when_it_is_dropped_cancels_what_runs_drops_what_waits_a
         let waiting = pool.submit(|| ()).unwrap();
         drop(pool);
         assert!(saw_it.is_set(), "the drop has waited for it");
-        assert_matches!(running.unwrap().join(), Err(JoinError::Cancelled));
+        assert_matches!(running.unwrap().join(), Err(JoinError::Cancelled(_)));
         assert_eq!(waiting.state(), TaskState::Cancelled);
     });
 }

@@ -176,7 +176,7 @@ fn looking_without_waiting_gives_the_result_or_the_handle() {
     let FutureTask { task, handle } = FutureTask::new(|| ());
     handle.cancel();
     drop(task);
-    assert_matches!(handle.try_join(), Err(TryJoinError::Cancelled));
+    assert_matches!(handle.try_join(), Err(TryJoinError::Cancelled(_)));
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_waiter_is_released_when_the_task_is_dropped_unrun() {
         let FutureTask { task, handle } = FutureTask::new(|| ());
         let waiter = blocked(move || handle.join());
         drop(task);
-        assert_matches!(waiter.result(), Err(JoinError::Cancelled));
+        assert_matches!(waiter.result(), Err(JoinError::Cancelled(_)));
     });
 }
 
@@ -257,7 +257,7 @@ fn the_callback_is_told_of_a_panic_and_of_a_task_dropped_unrun() {
     handle.on_done({
         let told = Arc::clone(&told);
         move |result| {
-            assert_matches!(result, Err(TaskError::Cancelled));
+            assert_matches!(result, Err(TaskError::Cancelled(_)));
             told.fetch_add(1, Ordering::Relaxed);
         }
     });

@@ -88,7 +88,7 @@ fn the_hooks_are_called_around_each_task_and_each_thread_and_told_how_it_ended()
                 "before -",
                 "after - oh",
                 "before -",
-                "after - Cancelled",
+                "after - Cancelled(Cancelled)",
                 "terminated",
                 "ended",
             ]
@@ -308,7 +308,7 @@ fn a_task_that_is_cancelled_by_its_before_hook_does_not_begin() {
         let handle = pool.submit(move || there.set()).unwrap();
         hooks.0.set(handle.canceller()).unwrap();
         drop(busy);
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         // Perhaps the hook of the task that kept the thread busy has counted, too.
         pool.close();
         assert!(!ran.is_set());

@@ -173,7 +173,7 @@ fn a_refused_task_that_is_let_go_cancels_its_handle() {
             pool.shutdown();
             let rejected = pool.submit(|| ()).unwrap_err();
             drop(rejected.task);
-            assert_matches!(rejected.handle.join(), Err(JoinError::Cancelled));
+            assert_matches!(rejected.handle.join(), Err(JoinError::Cancelled(_)));
         });
     });
 }
@@ -224,7 +224,7 @@ fn shutting_down_now_cancels_what_runs_and_hands_back_exactly_what_was_not_begun
         assert!(waiting.iter().all(|handle| handle.state() == TaskState::Pending));
         assert!(pool.await_termination(LONG));
         for handle in running {
-            assert_matches!(handle.join(), Err(JoinError::Cancelled));
+            assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         }
         let stats = pool.stats();
         assert_eq!((stats.completed, stats.queued, stats.active), (2, 0, 0));
@@ -246,7 +246,7 @@ fn tasks_handed_back_can_be_run_and_complete_their_handles_and_dropping_one_canc
         assert_eq!(run.state(), TaskState::Pending, "the end of the pool does not concern it any more");
         assert_matches!(handed_back.pop().unwrap().run(), Outcome::Completed);
         assert_eq!(run.join().unwrap(), 1);
-        assert_matches!(let_go.join(), Err(JoinError::Cancelled));
+        assert_matches!(let_go.join(), Err(JoinError::Cancelled(_)));
     });
 }
 
@@ -283,7 +283,7 @@ fn shutting_down_twice_changes_nothing_and_now_still_works_after_an_orderly_begi
         pool.shutdown();
         assert!(pool.shutdown_now().is_empty() && pool.is_terminated());
         drop(handed_back);
-        assert_matches!(waiting.join(), Err(JoinError::Cancelled));
+        assert_matches!(waiting.join(), Err(JoinError::Cancelled(_)));
     });
 }
 
@@ -295,7 +295,7 @@ fn shutting_down_now_releases_who_waits_for_a_sleeping_task() {
             let sleeper = pool.submit_cancellable(|token| token.sleep(Duration::MAX)).unwrap();
             let waiter = blocked(move || sleeper.join());
             drop(pool.shutdown_now());
-            assert_matches!(waiter.result(), Err(JoinError::Cancelled));
+            assert_matches!(waiter.result(), Err(JoinError::Cancelled(_)));
         });
     });
 }
@@ -308,7 +308,7 @@ fn shutting_down_now_releases_who_waits_with_a_timeout() {
             let sleeper = pool.submit_cancellable(|token| token.sleep(Duration::MAX)).unwrap();
             let waiter = blocked(move || sleeper.join_timeout(Duration::MAX));
             drop(pool.shutdown_now());
-            assert_matches!(waiter.result(), Err(JoinError::Cancelled));
+            assert_matches!(waiter.result(), Err(JoinError::Cancelled(_)));
         });
     });
 }
@@ -368,7 +368,7 @@ fn a_task_of_the_pool_may_shut_it_down_and_is_itself_cancelled_by_shutting_down_
             token.check()
         });
         pool.execute_task(task).unwrap();
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         assert!(pool.await_termination(LONG));
     });
 }

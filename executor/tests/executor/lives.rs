@@ -260,7 +260,7 @@ fn what_another_has_taken_out_and_keeps_is_not_waited_for() {
             let mut back = pool.shutdown_now();
             assert_eq!(ids(&back), [kept.id(), dropped.id()]);
             drop(back.pop());
-            assert_matches!(dropped.join(), Err(JoinError::Cancelled));
+            assert_matches!(dropped.join(), Err(JoinError::Cancelled(_)));
             let refused = service.execute(|| ()).unwrap_err();
             assert_matches!(refused.reason, RejectReason::Shutdown);
             drop(busy);
@@ -346,7 +346,7 @@ fn a_closing_task_that_is_cancelled_stops_what_runs_and_drops_what_waits() {
             assert!(closes.still_waits());
             token.cancel();
             closes.result();
-            assert_matches!(waiting.join(), Err(JoinError::Cancelled));
+            assert_matches!(waiting.join(), Err(JoinError::Cancelled(_)));
             assert_eq!(running.join().unwrap(), CancelKind::Shutdown);
         });
     });

@@ -170,7 +170,7 @@ fn stopping_it_hands_out_what_is_pending_and_cancels_what_runs() {
     assert!(is_cancelled && !is_terminated && executor.is_terminated());
     assert_eq!(back.iter().map(Task::id).collect::<Vec<_>>(), [first.id(), second.id()]);
     drop(back.pop());
-    assert_matches!(second.join(), Err(JoinError::Cancelled));
+    assert_matches!(second.join(), Err(JoinError::Cancelled(_)));
     back.pop().unwrap().run();
     assert_eq!(first.join().unwrap(), 1);
 }
@@ -218,7 +218,7 @@ fn dropping_it_cancels_what_is_pending() {
     let executor = ManualExecutor::new();
     let handle = executor.submit(|| ()).unwrap();
     drop(executor);
-    assert_matches!(handle.join(), Err(JoinError::Cancelled));
+    assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
 }
 
 #[test]

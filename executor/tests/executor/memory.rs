@@ -132,7 +132,7 @@ fn what_a_cancelled_running_task_returns_is_dropped() {
         assert!(is_alive());
         release.set();
         eventually("the late result is gone", || !is_alive());
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
     });
 }
 
@@ -144,7 +144,7 @@ fn a_task_dropped_unrun_drops_what_it_captured_and_cancels_its_handle() {
         drop(task);
         assert!(!is_captured(), "although the handle is still there");
         assert!(!handle.cancel(), "it is cancelled already");
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
     });
 }
 

@@ -71,7 +71,7 @@ fn in_the_drop_of_what_a_cancelled_task_has_captured() {
             let handle = pool.submit(move || drop(bomb)).unwrap();
             assert!(handle.cancel(), "the canceller is not hit by it");
             assert_eq!(explosions.count(), 1);
-            assert_matches!(handle.join(), Err(JoinError::Cancelled));
+            assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         });
     });
 }
@@ -87,7 +87,7 @@ fn in_the_drop_of_tasks_that_are_handed_back() {
         let handle = pool.submit(move || drop(with_handle)).unwrap();
         drop(pool.shutdown_now());
         assert_eq!(explosions.count(), 2);
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         drop(busy);
         assert!(pool.await_termination(LONG));
     });
@@ -289,7 +289,7 @@ fn in_the_waker_of_a_task_that_is_cancelled() {
         assert!(handle.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());
         assert!(canceller.cancel());
         drop(task);
-        assert_matches!(pollster::block_on(handle), Err(TaskError::Cancelled));
+        assert_matches!(pollster::block_on(handle), Err(TaskError::Cancelled(_)));
     });
 }
 
@@ -351,7 +351,7 @@ fn a_panic_after_the_cancellation_does_not_change_the_outcome_but_is_counted() {
             assert!(handle.cancel());
             release.set();
             assert_eq!(handle.state(), TaskState::Cancelled);
-            assert_matches!(handle.join(), Err(JoinError::<()>::Cancelled));
+            assert_matches!(handle.join(), Err(JoinError::<()>::Cancelled(_)));
         });
     });
 }

@@ -164,7 +164,7 @@ fn a_panic_after_a_cancellation_that_won_is_reported_and_marked_so() {
         started.wait();
         assert!(handle.cancel());
         release.set();
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         pool.close();
         let text = "task bad panicked on thread told-thread-1 after it was cancelled: oh".to_owned();
         assert_eq!(heard.so_far(), [Heard { text, after_cancel: true }]);

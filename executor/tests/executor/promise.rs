@@ -36,7 +36,7 @@ fn a_promise_is_open_until_it_is_decided_and_both_ends_say_so() {
         match state {
             TaskState::Completed => assert_matches!(result, Ok(1)),
             TaskState::Panicked => assert_matches!(result, Err(TryJoinError::Panicked(_))),
-            _ => assert_matches!(result, Err(TryJoinError::Cancelled)),
+            _ => assert_matches!(result, Err(TryJoinError::Cancelled(_))),
         }
     }
 }
@@ -156,7 +156,7 @@ fn a_promise_that_is_dropped_releases_who_waits_as_cancelled() {
         let (promise, handle) = Promise::<()>::new();
         let waiter = blocked(move || handle.join());
         drop(promise);
-        assert_matches!(waiter.result(), Err(JoinError::Cancelled));
+        assert_matches!(waiter.result(), Err(JoinError::Cancelled(_)));
     });
 }
 
@@ -215,7 +215,7 @@ fn a_promise_can_be_awaited() {
         drop(promise);
         assert_matches!(
             pin!(handle).poll(&mut Context::from_waker(Waker::noop())),
-            Poll::Ready(Err(TaskError::Cancelled))
+            Poll::Ready(Err(TaskError::Cancelled(_)))
         );
     });
 }

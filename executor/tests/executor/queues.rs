@@ -339,7 +339,7 @@ fn a_task_that_was_taken_out_and_dropped_is_cancelled() {
         let handle = pool.submit(move || drop(captured)).unwrap();
         drop(pool.remove(handle.id()).unwrap());
         assert!(!is_captured());
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         assert_eq!((pool.queued(), pool.stats().task_count()), (0, 1));
     });
 }
@@ -371,7 +371,7 @@ fn cancelling_a_task_that_was_taken_out_changes_no_count() {
         let removed = pool.remove(first.id()).unwrap();
         assert!(first.cancel());
         assert_eq!(pool.queued(), 1);
-        assert_matches!(removed.run(), Outcome::Cancelled);
+        assert_matches!(removed.run(), Outcome::Cancelled(_));
         assert_eq!(pool.queued(), 1);
         let again = pool.submit(|| ()).unwrap();
         let FutureTask { task, handle } = FutureTask::new(|| ());

@@ -187,7 +187,7 @@ fn caller_runs_discard_and_discard_oldest_drop_the_task_once_the_pool_is_shut_do
             let ran = Signal::new();
             let there = ran.clone();
             let dropped = pool.submit(move || there.set()).unwrap();
-            assert_matches!(dropped.try_join(), Err(executor::TryJoinError::Cancelled));
+            assert_matches!(dropped.try_join(), Err(executor::TryJoinError::Cancelled(_)));
             drop(busy);
             assert!(pool.await_termination(LONG));
             assert!(!ran.is_set());
@@ -203,7 +203,7 @@ fn discard_drops_the_task_and_cancels_its_handle() {
         let (pool, busy, first) = full(Discard);
         let dropped = pool.submit(|| ()).unwrap();
         assert_eq!(dropped.state(), TaskState::Cancelled, "at once");
-        assert_matches!(dropped.join(), Err(JoinError::Cancelled));
+        assert_matches!(dropped.join(), Err(JoinError::Cancelled(_)));
         pool.execute(|| panic!("it is not run")).unwrap();
         drop(busy);
         assert_eq!(first.join_timeout(LONG).unwrap(), 1);
@@ -218,9 +218,9 @@ fn discard_oldest_drops_the_head_of_the_queue_and_takes_the_newcomer() {
     within_deadline(|| {
         let (pool, busy, first) = full(DiscardOldest);
         let second = pool.submit(|| 2).unwrap();
-        assert_matches!(first.join(), Err(JoinError::Cancelled));
+        assert_matches!(first.join(), Err(JoinError::Cancelled(_)));
         let third = pool.submit(|| 3).unwrap();
-        assert_matches!(second.join(), Err(JoinError::Cancelled));
+        assert_matches!(second.join(), Err(JoinError::Cancelled(_)));
         assert_eq!(pool.queued(), 1);
         drop(busy);
         assert_eq!(third.join_timeout(LONG).unwrap(), 3);
@@ -240,7 +240,7 @@ fn discard_oldest_on_a_priority_queue_drops_the_most_important_task() {
             [1, 9].map(|priority| pool.submit(FutureTask::new(|| ()).prioritized(priority)).unwrap());
         let middle = pool.submit(FutureTask::new(|| ()).prioritized(5)).unwrap();
         drop(busy);
-        assert_matches!(high.join(), Err(JoinError::Cancelled));
+        assert_matches!(high.join(), Err(JoinError::Cancelled(_)));
         middle.join_timeout(LONG).unwrap();
         low.join_timeout(LONG).unwrap();
     });
@@ -397,7 +397,7 @@ fn the_handler_hears_of_a_task_that_no_thread_could_be_started_for() {
             assert_matches!(&refused.reason, RejectReason::NoThread(error) if error.to_string() == "no threads today");
         }
         pool.set_rejection_handler(Arc::new(Discard));
-        assert_matches!(pool.submit(|| ()).unwrap().join(), Err(JoinError::Cancelled));
+        assert_matches!(pool.submit(|| ()).unwrap().join(), Err(JoinError::Cancelled(_)));
         assert_eq!((pool.stats().threads, pool.stats().task_count()), (0, 0));
     });
 }

@@ -144,7 +144,7 @@ fn a_head_that_is_dropped_takes_its_line_along_and_the_next_one_begins_anew() {
         begun.wait();
         let filler = pool.submit(|| ()).unwrap();
         let line = SerialExecutor::over(&pool);
-        assert_matches!(line.submit(|| ()).unwrap().join(), Err(JoinError::Cancelled));
+        assert_matches!(line.submit(|| ()).unwrap().join(), Err(JoinError::Cancelled(_)));
         end.set();
         filler.join().unwrap();
         assert_eq!(line.submit(|| 5).unwrap().join().unwrap(), 5);
@@ -466,7 +466,7 @@ fn an_executor_that_panics_strands_nobody() {
         let line = SerialExecutor::over(told(|call| if call == 0 { Answer::Panic } else { Answer::Accept }));
         let first = executor::FutureTask::new(|| 1);
         panics(&line, first.task);
-        assert_matches!(first.handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(first.handle.join(), Err(JoinError::Cancelled(_)));
         assert_eq!(line.submit(|| 2).unwrap().join_timeout(LONG).unwrap(), 2);
 
         // The executor panics, but has stored the head. So a submitter that comes next from another thread

@@ -84,7 +84,7 @@ fn any_of_them_can_cancel_and_all_waiters_are_released() {
         assert!(handle.is_finished());
         assert_eq!(handle.state(), TaskState::Cancelled);
         for waiter in waiters {
-            assert_matches!(waiter.result(), Err(SharedJoinError::Cancelled));
+            assert_matches!(waiter.result(), Err(SharedJoinError::Cancelled(_)));
         }
     });
 }
@@ -103,7 +103,7 @@ fn any_of_them_can_cancel_and_leave_the_body_alone() {
         let handle = pool.submit(body).unwrap().shared();
         let token = token.join().unwrap();
         assert!(handle.clone().cancel_keep_running());
-        assert_matches!(handle.join(), Err(SharedJoinError::Cancelled));
+        assert_matches!(handle.join(), Err(SharedJoinError::Cancelled(_)));
         assert!(!token.is_cancelled(), "the body goes on undisturbed");
         assert!(!handle.cancel_keep_running(), "it is cancelled already");
         release.set();
@@ -169,7 +169,7 @@ fn looking_without_waiting_gives_the_outcome_if_there_is_one() {
     }
 
     let (_, handle) = Promise::<()>::new();
-    assert_matches!(handle.shared().try_join(), Some(Err(TaskError::Cancelled)));
+    assert_matches!(handle.shared().try_join(), Some(Err(TaskError::Cancelled(_))));
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn callbacks_are_called_by_whoever_cancels_also_if_no_handle_is_left() {
         for n in 0..2 {
             let calls = calls.clone();
             handle.on_done(move |result| {
-                assert_matches!(result, Err(TaskError::Cancelled));
+                assert_matches!(result, Err(TaskError::Cancelled(_)));
                 calls.add((n, thread::current().id()));
             });
         }

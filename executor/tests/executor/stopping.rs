@@ -164,7 +164,7 @@ fn a_cancel_races_with_submissions_and_each_task_has_its_end() {
                 on_thread(move || (0..50).map_while(|n| shared.submit(move || n).ok()).collect::<Vec<_>>());
             token.cancel();
             for handle in submits.result() {
-                assert_matches!(handle.join_timeout(LONG), Ok(_) | Err(JoinError::Cancelled));
+                assert_matches!(handle.join_timeout(LONG), Ok(_) | Err(JoinError::Cancelled(_)));
             }
             assert!(pool.await_termination(LONG));
         }
@@ -190,7 +190,7 @@ fn a_task_stops_its_own_pool() {
         let never = pool.submit(|| ()).unwrap();
         release.set();
         assert_eq!(stops.unwrap().join().unwrap(), (1, true, false));
-        assert_matches!(never.join(), Err(JoinError::Cancelled));
+        assert_matches!(never.join(), Err(JoinError::Cancelled(_)));
         assert!(pool.await_termination(LONG));
     });
 }

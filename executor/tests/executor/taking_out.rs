@@ -70,7 +70,7 @@ fn a_task_that_was_taken_out_by_its_handle_and_dropped_is_cancelled() {
         let handle = pool.submit(move || drop(captured)).unwrap();
         drop(handle.remove().expect("it waits"));
         assert!(!is_captured());
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
     });
 }
 

@@ -100,7 +100,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_time_is_up_and_not_before(
                 told.recv_timeout(LONG),
                 Ok(Err(Cancelled { .. })) | Err(mpsc::RecvTimeoutError::Disconnected)
             );
-            assert_matches!(handle.join(), Err(JoinError::Cancelled));
+            assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         });
     });
 }
@@ -135,7 +135,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_waiter_is_called_off() {
             waiter.result(),
             Err(JoinError::Interrupted(handle)) if handle.state() == TaskState::Cancelled
         );
-        assert_matches!(task.run(), Outcome::Cancelled);
+        assert_matches!(task.run(), Outcome::Cancelled(_));
     });
 }
 

@@ -82,10 +82,10 @@ fn discarded_tasks_handles_never_finish() {
         let _busy = occupy(&pool);
         let queued = pool.submit(|| ()).unwrap();
         let discarded = pool.submit(|| ()).unwrap();
-        assert_matches!(discarded.join_timeout(LONG), Err(JoinError::Cancelled));
+        assert_matches!(discarded.join_timeout(LONG), Err(JoinError::Cancelled(_)));
         let waiter = blocked(move || queued.join());
         drop(pool.shutdown_now()); // drops the tasks that it hands back
-        assert_matches!(waiter.result(), Err(JoinError::Cancelled));
+        assert_matches!(waiter.result(), Err(JoinError::Cancelled(_)));
     });
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn cancelled_while_they_ran() -> impl Fn() + Sync {
         for _ in 0..10 {
             let handle = run_until_cancelled(&pool);
             assert!(handle.cancel());
-            assert!(matches!(handle.join(), Err(JoinError::Cancelled)));
+            assert!(matches!(handle.join(), Err(JoinError::Cancelled(_))));
         }
         let handle = run_until_cancelled(&pool);
         assert!(handle.canceller().cancel_keep_running());

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use executor::prelude::*;
-use executor::{Canceller, Executor, JoinError, RejectedSubmission, TaskError, TaskHandle};
+use executor::{Cancelled, Canceller, Executor, JoinError, RejectedSubmission, TaskError, TaskHandle};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
@@ -32,7 +32,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         let handle = self.handles.lock().unwrap().pop_front()?;
         Some(handle.join().map_err(|error| match error {
             JoinError::Panicked(panic) => TaskError::Panicked(panic),
-            _ => TaskError::Cancelled,
+            _ => TaskError::Cancelled(Cancelled),
         }))
     }
 
@@ -45,7 +45,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         drop(handles);
         Some(handle.join().map_err(|error| match error {
             JoinError::Panicked(panic) => TaskError::Panicked(panic),
-            _ => TaskError::Cancelled,
+            _ => TaskError::Cancelled(Cancelled),
         }))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use executor::prelude::*;
-use executor::{Canceller, Executor, JoinError, RejectedSubmission, TaskError, TaskHandle};
+use executor::{Cancelled, Canceller, Executor, JoinError, RejectedSubmission, TaskError, TaskHandle};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
@@ -48,7 +48,7 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
     fn result(handle: TaskHandle<T>) -> Result<T, TaskError> {
         handle.join().map_err(|error| match error {
             JoinError::Panicked(panic) => TaskError::Panicked(panic),
-            _ => TaskError::Cancelled,
+            _ => TaskError::Cancelled(Cancelled),
         })
     }
 }

@@ -3,7 +3,7 @@
 #![allow(unused)]
 
 use executor::prelude::*;
-use executor::{Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHandle};
+use executor::{Cancelled, Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHandle};
 
 /// Milliseconds: a moment on the clock, or the time from one moment to another.
 pub type Millis = u64;
@@ -60,7 +60,7 @@ pub fn invoke_all<T: Send + 'static>(
     while let Some(handle) = handles.pop() {
         outcomes.push(match handle {
             Some(handle) => settle(clock, handle, deadline),
-            None => Err(TaskError::Cancelled),
+            None => Err(TaskError::Cancelled(Cancelled)),
         });
     }
     outcomes.reverse();
@@ -75,23 +75,23 @@ fn settle<T: Send + 'static>(
     let left = deadline.saturating_sub(clock.now());
     // `cancel` returns true only if the task had not ended: then `Cancelled` is its outcome.
     if left == 0 && handle.cancel() {
-        return Err(TaskError::Cancelled);
+        return Err(TaskError::Cancelled(Cancelled));
     }
     match clock.join(handle, left) {
         Ok(value) => Ok(value),
         Err(JoinTimeoutError::Panicked(panic)) => Err(TaskError::Panicked(panic)),
-        Err(JoinTimeoutError::Cancelled) => Err(TaskError::Cancelled),
+        Err(JoinTimeoutError::Cancelled(_)) => Err(TaskError::Cancelled(Cancelled)),
         Err(JoinTimeoutError::TimedOut(handle) | JoinTimeoutError::Interrupted(handle)) => {
             if handle.cancel() {
-                return Err(TaskError::Cancelled);
+                return Err(TaskError::Cancelled(Cancelled));
             }
             // The task ended just before it was cancelled.
             match clock.join(handle, 0) {
                 Ok(value) => Ok(value),
                 Err(JoinTimeoutError::Panicked(panic)) => Err(TaskError::Panicked(panic)),
-                Err(_) => Err(TaskError::Cancelled),
+                Err(_) => Err(TaskError::Cancelled(Cancelled)),
             }
         }
-        Err(_) => Err(TaskError::Cancelled),
+        Err(_) => Err(TaskError::Cancelled(Cancelled)),
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use executor::prelude::*;
-use executor::{Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHandle};
+use executor::{Cancelled, Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHandle};
 
 /// Milliseconds: a moment on the clock, or the time from one moment to another.
 pub type Millis = u64;
@@ -43,16 +43,16 @@ impl<T: Send + 'static> Batch<T> {
     /// Removes the first task, and returns its outcome.
     fn next(&mut self, clock: &impl Clock, deadline: Millis) -> Option<Result<T, TaskError>> {
         let Some(handle) = self.0.pop_front()? else {
-            return Some(Err(TaskError::Cancelled));
+            return Some(Err(TaskError::Cancelled(Cancelled)));
         };
         Some(match clock.join(handle, deadline.saturating_sub(clock.now())) {
             Ok(value) => Ok(value),
             Err(JoinTimeoutError::Panicked(panic)) => Err(TaskError::Panicked(panic)),
             Err(JoinTimeoutError::TimedOut(handle) | JoinTimeoutError::Interrupted(handle)) => {
                 drop(Batch(VecDeque::from([Some(handle)])));
-                Err(TaskError::Cancelled)
+                Err(TaskError::Cancelled(Cancelled))
             }
-            Err(_) => Err(TaskError::Cancelled),
+            Err(_) => Err(TaskError::Cancelled(Cancelled)),
         })
     }
 }

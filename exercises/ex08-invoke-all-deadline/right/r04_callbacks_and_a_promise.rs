@@ -4,7 +4,7 @@
 
 use executor::prelude::*;
 use executor::{
-    Canceller, Executor, JoinError, JoinTimeoutError, Promise, RejectedSubmission, TaskError, TaskHandle,
+    Cancelled, Canceller, Executor, JoinError, JoinTimeoutError, Promise, RejectedSubmission, TaskError, TaskHandle,
 };
 
 use crate::sync::{Arc, Mutex};
@@ -69,7 +69,7 @@ pub fn invoke_all<T: Send + 'static>(
     let deadline = clock.now().saturating_add(timeout);
     let (promise, complete) = Promise::new();
     // A job that is never submitted keeps the outcome that is in its slot from the beginning.
-    let slots = jobs.iter().map(|_| Some(Err(TaskError::Cancelled))).collect();
+    let slots = jobs.iter().map(|_| Some(Err(TaskError::Cancelled(Cancelled)))).collect();
     let board = Arc::new(Mutex::new(Board { slots, open: 1, complete: Some(promise) }));
     let mut cancellers: Vec<Canceller> = Vec::with_capacity(jobs.len());
     let cancel_all = |cancellers: &[Canceller]| {

@@ -3,7 +3,7 @@
 #![allow(unused)]
 
 use executor::prelude::*;
-use executor::{Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHandle};
+use executor::{Cancelled, Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHandle};
 
 /// Milliseconds: a moment on the clock, or the time from one moment to another.
 pub type Millis = u64;
@@ -58,7 +58,7 @@ pub fn invoke_all<T: Send + 'static>(
         }
     }
     let outcome = |handle: Option<TaskHandle<T>>| {
-        let result = match clock.join(handle.ok_or(TaskError::Cancelled)?, left()) {
+        let result = match clock.join(handle.ok_or(TaskError::Cancelled(Cancelled))?, left()) {
             Err(JoinTimeoutError::TimedOut(handle) | JoinTimeoutError::Interrupted(handle)) => {
                 handle.cancel(); // if it has not ended a moment ago
                 handle.join().map_err(JoinTimeoutError::from)
@@ -67,7 +67,7 @@ pub fn invoke_all<T: Send + 'static>(
         };
         result.map_err(|error| match error {
             JoinTimeoutError::Panicked(panic) => TaskError::Panicked(panic),
-            _ => TaskError::Cancelled,
+            _ => TaskError::Cancelled(Cancelled),
         })
     };
     Ok(handles.into_iter().map(outcome).collect())

@@ -5,7 +5,7 @@
 #![allow(unused)]
 
 use executor::prelude::*;
-use executor::{Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHandle};
+use executor::{Cancelled, Executor, JoinTimeoutError, RejectedSubmission, TaskError, TaskHandle};
 
 /// Milliseconds: a moment on the clock, or the time from one moment to another.
 pub type Millis = u64;

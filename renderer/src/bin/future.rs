@@ -50,7 +50,7 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
         }
         // The task has failed, so all images are missing. The text is still drawn.
         Err(JoinError::Panicked(panic)) => give_up(rendering, &Gap::Panicked(panic.to_string())),
-        Err(JoinError::Cancelled) => give_up(rendering, &Gap::Cancelled("its task was".to_owned())),
+        Err(JoinError::Cancelled(_)) => give_up(rendering, &Gap::Cancelled("its task was".to_owned())),
         Err(other) => bail!(other.to_string()),
     }
     // ANCHOR_END: join

@@ -160,7 +160,7 @@ fn a_task_that_is_cancelled_while_it_is_taken_in_arrives_too() {
         let service = Service::new(Keeps::default());
         service.submit(task).unwrap();
         let taken = service.take().unwrap().expect("it is outstanding"); // otherwise loom reports a deadlock
-        assert!(matches!(taken.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(taken.join(), Err(JoinError::Cancelled(_))));
         other.join().unwrap();
     });
 }
@@ -190,7 +190,7 @@ fn a_task_that_is_refused_and_cancelled_at_once_comes_back_or_comes_out_and_not_
             (Some(handle), None) | (None, Some(handle)) => handle,
             both_or_none => panic!("{both_or_none:?}"),
         };
-        assert!(matches!(handle.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(handle.join(), Err(JoinError::Cancelled(_))));
         assert_eq!(service.outstanding(), 0);
         other.join().unwrap();
     });

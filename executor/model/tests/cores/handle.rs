@@ -44,7 +44,7 @@ fn a_join_ends_when_the_task_is_dropped() {
     model(|| {
         let FutureTask { task, handle } = FutureTask::new(|| 7);
         let worker = thread::spawn(move || drop(task));
-        assert!(matches!(handle.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(handle.join(), Err(JoinError::Cancelled(_))));
         worker.join().unwrap();
     });
 }
@@ -131,7 +131,7 @@ fn of_the_body_and_two_cancels_exactly_one_decides() {
         let other = thread::spawn(move || canceller.cancel());
         let cancelled_here = handle.cancel();
         let joined = handle.join();
-        assert!(matches!(joined, Ok(7) | Err(JoinError::Cancelled)), "{joined:?}");
+        assert!(matches!(joined, Ok(7) | Err(JoinError::Cancelled(_))), "{joined:?}");
         let winners = [cancelled_here, other.join().unwrap(), joined.is_ok()];
         assert_eq!(winners.into_iter().filter(|&won| won).count(), 1, "{winners:?}");
         worker.join().unwrap();
@@ -147,7 +147,7 @@ fn a_cancel_releases_the_joiner_before_and_while_the_body_runs() {
         let other = thread::spawn(move || canceller.cancel());
         let joined = handle.join();
         let won = other.join().unwrap();
-        assert_eq!(won, matches!(joined, Err(JoinError::Cancelled)), "{joined:?}");
+        assert_eq!(won, matches!(joined, Err(JoinError::Cancelled(_))), "{joined:?}");
         assert_eq!(!won, joined.is_ok());
         worker.join().unwrap();
     });
@@ -294,7 +294,7 @@ fn a_cancel_lets_the_joiner_go_before_the_callbacks_of_the_running_body() {
         let to_cancel = handle.canceller();
         let worker = thread::spawn(move || drop(task.run()));
         let waiter = thread::spawn(move || {
-            let cancelled = matches!(handle.join(), Err(JoinError::Cancelled));
+            let cancelled = matches!(handle.join(), Err(JoinError::Cancelled(_)));
             joined.count_down();
             cancelled
         });
@@ -319,7 +319,7 @@ fn a_cancel_lets_the_joiner_go_before_it_drops_what_the_task_captured() {
         let FutureTask { task, handle } = FutureTask::new(move || drop(captured));
         let to_cancel = handle.canceller();
         let waiter = thread::spawn(move || {
-            let cancelled = matches!(handle.join(), Err(JoinError::Cancelled));
+            let cancelled = matches!(handle.join(), Err(JoinError::Cancelled(_)));
             joined.count_down();
             cancelled
         });

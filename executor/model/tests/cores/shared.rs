@@ -33,7 +33,7 @@ fn a_shared_handle_tells_both_waiters_of_a_cancel() {
         let theirs = mine.clone();
         let other = thread::spawn(move || theirs.join().is_err());
         mine.cancel();
-        assert!(matches!(mine.join(), Err(SharedJoinError::Cancelled)));
+        assert!(matches!(mine.join(), Err(SharedJoinError::Cancelled(_))));
         assert!(other.join().unwrap());
         drop(task);
     });

@@ -36,7 +36,7 @@ fn a_body_runs_at_most_once_and_always_if_its_task_was_not_cancelled() {
             ran += runs as u64;
             match handle.join() {
                 Ok(before) => assert_eq!((before, runs, cancelled), (0, 1, false)),
-                Err(JoinError::Cancelled) => assert!(runs <= 1 && cancelled),
+                Err(JoinError::Cancelled(_)) => assert!(runs <= 1 && cancelled),
                 Err(other) => panic!("{other}"),
             }
         }
@@ -81,7 +81,7 @@ fn a_cancelled_task_gives_its_thread_back_and_its_request_to_nobody() {
         let stuck = pool.submit_cancellable(|token| token.sleep(Duration::MAX)).unwrap();
         let next = pool.submit(|| (CancelToken::current().is_cancelled(), Latch::new(0).wait())).unwrap();
         assert!(stuck.cancel());
-        assert!(matches!(stuck.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(stuck.join(), Err(JoinError::Cancelled(_))));
         assert_eq!(next.join().unwrap(), (false, Ok(())));
         pool.close();
     });

@@ -205,7 +205,7 @@ fn shutdown_now_brings_blocked_producers_back() {
             let own = arrived.iter().filter(|(producer, _)| *producer == number).count();
             match producer.join() {
                 Ok(put) => assert_eq!(put, own),
-                Err(JoinError::Cancelled) => assert_eq!(own, 0, "it was never begun"),
+                Err(JoinError::Cancelled(_)) => assert_eq!(own, 0, "it was never begun"),
                 Err(other) => panic!("{other}"),
             }
         }

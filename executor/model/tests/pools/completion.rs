@@ -42,7 +42,7 @@ fn tasks_come_out_once_each_whether_they_end_or_are_cancelled() {
         for handle in taken {
             match handle.join() {
                 Ok(_) => {}
-                Err(JoinError::Cancelled) => saw_cancelled = true,
+                Err(JoinError::Cancelled(_)) => saw_cancelled = true,
                 Err(other) => panic!("{other}"),
             }
         }

@@ -97,7 +97,7 @@ fn what_a_line_has_accepted_is_run_or_cancelled_whatever_the_executor_does() {
         for handle in handles {
             match handle.join() {
                 Ok(()) => run += 1,
-                Err(JoinError::Cancelled) => {}
+                Err(JoinError::Cancelled(_)) => {}
                 Err(error) => panic!("{error}"),
             }
         }

@@ -53,7 +53,7 @@ fn of_completion_cancel_and_deadline_one_decides_the_outcome() {
             [thread::spawn(move || opens.count_down()), thread::spawn(move || _ = canceller.cancel())];
         match task.join() {
             Ok(seven) => assert_eq!(seven, 7),
-            Err(JoinError::Cancelled) => {}
+            Err(JoinError::Cancelled(_)) => {}
             Err(other) => panic!("{other}"),
         }
         for other in others {
@@ -138,7 +138,7 @@ fn a_pool_that_hangs_on_a_deadline_ends_whatever_it_is_doing() {
         let pool = ThreadPoolExecutor::builder().threads(1).cancel_token(&limit).build().unwrap();
         let tasks = [(); 2].map(|()| pool.submit_cancellable(|token| token.sleep(Duration::MAX)));
         for task in tasks.into_iter().flatten() {
-            assert!(matches!(task.join(), Err(JoinError::Cancelled)));
+            assert!(matches!(task.join(), Err(JoinError::Cancelled(_))));
         }
         assert!(pool.await_termination(Duration::MAX)); // otherwise shuttle reports a deadlock
         assert_eq!(kind(&limit), Some(CancelKind::Deadline));

@@ -127,13 +127,13 @@ fn a_stop_ends_every_handle_of_a_fork() {
         let ends = thread::spawn(move || assert!(other.shutdown_now().len() <= 1));
         let task = pool.submit(|| {
             let forked = fork(|| ());
-            matches!(forked.join(), Ok(()) | Err(JoinError::Cancelled | JoinError::Interrupted(_)))
+            matches!(forked.join(), Ok(()) | Err(JoinError::Cancelled(_) | JoinError::Interrupted(_)))
         });
         ends.join().unwrap();
         if let Ok(task) = task {
             match task.state() {
                 TaskState::Cancelled => {}
-                _ => assert!(matches!(task.join(), Ok(true) | Err(JoinError::Cancelled))),
+                _ => assert!(matches!(task.join(), Ok(true) | Err(JoinError::Cancelled(_)))),
             }
         }
     });
@@ -265,7 +265,7 @@ fn a_fork_is_taken_back_or_stolen_and_runs_once_if_at_all() {
                 return false;
             };
             drop(task);
-            assert!(matches!(forked.join(), Err(JoinError::Cancelled)));
+            assert!(matches!(forked.join(), Err(JoinError::Cancelled(_))));
             true
         });
         assert_eq!(runs.load(Ordering::SeqCst), usize::from(!taken_back.unwrap()));

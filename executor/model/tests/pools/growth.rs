@@ -190,7 +190,7 @@ fn nothing_is_left_over(script: &'static [Call]) {
                 for handle in handles {
                     match handle.map(executor_model::TaskHandle::join) {
                         Ok(Ok(())) => ran += 1,
-                        Ok(Err(JoinError::Cancelled)) => {}
+                        Ok(Err(JoinError::Cancelled(_))) => {}
                         Ok(Err(other)) => panic!("{other}"),
                         Err(refused) => {
                             assert!(matches!(refused.reason, RejectReason::NoThread(_)), "{refused}");

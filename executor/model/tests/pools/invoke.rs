@@ -103,7 +103,7 @@ fn a_race_with_a_deadline_is_won_or_all_are_cancelled() {
             Ok(value) => assert_eq!(value, 1),
             Err(error) => {
                 assert!(matches!(error.reason, InvokeFailure::TimedOut));
-                assert!(error.failures.iter().all(|cause| matches!(cause, TaskFailure::Cancelled)));
+                assert!(error.failures.iter().all(|cause| matches!(cause, TaskFailure::Cancelled(_))));
                 drop(error);
                 assert_eq!(cancellers[1].state(), TaskState::Cancelled);
             }

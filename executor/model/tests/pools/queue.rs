@@ -108,7 +108,7 @@ fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
         for (n, handle) in handles.into_iter().enumerate() {
             match handle.join() {
                 Ok(result) => assert_eq!(result, n),
-                Err(JoinError::Cancelled) => gone += 1,
+                Err(JoinError::Cancelled(_)) => gone += 1,
                 Err(other) => panic!("{other}"),
             }
         }

@@ -178,7 +178,7 @@ fn a_dropped_pool_leaves_no_handle_open_and_no_thread() {
         drop(pool);
         assert!(handles.iter().all(TaskHandle::is_finished));
         let [_, far] = handles;
-        assert!(matches!(far.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(far.join(), Err(JoinError::Cancelled(_))));
         assert_eq!(series.join().unwrap(), SeriesEnd::Shutdown);
     });
 }
@@ -354,7 +354,7 @@ fn a_task_with_a_time_limit_has_one_outcome() {
         counted.pool.close();
         match outcome {
             Ok(before) => assert_eq!((before, counted.runs(0)), (0, 1)),
-            Err(JoinError::Cancelled) => assert!(counted.runs(0) <= 1),
+            Err(JoinError::Cancelled(_)) => assert!(counted.runs(0) <= 1),
             Err(other) => panic!("{other}"),
         }
     });

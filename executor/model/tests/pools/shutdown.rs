@@ -240,7 +240,7 @@ fn join() -> Result<(), Cancelled> {
 
 fn sleep_in_a_task_run_inline() -> Result<(), Cancelled> {
     let inline = DirectExecutor.submit_cancellable(|_| sleep()).unwrap();
-    assert!(matches!(inline.join(), Err(JoinError::Cancelled)));
+    assert!(matches!(inline.join(), Err(JoinError::Cancelled(_))));
     Err(Cancelled)
 }
 
@@ -250,8 +250,8 @@ fn close_another_pool() -> Result<(), Cancelled> {
     let queued = inner.submit(|| ()).unwrap();
     inner.close(); // turns into a `shutdown_now` when the closing task is cancelled
     assert!(inner.is_terminated());
-    assert!(matches!(stuck.join(), Err(JoinError::Cancelled)));
-    assert!(matches!(queued.join(), Err(JoinError::Cancelled)));
+    assert!(matches!(stuck.join(), Err(JoinError::Cancelled(_))));
+    assert!(matches!(queued.join(), Err(JoinError::Cancelled(_))));
     Err(Cancelled)
 }
 
@@ -264,7 +264,7 @@ fn a_shutdown_now_ends(blocked: fn() -> Result<(), Cancelled>) {
         assert!(pool.await_termination(Duration::MAX)); // otherwise shuttle reports a deadlock
         assert_eq!(handed_back.len() as u64 + pool.stats().completed, 1);
         drop(handed_back);
-        assert!(matches!(stuck.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(stuck.join(), Err(JoinError::Cancelled(_))));
     });
 }
 
@@ -322,6 +322,6 @@ fn a_shutdown_now_overtakes_a_shutdown() {
             }
         }
         assert_eq!(*order.lock().unwrap(), [0, 1]);
-        assert!(matches!(stuck.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(stuck.join(), Err(JoinError::Cancelled(_))));
     });
 }

@@ -30,7 +30,7 @@ fn of_tasks_submitted_during_a_cancel_of_the_pools_token_each_has_its_end() {
                     match handle {
                         Ok(handle) => match handle.join() {
                             Ok(()) => ran += 1,
-                            Err(JoinError::Cancelled) => {}
+                            Err(JoinError::Cancelled(_)) => {}
                             Err(other) => panic!("{other}"),
                         },
                         Err(refused) => {
@@ -75,7 +75,7 @@ fn a_token_cancelled_while_the_pool_is_made_stops_it() {
         let task = pool.submit_cancellable(|token| token.sleep(Duration::MAX));
         cancels.join().unwrap();
         assert!(pool.await_termination(Duration::MAX));
-        assert!(task.is_err() || matches!(task.unwrap().join(), Err(JoinError::Cancelled)));
+        assert!(task.is_err() || matches!(task.unwrap().join(), Err(JoinError::Cancelled(_))));
     });
 }
 
@@ -93,7 +93,7 @@ fn a_stopper_may_be_used_while_the_pool_is_dropped_and_after_that() {
         });
         drop(pool); // only the stopper ends the task
         assert!(stops.join().unwrap() <= 1);
-        assert!(matches!(task.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(task.join(), Err(JoinError::Cancelled(_))));
     });
 }
 
@@ -121,7 +121,7 @@ fn what_a_cancel_drops_may_wait_for_the_end_of_the_pool() {
         let waits = WaitsForTheEnd(pool.stopper());
         pool.execute(move || drop(waits)).unwrap();
         assert!(token.cancel());
-        assert!(matches!(runs.unwrap().join(), Err(JoinError::Cancelled)));
+        assert!(matches!(runs.unwrap().join(), Err(JoinError::Cancelled(_))));
         assert!(pool.await_termination(Duration::MAX));
     });
 }

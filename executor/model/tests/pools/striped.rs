@@ -65,7 +65,7 @@ fn submitters<E: Executor + 'static>(striped: &Striped<E>, log: &Log, tasks: usi
 fn join(handles: Vec<TaskHandle<()>>) -> usize {
     let ends = handles.into_iter().map(|handle| match handle.join() {
         Ok(()) => 1,
-        Err(JoinError::Cancelled) => 0,
+        Err(JoinError::Cancelled(_)) => 0,
         Err(error) => panic!("{error}"),
     });
     ends.sum()

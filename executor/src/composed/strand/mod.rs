@@ -70,6 +70,7 @@ pub(crate) use state::StrandState;
 use std::collections::BTreeSet;
 use std::task::Waker;
 
+use crate::cancel::reason::CancelReason;
 use crate::cancel::{CancelToken, RunningTask};
 use crate::executor::{Executor, RejectedExecution};
 use crate::ids::{Location, QueueId, TaskId, this_thread};
@@ -429,7 +430,7 @@ impl<K: StrandOwner> HandleCell for Strand<K> {
         false
     }
 
-    fn cancel(self: Arc<Self>, _stop_body: bool) -> bool {
+    fn cancel(self: Arc<Self>, _stop_body: bool, _reason: CancelReason) -> bool {
         false
     }
 

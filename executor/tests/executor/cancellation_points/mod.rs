@@ -154,7 +154,7 @@ const CALLS: &[(&str, Blocks)] = &[
         let pool = ThreadPoolExecutor::fixed(1);
         let sleeps = pool.submit_cancellable(|token| token.sleep(FOR_EVER)).unwrap();
         pool.close(); // the cancel turns it into a `shutdown_now`
-        matches!(sleeps.join(), Err(JoinError::Cancelled)) && pool.is_terminated()
+        matches!(sleeps.join(), Err(JoinError::Cancelled(_))) && pool.is_terminated()
     }),
     ("Stopper::await_termination", || {
         let (_busy, pool) = with_room();

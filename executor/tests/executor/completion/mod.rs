@@ -208,7 +208,7 @@ fn recipe_the_first_success_and_the_rest_called_off() {
                 canceller.cancel();
             }
             for handle in take_all(&service) {
-                assert_matches!(handle.join(), Ok(None) | Err(JoinError::Cancelled));
+                assert_matches!(handle.join(), Ok(None) | Err(JoinError::Cancelled(_)));
             }
         });
     });
@@ -243,7 +243,7 @@ fn cancelled_tasks_arrive_whether_they_ran_or_not() {
             assert!(canceller.cancel());
             let handle = service.take().unwrap().unwrap();
             assert_eq!(handle.id(), canceller.id());
-            assert_matches!(handle.join(), Err(JoinError::Cancelled));
+            assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         }
         assert_matches!(service.take(), Ok(None));
     });

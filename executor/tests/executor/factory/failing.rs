@@ -146,7 +146,7 @@ fn a_task_whose_thread_does_not_come_while_another_is_refused_is_cancelled_too()
             } else {
                 assert_matches!(pool.submit(|| 2).unwrap_err().reason, RejectReason::NoThread(_));
             }
-            assert_matches!(first.join_timeout(LONG), Err(executor::JoinError::Cancelled));
+            assert_matches!(first.join_timeout(LONG), Err(executor::JoinError::Cancelled(_)));
             assert_eq!((pool.stats().threads, pool.stats().task_count()), (0, 0));
             pool.shutdown();
             assert!(pool.await_termination(LONG));

@@ -60,7 +60,7 @@ fn tasks_whose_threads_all_never_come_are_cancelled_when_that_is_known() {
         assert!(handles.iter().all(|handle| handle.state() == TaskState::Pending), "one may come yet");
         drop(hoarding.next());
         for handle in handles {
-            assert_matches!(handle.join_timeout(LONG), Err(JoinError::Cancelled));
+            assert_matches!(handle.join_timeout(LONG), Err(JoinError::Cancelled(_)));
         }
         assert_eq!((pool.stats().threads, pool.stats().task_count()), (0, 0));
         pool.shutdown();
@@ -107,7 +107,7 @@ fn a_submitter_waits_the_moment_until_the_first_thread_has_come_or_will_not() {
                 drop((one, other));
                 let third = third.result(); // the pool ordered a third thread for it
                 drop(hoarding.next());
-                assert_matches!(third.join_timeout(LONG), Err(JoinError::Cancelled));
+                assert_matches!(third.join_timeout(LONG), Err(JoinError::Cancelled(_)));
             }
             pool.shutdown();
             assert!(pool.await_termination(LONG));
@@ -171,7 +171,7 @@ fn a_submitter_whose_factory_fails_waits_the_moment_until_another_thread_has_com
             } else {
                 drop(worker);
                 assert_matches!(second.result().unwrap_err().reason, RejectReason::NoThread(_));
-                assert_matches!(first.join_timeout(LONG), Err(JoinError::Cancelled));
+                assert_matches!(first.join_timeout(LONG), Err(JoinError::Cancelled(_)));
             }
             pool.shutdown();
             assert!(pool.await_termination(LONG));
@@ -216,7 +216,7 @@ fn after_a_shutdown_a_late_thread_still_runs_its_task_and_one_that_does_not_come
                 assert_eq!(handle.join_timeout(LONG).unwrap(), 7);
             } else {
                 drop(worker);
-                assert_matches!(handle.join(), Err(JoinError::Cancelled));
+                assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
             }
             assert!(pool.await_termination(LONG));
         }

@@ -91,7 +91,7 @@ fn a_stop_reaches_a_guest_and_its_forks_and_waits_for_it() {
                 there.set();
                 until.wait();
                 assert!(CancelToken::current().is_cancelled());
-                assert!(matches!(forked.join(), Err(JoinError::Cancelled)));
+                assert!(matches!(forked.join(), Err(JoinError::Cancelled(_))));
                 join(|| 1, || 2)
             };
             own.invoke(body).unwrap()

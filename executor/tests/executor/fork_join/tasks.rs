@@ -47,7 +47,7 @@ fn a_forked_task_that_is_cancelled_before_it_begins_never_does() {
         pool.invoke(|| {
             let forked = fork(move || mark.store(true, Ordering::SeqCst));
             assert!(forked.cancel());
-            assert!(matches!(forked.join(), Err(JoinError::Cancelled)));
+            assert!(matches!(forked.join(), Err(JoinError::Cancelled(_))));
         })
         .unwrap();
         assert!(pool.await_quiescence(LONG));
@@ -253,7 +253,7 @@ fn a_pending_request_leaves_a_masked_join_alone_and_a_plain_one_can_be_repeated(
         let ends = token.attach(|| masked(|| (well.join_timeout(LONG), ill.join(), cancelled.join())));
         assert_eq!(ends.0.unwrap(), 7);
         assert!(matches!(ends.1, Err(JoinError::Panicked(panic)) if panic.message() == "it fails"));
-        assert!(matches!(ends.2, Err(JoinError::Cancelled)));
+        assert!(matches!(ends.2, Err(JoinError::Cancelled(_))));
     });
 }
 

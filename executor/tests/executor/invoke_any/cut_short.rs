@@ -137,7 +137,7 @@ fn shutting_down_now_releases_who_waits_for_a_winner() {
                         error.reason,
                         InvokeFailure::AllFailed | InvokeFailure::Rejected(RejectReason::Shutdown)
                     );
-                    assert!(error.failures.iter().all(|cause| matches!(cause, TaskFailure::Cancelled)));
+                    assert!(error.failures.iter().all(|cause| matches!(cause, TaskFailure::Cancelled(_))));
                 });
             });
         }

@@ -330,7 +330,7 @@ fn when_the_time_is_up_all_are_cancelled_and_told() {
                 if !error.not_submitted.is_empty() || told(&error)[0] != "no" {
                     return false;
                 }
-                assert_eq!(told(&error)[1..], ["the task was cancelled"; 2]);
+                assert_eq!(told(&error)[1..], ["the task was cancelled: its deadline has passed"; 2]);
                 assert!(
                     error.to_string().starts_with("no task has succeeded in time; the first failure: no")
                 );

@@ -114,7 +114,7 @@ fn a_queue_of_a_users_own_raises_as_it_likes_and_strands_nobody() {
             assert_eq!(pool.queued(), if expected.len() == 1 { 1 } else { 2 }, "{raises:?}");
             drop(busy);
             for handle in handles {
-                assert_matches!(handle.join_timeout(LONG), Ok(()) | Err(JoinError::Cancelled));
+                assert_matches!(handle.join_timeout(LONG), Ok(()) | Err(JoinError::Cancelled(_)));
             }
             assert_eq!((&log.lock().unwrap()[..], reports.load(SeqCst)), (expected, panics), "{raises:?}");
             submit("again", 0).join_timeout(LONG).unwrap();
@@ -157,7 +157,7 @@ impl Books {
         for (number, handle) in self.handles {
             match handle.join() {
                 Ok(own) => completed += usize::from(own == number),
-                Err(error) => assert_matches!(error, JoinError::Cancelled),
+                Err(error) => assert_matches!(error, JoinError::Cancelled(_)),
             }
         }
         let ran = self.ran.lock().unwrap();
@@ -259,7 +259,7 @@ fn check_cancelled(books: Books) {
     for (_, handle) in books.handles {
         match handle.join() {
             Ok(own) => completed.push(own),
-            Err(error) => assert_matches!(error, JoinError::Cancelled),
+            Err(error) => assert_matches!(error, JoinError::Cancelled(_)),
         }
     }
     let ran = books.ran.lock().unwrap();

@@ -121,7 +121,7 @@ fn a_cancelled_task_leaves_at_once_and_what_it_captured_is_dropped() {
         assert!(!is_alive());
         assert_eq!(pool.stats().delayed, 1);
         assert_eq!(other.state(), TaskState::Pending);
-        assert_matches!(handle.join(), Err(JoinError::Cancelled));
+        assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
     });
 }
 

@@ -148,7 +148,7 @@ fn shutdown_now_hands_out_what_was_due_and_then_what_was_not() {
         assert_eq!(back.len(), 4, "{back:?}");
         assert_eq!((ticks.ended(), rests.ended()), (Some(SeriesEnd::Shutdown), Some(SeriesEnd::Shutdown)));
         assert!(pool.await_termination(LONG));
-        assert_matches!(runs.unwrap().join(), Err(JoinError::Cancelled));
+        assert_matches!(runs.unwrap().join(), Err(JoinError::Cancelled(_)));
         assert!(
             !far.iter().chain([&due]).any(TaskHandle::is_finished),
             "they are pending while they are kept"
@@ -204,7 +204,7 @@ fn the_drop_cancels_what_is_not_due_and_waits_for_what_is() {
         let far = pool.schedule(AN_HOUR, || 2).unwrap();
         let series = pool.schedule_at_fixed_rate(AN_HOUR, AN_HOUR, |_| ()).unwrap();
         let ends = std::thread::spawn(move || drop(pool));
-        assert_matches!(far.join(), Err(JoinError::Cancelled));
+        assert_matches!(far.join(), Err(JoinError::Cancelled(_)));
         assert_eq!(series.join().unwrap(), SeriesEnd::Shutdown);
         assert!(!ends.is_finished(), "one of its threads is busy");
         drop(busy);
@@ -232,7 +232,7 @@ fn a_pool_that_is_dropped_while_its_owner_unwinds_does_not_wait() {
         }));
         assert!(unwound.is_err());
         assert!(!runs.is_finished(), "it was waited for");
-        assert_matches!(far.join(), Err(JoinError::Cancelled));
+        assert_matches!(far.join(), Err(JoinError::Cancelled(_)));
         end.set();
         runs.join_timeout(LONG).unwrap();
     });

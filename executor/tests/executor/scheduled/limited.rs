@@ -24,7 +24,7 @@ fn a_task_that_takes_too_long_is_cancelled_and_not_before() {
             slept
         });
         let sleeps = pool.submit_with_timeout(4 * SHORT, sleeps).unwrap();
-        assert_matches!(sleeps.join(), Err(JoinError::Cancelled));
+        assert_matches!(sleeps.join(), Err(JoinError::Cancelled(_)));
         assert!(start.elapsed() >= 4 * SHORT);
         assert!(told.recv_timeout(LONG).unwrap_or(true), "unless it had not begun");
 
@@ -124,14 +124,14 @@ fn a_task_that_its_limit_will_end_is_no_starvation() {
         let pool = Arc::new(ScheduledThreadPoolExecutor::new(1));
         let own = Arc::clone(&pool);
         let waits = pool.submit(move || own.submit_with_timeout(4 * SHORT, || 1).unwrap().join());
-        assert_matches!(waits.unwrap().join().unwrap(), Err(JoinError::Cancelled));
+        assert_matches!(waits.unwrap().join().unwrap(), Err(JoinError::Cancelled(_)));
 
         // The task runs, and itself waits for a task that only its own thread could run.
         let own = Arc::clone(&pool);
         let limited = FutureTask::new(move || own.submit(|| 1).unwrap().join().map_err(drop));
         assert_matches!(
             pool.submit_with_timeout(4 * SHORT, limited).unwrap().join(),
-            Err(JoinError::Cancelled)
+            Err(JoinError::Cancelled(_))
         );
     });
 }

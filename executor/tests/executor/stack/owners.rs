@@ -54,7 +54,7 @@ fn promises_that_are_dropped_by_the_callback_of_another_one() {
             last = handle;
         }
         drop(first);
-        assert_matches!(last.join(), Err(JoinError::Cancelled));
+        assert_matches!(last.join(), Err(JoinError::Cancelled(_)));
     });
 }
 

@@ -343,7 +343,7 @@ fn handles_of_a_pool_that_stops_are_waited_for_until_they_are_dropped() {
         let at = spot.clone();
         let waits = pool.submit(move || {
             at.arrive();
-            executor::masked(|| matches!(handle.join(), Err(JoinError::Cancelled)))
+            executor::masked(|| matches!(handle.join(), Err(JoinError::Cancelled(_))))
         });
         spot.wait_until_blocked();
         drop(pool.shutdown_now());

@@ -57,7 +57,7 @@ fn an_executor_that_discards_ends_what_waits_in_the_stripe_and_the_next_begins_a
         let striped = StripedExecutor::over(Arc::clone(&pool));
         let busy = occupy(&pool);
         let filler = pool.submit(|| ()).unwrap();
-        assert_matches!(striped.submit_in("a", || ()).unwrap().join(), Err(JoinError::Cancelled));
+        assert_matches!(striped.submit_in("a", || ()).unwrap().join(), Err(JoinError::Cancelled(_)));
         assert_eq!(striped.stats().stripes, 0);
         drop(busy);
         filler.join().unwrap();
@@ -148,7 +148,7 @@ fn what_the_executor_below_hands_out_runs_the_stripe_or_ends_it() {
             } else {
                 drop(back);
                 for handle in handles {
-                    assert_matches!(handle.join(), Err(JoinError::Cancelled));
+                    assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
                 }
             }
             assert!(striped.await_termination(LONG));

@@ -201,7 +201,7 @@ fn a_key_that_panics_refuses_its_task_and_harms_no_other() {
             let key = Hostile { value: 1, in_hash, in_eq };
             let submit = AssertUnwindSafe(|| drop(striped.execute_in(key, task.task)));
             assert!(catch_unwind(submit).is_err());
-            assert_matches!(task.handle.join(), Err(JoinError::Cancelled));
+            assert_matches!(task.handle.join(), Err(JoinError::Cancelled(_)));
             assert_eq!(striped.stats(), before);
         }
         let next = striped.submit_in(Hostile::tame(1), || 1).unwrap();

@@ -204,8 +204,8 @@ fn a_panic_or_a_cancel_in_the_middle_of_a_stripe_does_not_stop_it() {
         end.set();
         assert_eq!((first.join().unwrap(), last.join_timeout(LONG).unwrap()), (1, 5));
         assert_matches!(bad.join(), Err(JoinError::Panicked(_)));
-        assert_matches!(cancelled.join(), Err(JoinError::Cancelled));
-        assert_matches!(cancels_itself.join(), Err(JoinError::Cancelled));
+        assert_matches!(cancelled.join(), Err(JoinError::Cancelled(_)));
+        assert_matches!(cancels_itself.join(), Err(JoinError::Cancelled(_)));
         drop(task.run());
         assert_eq!(taken.join().unwrap(), 3);
     });

@@ -135,7 +135,7 @@ fn text(taken: &Taken) -> String {
         None => "None".into(),
         Some(Ok(value)) => format!("the result {value}"),
         Some(Err(TaskError::Panicked(_))) => "a panic".into(),
-        Some(Err(TaskError::Cancelled)) => "a cancelled task".into(),
+        Some(Err(TaskError::Cancelled(_))) => "a cancelled task".into(),
         Some(Err(other)) => format!("{other}"),
     }
 }

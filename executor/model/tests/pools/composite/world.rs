@@ -511,7 +511,7 @@ impl Record {
             Ok(number) => assert!(number == self.number && ran && !cancelled && self.body != Body::Panics),
             Err(JoinError::Panicked(_)) => assert!(ran && !cancelled && self.body == Body::Panics),
             // The canceller has perhaps not recorded its cancel yet.
-            Err(JoinError::Cancelled) => {
+            Err(JoinError::Cancelled(_)) => {
                 assert!(!ran || cancelled || self.canceller.get().is_some(), "{}", self.number);
             }
             Err(other) => panic!("{other}"),

@@ -103,7 +103,7 @@ fn a_task_that_is_cancelled_in_the_queue_ends_the_wait_or_was_reported_before() 
             let header = own.submit(|| ()).unwrap();
             *to.lock().unwrap() = Some(header.canceller());
             says.count_down();
-            matches!(header.join(), Err(JoinError::Cancelled | JoinError::Starved(..)))
+            matches!(header.join(), Err(JoinError::Cancelled(_) | JoinError::Starved(..)))
         });
         let page = page.unwrap();
         let waits_for_it = pools[1].submit(move || join(page)).unwrap();
@@ -122,7 +122,7 @@ fn tasks_that_are_handed_back_are_waited_for_or_were_reported_before() {
         let page = pool.submit(move || {
             let header = own.submit(|| ()).unwrap();
             says.count_down();
-            masked(|| matches!(header.join(), Err(JoinError::Cancelled | JoinError::Starved(..))))
+            masked(|| matches!(header.join(), Err(JoinError::Cancelled(_) | JoinError::Starved(..))))
         });
         queued.wait().unwrap();
         let page = page.unwrap();

@@ -126,7 +126,7 @@ impl World {
     fn end(self: Arc<Self>, helpers: Vec<Helper>) {
         for named in self.named() {
             let joined = named.known.handle.join();
-            assert!(matches!(joined, Ok(_) | Err(SharedJoinError::Cancelled)), "{joined:?}");
+            assert!(matches!(joined, Ok(_) | Err(SharedJoinError::Cancelled(_))), "{joined:?}");
         }
         for helper in helpers {
             helper.join().unwrap();
