@@ -4,7 +4,7 @@
 //! cargo run --example await_a_handle
 //! ```
 //!
-//! The book's chapter: The handle.
+//! The book explains this example in the chapter "The handle".
 
 use executor::{TaskError, ThreadPoolExecutor, prelude::*};
 use std::future::Future;

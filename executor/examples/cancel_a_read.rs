@@ -4,7 +4,7 @@
 //! cargo run --example cancel_a_read
 //! ```
 //!
-//! The book's chapter: Time limits.
+//! The book explains this example in the chapter "Time limits".
 
 use executor::{
     CancelToken, CancellableTask, Cancelled, CancellingExecutor, JoinError, ThreadPoolExecutor, prelude::*,

@@ -4,14 +4,14 @@
 //! cargo run --example carry_a_token
 //! ```
 //!
-//! The book's chapter: Deadlines, reasons, links.
+//! The book explains this example in the chapter "Deadlines, reasons, links".
 
 use executor::{CancelToken, Latch, TaskState, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::thread;
 
 // ANCHOR: threads
-/// A task with two helper threads. Both ask for the current token.
+/// A task with two helper threads. Both threads ask for the current token.
 fn with_helpers() -> [String; 2] {
     let token = CancelToken::current();
     let check = || {

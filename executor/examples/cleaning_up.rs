@@ -4,7 +4,7 @@
 //! cargo run --example cleaning_up
 //! ```
 //!
-//! The book's chapter: Cancellation policies.
+//! The book explains this example in the chapter "Cancellation policies".
 
 use executor::channel::{Receiver, ReceiverExt, Sender, SenderExt, bounded};
 use executor::{CancelToken, Cancelled, masked};

@@ -1,10 +1,10 @@
-//! Four images of a page; the first takes longest. They are drawn in the order of the page, and as they come.
+//! Draws four images of a page twice: in the order of the page, and in the order in which they arrive.
 //!
 //! ```sh
 //! cargo run --example completion_order
 //! ```
 //!
-//! The book's chapter: Results as they come.
+//! The book explains this example in the chapter "Results as they come".
 
 use executor::{ExecutorCompletionService, TaskHandle, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: images
-/// The images in the order of the page, and how long each takes, in units of 0.3 seconds.
+/// The images in the order of the page, each with the time that it takes, in units of 0.3 seconds.
 const IMAGES: [(&str, u32); 4] = [("banner", 4), ("photo", 3), ("logo", 1), ("map", 2)];
 // ANCHOR_END: images
 

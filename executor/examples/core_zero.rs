@@ -1,12 +1,13 @@
-//! A pool of core size zero. The natural reading ("no threads unless the queue is full") would never run
-//! anything; early versions of `java.util.concurrent` did just that. Here such a pool has one thread while
-//! there is work, and more only when the queue is full. That surprises users who expected ten.
+//! A pool of core size zero. By the natural reading of "no threads unless the queue is full", such a pool
+//! would never run a task; early versions of `java.util.concurrent` had this fault. Here a pool of core size
+//! zero has one thread while there is work, and more threads only when the queue is full. The single thread
+//! surprises users who set the maximum to ten threads and expected ten.
 //!
 //! ```sh
 //! cargo run --example core_zero
 //! ```
 //!
-//! The book's chapter: Threads and queue.
+//! The book explains this example in the chapter "Threads and queue".
 
 use executor::{FifoQueue, Latch, ThreadPoolBuilder, ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;

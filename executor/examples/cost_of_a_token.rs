@@ -1,23 +1,23 @@
-//! Measures what tokens cost on this machine. It takes a second or two. Run it optimised, on a machine that
-//! does nothing else.
+//! Measures what tokens cost on this machine. The measurement takes a second or two. Run the example
+//! optimised, on a machine that does nothing else.
 //!
 //! ```sh
 //! cargo run --release --example cost_of_a_token
 //! ```
 //!
-//! The book's chapter: Deadlines, reasons, links.
+//! The book explains this example in the chapter "Deadlines, reasons, links".
 
 use executor::CancelToken;
 use std::hint::black_box;
 use std::iter;
 use std::time::{Duration, Instant};
 
-/// How often each operation runs in a round.
+/// The number of times that each operation runs in a round.
 const TIMES: u32 = 20_000;
-/// The number of rounds. The result is their median.
+/// The number of rounds. The result is the median of the rounds.
 const ROUNDS: usize = 15;
 
-/// Prints how many nanoseconds `work` takes.
+/// Prints the number of nanoseconds that `work` takes.
 fn row(what: &str, mut work: impl FnMut()) {
     let round = || {
         let began = Instant::now();

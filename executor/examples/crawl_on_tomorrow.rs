@@ -4,7 +4,7 @@
 //! cargo run --example crawl_on_tomorrow
 //! ```
 //!
-//! The book's chapter: What was running.
+//! The book explains this example in the chapter "What was running".
 
 use executor::{CancelToken, Cancelled, Latch, ThreadPoolExecutor, TrackingExecutor, prelude::*};
 use std::error::Error;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 // ANCHOR: day
-/// Fetches these pages, and stops while `/news` is being fetched. Returns the pages that are left.
+/// Fetches the given pages, and stops while `/news` is being fetched. Returns the pages that are left.
 fn day(pages: &[&'static str]) -> Result<Vec<&'static str>, Box<dyn Error>> {
     let crawler = TrackingExecutor::owning(ThreadPoolExecutor::fixed(1)).with_tags();
     let evening = Arc::new(Latch::new(1));

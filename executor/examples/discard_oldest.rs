@@ -1,11 +1,12 @@
-//! "Discard oldest" throws away the task at the head of the queue. In a queue ordered by time this is the
-//! oldest task. In a queue ordered by priority it is the most important task.
+//! "Discard oldest" throws away the task at the head of the queue. In a queue ordered by time, the task at
+//! the head is the oldest task. In a queue ordered by priority, the task at the head is the most important
+//! task.
 //!
 //! ```sh
 //! cargo run --example discard_oldest
 //! ```
 //!
-//! The book's chapter: When there is no room.
+//! The book explains this example in the chapter "When there is no room".
 
 use executor::{
     DiscardOldest, FifoQueue, FutureTask, Latch, PriorityQueue, ThreadPoolExecutor, WorkQueue, prelude::*,

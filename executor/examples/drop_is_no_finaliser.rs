@@ -1,11 +1,11 @@
-//! A finaliser runs at an unknown time, or never. `Drop` runs at a place that the source code shows. It does
-//! not run at all only if the program asks for that, or if two values own each other.
+//! A finaliser runs at an unknown time, or never. `Drop` runs at a place that the source code shows. `Drop`
+//! does not run at all only if the program asks for that, or if two values own each other.
 //!
 //! ```sh
 //! cargo run --example drop_is_no_finaliser
 //! ```
 //!
-//! The book's chapter: How a process ends.
+//! The book explains this example in the chapter "How a process ends".
 
 use std::cell::RefCell;
 use std::panic::catch_unwind;

@@ -4,7 +4,7 @@
 //! cargo run --example earlier_deadline
 //! ```
 //!
-//! The book's chapter: Deadlines, reasons, links.
+//! The book explains this example in the chapter "Deadlines, reasons, links".
 
 use executor::{CancelReason, CancelToken, Latch};
 use std::time::Duration;

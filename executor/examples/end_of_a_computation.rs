@@ -3,14 +3,14 @@
 //! ```sh
 //! cargo run --example end_of_a_computation -- cancel
 //! ```
-//! The other argument: `main_returns`. The book's chapter: Divide and conquer.
+//! The other argument is `main_returns`. The book's chapter "Divide and conquer" explains the example.
 
 use executor::fork_join::{ForkJoinPool, join};
 use executor::{CancelToken, Latch, prelude::*};
 use std::{error::Error, sync::Arc, time::Duration};
 
 // ANCHOR: leaves
-/// The number of leaves of a tree with this many levels; `None` if the count was cancelled.
+/// Returns the number of leaves of a tree with this many levels, or `None` if the count was cancelled.
 fn leaves(levels: u32, begun: &Latch) -> Option<u64> {
     if levels == 0 {
         return Some(1);

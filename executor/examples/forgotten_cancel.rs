@@ -1,10 +1,10 @@
-//! A time limit without a cancel: the waiter gives up, and the work goes on.
+//! A time limit without a cancel: the waiter stops waiting, but the work continues.
 //!
 //! ```sh
 //! cargo run --example forgotten_cancel
 //! ```
 //!
-//! The book's chapter: Time limits.
+//! The book explains this example in the chapter "Time limits".
 
 use executor::{CancelToken, JoinError, TaskState, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Draws `pages` pages with two threads. Each page asks for an advertisement that does not come.
+/// Draws `pages` pages with two threads. Each page asks for an advertisement that never comes.
 fn draw(pages: usize, cancel: bool) -> Result<(), Box<dyn Error>> {
     let pool = ThreadPoolExecutor::fixed(2);
     let mut begun = 0;

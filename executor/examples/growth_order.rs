@@ -1,11 +1,11 @@
-//! Core, queue, maximum, saturation: the order in which a pool finds room for a task, and the end of its
+//! The order in which a pool finds room for a task (core, queue, maximum, saturation), and the end of its
 //! surplus threads.
 //!
 //! ```sh
 //! cargo run --example growth_order
 //! ```
 //!
-//! The book's chapter: Threads and queue.
+//! The book explains this example in the chapter "Threads and queue".
 
 use executor::{FifoQueue, Latch, PoolConfigError, ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;

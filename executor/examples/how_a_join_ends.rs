@@ -4,7 +4,7 @@
 //! cargo run --example how_a_join_ends
 //! ```
 //!
-//! The book's chapter: The handle.
+//! The book explains this example in the chapter "The handle".
 
 use executor::{CancelToken, JoinError, TaskHandle, ThreadPoolExecutor, prelude::*};
 use std::time::Duration;

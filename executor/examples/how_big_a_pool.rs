@@ -1,20 +1,20 @@
-//! How many threads are needed for chains of tasks, each of which waits for the next.
+//! The number of threads that are needed for chains of tasks; each task waits for the next task.
 //!
 //! ```sh
 //! cargo run --example how_big_a_pool
 //! ```
 //!
-//! The book's chapter: Tasks that wait for tasks.
+//! The book explains this example in the chapter "Tasks that wait for tasks".
 
 use executor::{CallerRuns, HandOffQueue, ThreadPoolExecutor, prelude::*};
 use std::iter::repeat_n;
 use std::sync::{Arc, Barrier};
 
 // ANCHOR: chain
-/// The pool of each level, and the barrier where the tasks of that level wait for each other.
+/// The pool of each level, and the barrier at which the tasks of that level wait for each other.
 type Levels = Arc<Vec<(Arc<ThreadPoolExecutor>, Barrier)>>;
 
-/// A task of one level, which waits for a task of the next level. On the last level it waits for no task.
+/// A task of one level, which waits for a task of the next level. A task of the last level waits for none.
 fn task(levels: &Levels, level: usize) -> bool {
     if level + 1 == levels.len() {
         return true;
@@ -26,8 +26,8 @@ fn task(levels: &Levels, level: usize) -> bool {
 }
 // ANCHOR_END: chain
 
-/// Runs `chains` chains at once, on one pool for each level. With `in_step`, each chain waits for the others
-/// on each level.
+/// Runs `chains` chains at once, on one pool for each level. If `in_step` is true, each chain waits for the
+/// others on each level.
 fn run(pools: &[Arc<ThreadPoolExecutor>], chains: usize, in_step: bool) -> &'static str {
     let meet = if in_step { chains } else { 1 };
     let levels: Levels = Arc::new(pools.iter().map(|pool| (Arc::clone(pool), Barrier::new(meet))).collect());

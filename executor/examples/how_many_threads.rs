@@ -1,13 +1,13 @@
-//! How much work four kinds of tasks get done with more and more threads, what the formula advises for each,
-//! and how a measurement under overload misleads the formula. It takes some twenty seconds. Run it on a
-//! machine that does nothing else.
+//! Measures how much work four kinds of tasks get done with more and more threads, and what the formula
+//! advises for each kind. It also shows how a measurement under overload makes the formula give wrong
+//! advice. The example takes some twenty seconds. Run the example on a machine that does nothing else.
 //!
 //! ```sh
 //! cargo run --release --example how_many_threads
 //! cargo run --release --example how_many_threads -- 32   # only the advice, measured with 32 threads
 //! ```
 //!
-//! The book's chapter: How many threads?
+//! The book explains this example in the chapter "How many threads?".
 
 use cpu_time::ThreadTime;
 use executor::{ThreadPoolExecutor, WaitCompute, prelude::*};
@@ -71,7 +71,7 @@ fn row(
 }
 
 // ANCHOR: measure
-/// Runs the task again and again on a pool of `threads` threads. Returns the number of tasks a second, and
+/// Runs the task again and again on a pool of `threads` threads. Returns the number of tasks per second, and
 /// the pool's measurements.
 fn run(
     threads: usize,
@@ -93,8 +93,8 @@ fn advice(measured: &WaitCompute) -> String {
 }
 // ANCHOR_END: measure
 
-// All callers run the same machine code. Otherwise the work could be quicker in a task than in its
-// measurement.
+// All callers run the same machine code. Otherwise the work could run faster in a task than in the
+// measurement of the work.
 #[inline(never)]
 fn compute(steps: u32) {
     for step in 0..steps {
@@ -102,9 +102,9 @@ fn compute(steps: u32) {
     }
 }
 
-/// The number of steps in a millisecond of processor time. This is the fastest of many attempts. A core that
-/// was idle is slow for some tenths of a second. A core that shares parts with another core is slow while the
-/// other core is busy.
+/// The number of steps in a millisecond of processor time. The measurement is repeated many times, and the
+/// fastest result is returned. A core that was idle is slow for some tenths of a second, and a core that
+/// shares parts with another core is slow while the other core is busy.
 fn steps_per_ms() -> u32 {
     const STEPS: u32 = 10_000_000;
     let attempt = |_| {

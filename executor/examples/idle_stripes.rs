@@ -1,10 +1,10 @@
-//! A million stripes, one after the other: how many exist at a time, and how many are left.
+//! A million stripes, one after the other: shows how many exist at a time, and how many are left at the end.
 //!
 //! ```sh
 //! cargo run --release --example idle_stripes
 //! ```
 //!
-//! The book's chapter: Order without a lock.
+//! The book explains this example in the chapter "Order without a lock".
 
 use executor::{BoundedExecutor, RejectedExecution, StripedExecutor, ThreadPoolExecutor, prelude::*};
 

@@ -5,7 +5,7 @@
 //! cargo run --example ignored_request -- pass_on
 //! ```
 //!
-//! The book's chapter: Cancellation policies.
+//! The book explains this example in the chapter "Cancellation policies".
 
 use executor::{CancelToken, Cancelled, ThreadPoolExecutor, prelude::*};
 use std::error::Error;

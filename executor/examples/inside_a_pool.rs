@@ -4,7 +4,7 @@
 //! cargo run --example inside_a_pool
 //! ```
 //!
-//! The book's chapter: Threads, factories and hooks.
+//! The book explains this example in the chapter "Threads, factories and hooks".
 
 use executor::panics::PanicReport;
 use executor::{Latch, NamedThreads, Task, ThreadPoolExecutor, Timing, prelude::*};

@@ -5,7 +5,7 @@
 //! cargo run --example keep_a_promise
 //! ```
 //!
-//! The book's chapter: Results by hand, and for many.
+//! The book explains this example in the chapter "Results by hand, and for many".
 
 use executor::Promise;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! cargo run --example last_words; echo "status $?"
 //! ```
 //!
-//! The book's chapter: How a process ends.
+//! The book explains this example in the chapter "How a process ends".
 
 use executor::shutdown_hooks::ShutdownHooks;
 use executor::{CancelToken, ThreadPoolExecutor, prelude::*};

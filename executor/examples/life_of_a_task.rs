@@ -4,7 +4,7 @@
 //! cargo run --example life_of_a_task
 //! ```
 //!
-//! The book's chapter: The life of a task.
+//! The book explains this example in the chapter "The life of a task".
 
 use executor::{Canceller, FutureTask, Outcome, ThreadPoolExecutor, prelude::*};
 use std::sync::mpsc;

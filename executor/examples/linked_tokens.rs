@@ -1,11 +1,12 @@
-//! Work for a request on the thread of a pool: both must be able to cancel it.
+//! Work for a request runs on a thread of a pool, and both the request and the pool must be able to cancel
+//! it.
 //!
 //! ```sh
 //! cargo run --example linked_tokens -- request
 //! cargo run --example linked_tokens -- both
 //! ```
 //!
-//! The book's chapter: Deadlines, reasons, links.
+//! The book explains this example in the chapter "Deadlines, reasons, links".
 
 use executor::{CancelToken, Cancelled, TaskHandle, TaskState, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
@@ -19,7 +20,7 @@ fn for_the_request(pool: &ThreadPoolExecutor, request: CancelToken) -> Result<Ha
     Ok(pool.submit(move || request.attach(wait_for_an_answer))?)
 }
 
-/// Waits under a token that hangs below two tokens: the request's and the task's own.
+/// Waits under a token that hangs below two tokens: the request's token and the task's own token.
 fn for_both(pool: &ThreadPoolExecutor, request: CancelToken) -> Result<Handle, Box<dyn Error>> {
     let both = move || CancelToken::linked([&request, &CancelToken::current()]);
     Ok(pool.submit(move || both().attach(wait_for_an_answer))?)

@@ -1,10 +1,10 @@
-//! Two loops whose iterations become tasks. In one loop that is right, in the other it is wrong.
+//! Two loops whose iterations become tasks. For one loop that is right, for the other loop it is wrong.
 //!
 //! ```sh
 //! cargo run --example loops
 //! ```
 //!
-//! The book's chapter: Loops and recursion.
+//! The book explains this example in the chapter "Loops and recursion".
 
 use executor::{ManualExecutor, TaskHandle, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
@@ -30,7 +30,7 @@ fn parallel(pool: &ThreadPoolExecutor) -> Result<Vec<u64>, Box<dyn Error>> {
 // ANCHOR_END: independent
 
 // ANCHOR: carried
-/// The balance after each payment. Each iteration needs the balance of the one before it.
+/// The balance after each payment. Each iteration needs the balance that the previous iteration computed.
 fn balances(order: impl Fn(usize) -> usize) -> Result<Vec<u64>, Box<dyn Error>> {
     let (executor, account) = (ManualExecutor::new(), Arc::new(Mutex::new((0, vec![0; 4]))));
     let tasks = prices().into_iter().enumerate().map(|(number, price)| {

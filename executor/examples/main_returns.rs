@@ -1,11 +1,11 @@
-//! `main` returns while other threads are in the middle of their work. They end with the process, without any
-//! clean-up. Only a thread that was joined has finished.
+//! `main` returns while other threads are in the middle of their work. The other threads end with the
+//! process, without any clean-up. Only a thread that was joined has finished.
 //!
 //! ```sh
 //! cargo run --example main_returns
 //! ```
 //!
-//! The book's chapter: How a process ends.
+//! The book explains this example in the chapter "How a process ends".
 
 use std::sync::mpsc::{self, Sender};
 use std::thread;

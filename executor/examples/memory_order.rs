@@ -1,13 +1,14 @@
-//! Each of two threads raises its own flag and then looks at the flag of the other thread. Can both find the
-//! other flag down?
+//! Each of two threads raises its own flag and then looks at the flag of the other thread. The question is
+//! whether both threads can find the other flag down.
 //!
-//! No order of the four steps allows that. A processor does, unless the program uses a stronger memory order.
+//! No order of the four steps allows this result. A real processor produces it, unless the program uses a
+//! stronger memory order.
 //!
 //! ```sh
 //! cargo run --release --example memory_order
 //! ```
 //!
-//! The book's chapter: Who sees what.
+//! The book explains this example in the chapter "Who sees what".
 
 use std::env;
 use std::hint::spin_loop;
@@ -24,7 +25,7 @@ fn main() {
     }
 }
 
-/// The number of rounds in which neither thread saw the other's flag.
+/// Returns the number of rounds in which neither thread saw the other's flag.
 fn both_saw_nothing(rounds: usize, order: Ordering) -> usize {
     // ANCHOR: rounds
     let (left, right) = (Apart(AtomicBool::new(false)), Apart(AtomicBool::new(false)));
@@ -63,7 +64,8 @@ fn both_saw_nothing(rounds: usize, order: Ordering) -> usize {
 #[repr(align(128))]
 struct Apart(AtomicBool);
 
-/// A place where two threads wait for each other. They do not sleep, so that both go on at the same moment.
+/// A place where two threads wait for each other. The threads do not sleep, so that both continue at the
+/// same moment.
 #[derive(Default)]
 struct Meeting {
     came: AtomicUsize,
@@ -71,7 +73,8 @@ struct Meeting {
 
 impl Meeting {
     fn wait(&self) {
-        // After the meeting a thread sees what the other one did before it (`AcqRel` here, `Acquire` below).
+        // After the meeting, each thread sees what the other thread did before it (`AcqRel` here, `Acquire`
+        // below).
         let together = self.came.fetch_add(1, AcqRel) / 2 * 2 + 2;
         let mut looks = 0_u32;
         while self.came.load(Acquire) < together {

@@ -1,11 +1,11 @@
-//! The effect of panicking tasks on two pools: on the pool that most people write first, and on a pool that
+//! Shows the effect of panicking tasks on two pools: the pool that most people write first, and a pool that
 //! catches the panics.
 //!
 //! ```sh
 //! cargo run --example minimal_pool_dies
 //! ```
 //!
-//! The book's chapter: A first pool.
+//! The book explains this example in the chapter "A first pool".
 
 use executor::{MinimalPool, RejectedExecution, ThreadPoolExecutor, prelude::*};
 use std::sync::mpsc::{self, Receiver};

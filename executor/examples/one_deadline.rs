@@ -1,20 +1,20 @@
-//! A limit for each call, and one limit for all of them.
+//! Compares a limit for each call with one limit for all calls.
 //!
 //! ```sh
 //! cargo run --example one_deadline -- each
 //! cargo run --example one_deadline -- all
 //! ```
 //!
-//! The book's chapter: Deadlines, reasons, links.
+//! The book explains this example in the chapter "Deadlines, reasons, links".
 
 use executor::{CancelToken, Latch};
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 
-/// How long a page may take.
+/// The time that a page may take.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// A page asks three other servers for these data. Only the price comes.
+/// A page asks three other servers for data. Only the price arrives.
 fn answers() -> [(&'static str, Latch); 3] {
     [("the price", Latch::new(0)), ("the stock", Latch::new(1)), ("the reviews", Latch::new(1))]
 }

@@ -4,7 +4,7 @@
 //! cargo run --example order_of_a_cancel
 //! ```
 //!
-//! The book's chapter: Deadlines, reasons, links.
+//! The book explains this example in the chapter "Deadlines, reasons, links".
 
 use executor::{CancelToken, Latch};
 use std::sync::Arc;

@@ -1,10 +1,10 @@
-//! A page asks for the price twice. The replies may come in either order, and a test chooses the order.
+//! A page asks for the price twice. The two replies can come in either order, and a test chooses the order.
 //!
 //! ```sh
 //! cargo run --example order_of_replies
 //! ```
 //!
-//! The book's chapter: Bounding a pool.
+//! The book explains this example in the chapter "Bounding a pool".
 
 use executor::{Executor, ManualExecutor, SerialExecutor, prelude::*};
 use std::sync::{Arc, Mutex};

@@ -4,7 +4,7 @@
 //! cargo run --example out_of_reach
 //! ```
 //!
-//! The book's chapter: Blocking that nobody can interrupt.
+//! The book explains this example in the chapter "Blocking that nobody can interrupt".
 
 use executor::{DropPolicy, ThreadPoolExecutor, prelude::*};
 use std::error::Error;

@@ -1,11 +1,11 @@
 //! A user's own thread factory: several pools share a budget of threads. A pool that gets fewer threads than
-//! it wants works with those; a pool that gets no thread returns an error to its submitter.
+//! it wants works with those threads; a pool that gets no thread returns an error to its submitter.
 //!
 //! ```sh
 //! cargo run --example own_factory
 //! ```
 //!
-//! The book's chapter: Threads, factories and hooks.
+//! The book explains this example in the chapter "Threads, factories and hooks".
 
 use executor::{Latch, Semaphore, ThreadFactory, ThreadPoolExecutor, Worker, prelude::*};
 use std::sync::Arc;

@@ -5,7 +5,7 @@
 //! cargo run --example own_policy
 //! ```
 //!
-//! The book's chapter: When there is no room.
+//! The book explains this example in the chapter "When there is no room".
 
 use executor::{
     FifoQueue, Latch, RefusingPool, RejectedExecution, RejectionHandler, ThreadPoolExecutor, prelude::*,

@@ -4,7 +4,7 @@
 //! cargo run --example pool_of_two
 //! ```
 //!
-//! The book's chapter: The pooled server.
+//! The book explains this example in the chapter "The pooled server".
 
 use executor::{Latch, ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;

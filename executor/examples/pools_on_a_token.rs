@@ -1,10 +1,10 @@
-//! Two pools are stopped when the token that both were given is cancelled.
+//! Two pools share a token; when the token is cancelled, both pools are stopped.
 //!
 //! ```sh
 //! cargo run --example pools_on_a_token
 //! ```
 //!
-//! The book's chapter: Deadlines, reasons, links.
+//! The book explains this example in the chapter "Deadlines, reasons, links".
 
 use executor::{CancelToken, Cancelled, TaskState, ThreadPoolExecutor, prelude::*};
 use std::error::Error;

@@ -1,11 +1,11 @@
-//! Work that checks no token runs in a process of its own. The process is killed when its result is no longer
-//! needed.
+//! Work that checks no token runs in a process of its own. The process is killed when the result of the work
+//! is no longer needed.
 //!
 //! ```sh
 //! cargo run --features task-execution/processes --example process_of_its_own
 //! ```
 //!
-//! The book's chapter: Blocking that nobody can interrupt.
+//! The book explains this example in the chapter "Blocking that nobody can interrupt".
 
 use executor::{CancelToken, CancellableChild, ThreadPoolExecutor, prelude::*};
 use std::env;
@@ -16,7 +16,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Stands for a function of a library that does not return.
+/// Stands for a library function that does not return.
 fn work() {
     println!("half of the result");
     thread::sleep(Duration::from_hours(1));
@@ -24,7 +24,7 @@ fn work() {
 }
 
 // ANCHOR: process
-/// Runs `work` in a process of its own, passes on what it prints, and waits for its end.
+/// Runs `work` in a process of its own, passes on its output, and waits for the end of the process.
 fn in_a_process(wanted: &CancelToken, printed: &Sender<String>) -> io::Result<ExitStatus> {
     let mut child = Command::new(env::current_exe()?).arg("work").stdout(Stdio::piped()).spawn()?;
     let output = child.stdout.take();

@@ -4,7 +4,7 @@
 //! cargo run --example queue_order
 //! ```
 //!
-//! The book's chapter: Threads and queue.
+//! The book explains this example in the chapter "Threads and queue".
 
 use executor::{
     FifoQueue, FutureTask, HandOffQueue, Latch, LifoQueue, PriorityQueue, ThreadPoolExecutor, WorkQueue,

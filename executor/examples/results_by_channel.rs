@@ -1,10 +1,10 @@
-//! A home-made completion service on a channel, and the task whose end it never learns.
+//! A home-made completion service on a channel never learns that one of its tasks has ended.
 //!
 //! ```sh
 //! cargo run --example results_by_channel
 //! ```
 //!
-//! The book's chapter: Results as they come.
+//! The book explains this example in the chapter "Results as they come".
 
 use executor::{ExecutorCompletionService, JoinError, ThreadPoolExecutor, prelude::*};
 use std::error::Error;

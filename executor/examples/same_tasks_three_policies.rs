@@ -4,7 +4,7 @@
 //! cargo run --example same_tasks_three_policies
 //! ```
 //!
-//! The book's chapter: Tasks and executors.
+//! The book explains this example in the chapter "Tasks and executors".
 
 use executor::{DirectExecutor, Executor, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*};
 use std::collections::HashSet;

@@ -1,11 +1,11 @@
-//! One thread, room for one task, and five tasks at once: the example shows what each saturation policy does
-//! with them.
+//! One thread and room for one task get five tasks at once; the example shows what each saturation policy
+//! does with the tasks.
 //!
 //! ```sh
 //! cargo run --example saturation
 //! ```
 //!
-//! The book's chapter: When there is no room.
+//! The book explains this example in the chapter "When there is no room".
 
 use executor::{
     Abort, Block, CallerRuns, Discard, DiscardOldest, FifoQueue, JoinError, Latch, RejectionHandler,
@@ -25,7 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Submits five tasks. The first task holds the worker until just before task number `until` is submitted.
+/// Submits five tasks. The first task occupies the worker until just before task number `until` is
+/// submitted.
 fn five_tasks(policy: impl RejectionHandler + 'static, until: u32) -> Result<String, Box<dyn Error>> {
     // ANCHOR: pool
     let pool = ThreadPoolExecutor::builder()

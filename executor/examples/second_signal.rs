@@ -1,10 +1,11 @@
-//! A process is told to end, and its first hook does not come to an end. Then it is told again.
+//! A process is asked to end, and its first hook does not come to an end. Then the process is asked to end a
+//! second time.
 //!
 //! ```sh
 //! cargo run --example second_signal
 //! ```
 //!
-//! The book's chapter: How a process ends.
+//! The book explains this example in the chapter "How a process ends".
 
 use executor::shutdown_hooks::ShutdownHooks;
 use signal_hook::{consts::SIGINT, low_level::raise};

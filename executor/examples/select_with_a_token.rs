@@ -4,7 +4,7 @@
 //! cargo run --example select_with_a_token
 //! ```
 //!
-//! The book's chapter: A flag is not enough.
+//! The book explains this example in the chapter "A flag is not enough".
 
 use crossbeam_channel::{after, select};
 use executor::channel::{Receiver, SenderExt, bounded};
@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 // ANCHOR: select
-/// Adds up numbers. It waits for three events at once.
+/// Adds up numbers. The loop waits for three events at once.
 fn add_up(numbers: &Receiver<u32>) {
     let stop = CancelToken::current().channel();
     let patience = after(Duration::from_mins(1));

@@ -1,11 +1,11 @@
-//! A task that uses a socket: first as a closure, then as a type that knows how to end its read.
+//! A task that uses a socket: first as a closure, then as a type that can end its own read.
 //!
 //! ```sh
 //! cargo run --example socket_using_task -- closure
 //! cargo run --example socket_using_task -- task
 //! ```
 //!
-//! The book's chapter: Blocking that nobody can interrupt.
+//! The book explains this example in the chapter "Blocking that nobody can interrupt".
 
 use executor::{CancelToken, CancellableTask, Cancelled, CancellingExecutor, ThreadPoolExecutor, prelude::*};
 use std::io::{self, Read, Write};

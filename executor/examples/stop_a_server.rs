@@ -1,10 +1,11 @@
-//! When a pool is stopped, its threads come back from blocking calls: one from `accept`, and one from `read`.
+//! When a pool is stopped, its threads return from blocking calls: one thread from `accept`, and one from
+//! `read`.
 //!
 //! ```sh
 //! cargo run --example stop_a_server
 //! ```
 //!
-//! The book's chapter: Blocking that nobody can interrupt.
+//! The book explains this example in the chapter "Blocking that nobody can interrupt".
 
 use executor::{CancelToken, CancellableListener, CancellableStream, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 // ANCHOR: read
-/// Greets a client, and reads until the client has nothing more to say.
+/// Greets a client, and reads until the client closes the connection.
 fn serve(connection: TcpStream) -> io::Result<usize> {
     let mut connection = CancellableStream::new(connection, &CancelToken::current());
     connection.write_all(b"hello")?;

@@ -1,11 +1,11 @@
 //! A hook that stops its own pool, in two ways. A hook that has an `Arc` of the pool keeps the pool alive. A
-//! hook that has a `Stopper` does not.
+//! hook that has a `Stopper` does not keep the pool alive.
 //!
 //! ```sh
 //! cargo run --example stop_from_inside
 //! ```
 //!
-//! The book's chapter: Deadlines, reasons, links.
+//! The book explains this example in the chapter "Deadlines, reasons, links".
 
 use executor::{Hooks, Outcome, Stopper, TaskInfo, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
@@ -24,8 +24,8 @@ impl<P: Send + Sync> Hooks for Fuse<P> {
 }
 // ANCHOR_END: fuse
 
-/// Drops this `Arc` of the pool, and returns whether the pool still exists. It does if the pool's hook has
-/// an `Arc` of it, too.
+/// Drops this `Arc` of the pool, and returns whether the pool still exists. The pool still exists if its
+/// hook has an `Arc` of the pool, too.
 fn lives_on(pool: Arc<ThreadPoolExecutor>) -> bool {
     let pool_is_there = Arc::downgrade(&pool);
     drop(pool);

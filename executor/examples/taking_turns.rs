@@ -4,7 +4,7 @@
 //! cargo run --example taking_turns
 //! ```
 //!
-//! The book's chapter: Order without a lock.
+//! The book explains this example in the chapter "Order without a lock".
 
 use executor::{ManualExecutor, RejectedExecution, StripedExecutor};
 use std::sync::{Arc, Mutex};

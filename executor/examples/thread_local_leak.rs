@@ -1,12 +1,12 @@
-//! If a task leaves a value in a thread-local, the next task on the same worker finds it. With a thread for
-//! each task that cannot happen. With a pool, at best the memory is lost; at worst one user's data reach
-//! another user.
+//! If a task leaves a value in a thread-local, the next task on the same worker finds the value. If each
+//! task has a thread of its own, no task can find another task's value. In a pool, at best the memory is
+//! lost; at worst another user gets one user's data.
 //!
 //! ```sh
 //! cargo run --example thread_local_leak
 //! ```
 //!
-//! The book's chapter: Threads, factories and hooks.
+//! The book explains this example in the chapter "Threads, factories and hooks".
 
 use executor::{Hooks, Outcome, TaskInfo, ThreadPoolExecutor, prelude::*};
 use std::cell::RefCell;
@@ -25,7 +25,7 @@ fn handle_request(login: Option<&'static str>) -> String {
 // ANCHOR_END: leak
 
 // ANCHOR: clean_up
-/// Cleans up after each task, whether it returned or panicked.
+/// Cleans up after each task, whether the task returned or panicked.
 struct ForgetUser;
 
 impl Hooks for ForgetUser {

@@ -1,11 +1,11 @@
-//! Three ways to get the results that are there in time: of one task, of all tasks, and of the first of many
+//! Three ways to get the results that arrive in time: of one task, of all tasks, and of the first of many
 //! tasks.
 //!
 //! ```sh
 //! cargo run --example time_limits
 //! ```
 //!
-//! The book's chapter: Time limits.
+//! The book explains this example in the chapter "Time limits".
 
 use executor::{FutureTask, JoinError, ThreadPoolExecutor, prelude::*};
 use std::error::Error;
@@ -15,7 +15,7 @@ const BUDGET: Duration = Duration::from_millis(300);
 const QUICK: Duration = Duration::from_millis(1);
 const SLOW: Duration = Duration::from_hours(1);
 
-/// Another party's server, which answers after a while.
+/// A server of another company, which answers after a while.
 fn ask<T: Send + 'static>(answer: T, after: Duration) -> FutureTask<T> {
     FutureTask::cancellable(move |token| token.sleep(after).map(|()| answer))
 }
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn advertisement(pool: &ThreadPoolExecutor, delay: Duration) -> Result<&'static str, Box<dyn Error>> {
     let end = Instant::now() + BUDGET;
     let advertisement = pool.submit(ask("buy this", delay))?;
-    // Here the program draws the page itself. This takes a part of the budget.
+    // The program draws the page itself at this point, which takes a part of the budget.
     match advertisement.join_timeout(end.saturating_duration_since(Instant::now())) {
         Ok(text) => Ok(text),
         Err(JoinError::TimedOut(late)) => {

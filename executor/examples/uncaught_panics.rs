@@ -1,11 +1,11 @@
-//! An uncaught panic ends its thread. The thread that joins it gets the panic, and the process goes on,
-//! unless the panicking thread was the thread of `main`.
+//! An uncaught panic ends its thread. The thread that joins the panicked thread gets the panic, and the
+//! process continues, unless the thread of `main` panicked.
 //!
 //! ```sh
 //! cargo run --example uncaught_panics; echo "status $?"
 //! ```
 //!
-//! The book's chapter: How a process ends.
+//! The book explains this example in the chapter "How a process ends".
 
 use executor::panics::{self, PanicReport};
 use executor::{ThreadPoolExecutor, prelude::*};
@@ -13,7 +13,7 @@ use std::sync::{Arc, mpsc};
 use std::{panic, thread};
 
 fn main() {
-    // Replaces Rust's message on standard error.
+    // Replaces the message that Rust prints on standard error.
     panic::set_hook(Box::new(|_| {
         println!("  hook: a panic on the thread {}", thread::current().name().unwrap_or("without a name"));
     }));

@@ -1,18 +1,18 @@
-//! Two tasks of different lengths: how much faster is it to run them at the same time than one after the
-//! other?
+//! Shows how much faster two tasks of different lengths end when they run at the same time instead of one
+//! after the other.
 //!
 //! ```sh
 //! cargo run --example unequal_tasks
 //! ```
 //!
-//! The book's chapter: Tasks of different kinds.
+//! The book explains this example in the chapter "Tasks of different kinds".
 
 use executor::{ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Work of this many units. It waits, as for a network, so the cores of this machine make no difference.
+/// Waits for this many units, as for a network, so the number of cores makes no difference.
 fn work(units: u32) {
     thread::sleep(Duration::from_millis(40) * units);
 }

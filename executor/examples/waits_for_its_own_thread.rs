@@ -5,7 +5,7 @@
 //! cargo run --example waits_for_its_own_thread
 //! ```
 //!
-//! The book's chapter: The handle.
+//! The book explains this example in the chapter "The handle".
 
 use executor::{NamedThreads, ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;

@@ -5,7 +5,7 @@
 //! cargo run --example what_exit_skips -- exit
 //! ```
 //!
-//! The book's chapter: How a process ends.
+//! The book explains this example in the chapter "How a process ends".
 
 use std::io::{BufWriter, Write, stdout};
 use std::{env, process};

@@ -1,12 +1,13 @@
-//! What the parts of a thread pool cost on this machine: memory for a job, a lock that two threads want, the
-//! wake-up of a thread, and how much time a worker saves that takes many jobs at once. Then it measures whole
-//! pools. It takes some seconds. Run it optimised, on a machine that does nothing else.
+//! Measures the costs of the parts of a thread pool on this machine: memory for a job, a lock that two
+//! threads want, and the wake-up of a thread. It also measures how much time a worker saves if it takes many
+//! jobs at once. In the end the example measures whole pools. The measurement takes some seconds. Run the
+//! example optimised, on a machine that does nothing else.
 //!
 //! ```sh
 //! cargo run --release --example where_time_goes
 //! ```
 //!
-//! The book's chapter: Where the time goes in a thread pool.
+//! The book explains this example in the chapter "Where the time goes in a thread pool".
 
 #![allow(unreachable_pub)] // the pools are written like modules of a library
 
@@ -25,7 +26,7 @@ use std::{env, iter, mem, thread};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// How often each operation runs in a round.
+/// The number of times that each operation runs in a round.
 const TIMES: u32 = 100_000;
 
 fn main() {
@@ -38,14 +39,14 @@ fn main() {
     whole_pools(rounds);
 }
 
-/// Prints the median of what `measure` finds in `rounds` rounds.
+/// Prints the median of the results that `measure` returns in `rounds` rounds.
 fn row(rounds: usize, what: &str, measure: impl FnMut() -> f64) {
     let mut found: Vec<f64> = iter::repeat_with(measure).take(rounds).collect();
     found.sort_by(f64::total_cmp);
     println!("  {what:<62}{:>8.1}", found[rounds / 2]);
 }
 
-/// How many nanoseconds each of `TIMES` repetitions takes.
+/// Returns the number of nanoseconds that each of `TIMES` repetitions takes.
 fn each(work: impl FnOnce()) -> f64 {
     let began = Instant::now();
     work();
@@ -95,7 +96,7 @@ fn contention(rounds: usize) {
     row(rounds, "two threads, one counter", || side_by_side(2, count));
 }
 
-/// How long a thread takes for each `work` while `threads` threads do the same.
+/// Returns the time that a thread takes for each `work` while `threads` threads do the same work.
 fn side_by_side(threads: usize, work: impl Fn(usize) + Sync) -> f64 {
     let start = Barrier::new(threads);
     let measure = |thread| {
@@ -127,8 +128,8 @@ enum Waits {
     Asleep,
 }
 
-/// Hands numbers to another thread. Returns the giver's time, and the time until the other thread has a
-/// number.
+/// Hands numbers to another thread. Returns the time of the giving thread, and the time until the other
+/// thread has a number.
 fn hand_over(waits: Waits) -> (f64, f64) {
     const NUMBERS: u32 = 100;
     let clock = Instant::now();
@@ -176,8 +177,8 @@ fn nanos(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).expect("a few seconds")
 }
 
-/// Looks again and again. From time to time it yields, because on a single core the other thread needs the
-/// core.
+/// Reads the value again and again until it has changed. From time to time the loop yields, because on a
+/// single core the other thread needs the core.
 fn look_until(found: impl Fn() -> bool) {
     for look in 1_u32.. {
         match look % 256 {
@@ -195,7 +196,7 @@ fn batching(rounds: usize) {
     row(rounds, "all that is there at a time", || pass_on(mem::swap));
 }
 
-/// How long a number takes on its way through a queue, on average.
+/// Returns the average time that a number takes to pass through a queue.
 fn pass_on(take: impl Fn(&mut VecDeque<u32>, &mut VecDeque<u32>)) -> f64 {
     let queue = Mutex::new(VecDeque::new());
     let start = Barrier::new(2);

@@ -1,10 +1,11 @@
-//! Four processes end in four ways. Each has a destructor to run and a shutdown hook, and says which of the two ran.
+//! Four processes end in four ways. Each process has a destructor and a shutdown hook, and prints which of
+//! the two ran.
 //!
 //! ```sh
 //! cargo run --example which_hooks_run
 //! ```
 //!
-//! The book's chapter: How a process ends.
+//! The book explains this example in the chapter "How a process ends".
 
 use executor::shutdown_hooks::ShutdownHooks;
 use std::error::Error;

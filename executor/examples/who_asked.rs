@@ -4,7 +4,7 @@
 //! cargo run --example who_asked
 //! ```
 //!
-//! The book's chapter: Deadlines, reasons, links.
+//! The book explains this example in the chapter "Deadlines, reasons, links".
 
 use executor::{CancelKind, CancelReason, CancelToken, Cancelled, TaskState, ThreadPoolExecutor, prelude::*};
 use std::error::Error;

@@ -1,10 +1,11 @@
-//! Four tasks panic. A thread that joined one of them knows it; the pool's panic handler reports the others.
+//! Four tasks panic. A thread that joined one of the tasks learns of its panic; the pool's panic handler
+//! reports the other panics.
 //!
 //! ```sh
 //! cargo run --example who_hears_of_a_panic
 //! ```
 //!
-//! The book's chapter: Threads, factories and hooks.
+//! The book explains this example in the chapter "Threads, factories and hooks".
 
 use executor::panics::PanicReport;
 use executor::{FutureTask, Latch, Task, ThreadPoolExecutor, prelude::*};

@@ -1,10 +1,10 @@
-//! One thread, three tasks: a caller cancels a task or a pool, and never a thread.
+//! One thread and three tasks show that a caller cancels a task or a pool, and never a thread.
 //!
 //! ```sh
 //! cargo run --example whose_request
 //! ```
 //!
-//! The book's chapter: Cancellation policies.
+//! The book explains this example in the chapter "Cancellation policies".
 
 use executor::{CancelToken, ThreadPoolExecutor, prelude::*};
 use std::error::Error;

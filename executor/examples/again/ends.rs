@@ -1,4 +1,5 @@
-//! A task is planned for two seconds from now. What happens to it if its executor ends before that?
+//! A task is planned for two seconds from now. The question is what happens to the task if its executor ends
+//! before that time.
 
 use executor::{ScheduledThreadPoolExecutor, TaskHandle, prelude::*};
 use std::time::{Duration, Instant};

@@ -33,8 +33,8 @@ fn main() {
     }
 }
 
-/// The time of an event, in periods after `start`, rounded down to halves. No run is early, so this hides
-/// only the small delays of a busy machine.
+/// Returns the time of an event, in periods after `start`, rounded down to halves. No run is early, so
+/// rounding down hides only the small delays of a busy machine.
 fn periods(start: Instant, period: Duration, when: Instant) -> String {
     let halves = when.duration_since(start).div_duration_f64(period / 2).floor();
     format!("{:.1}", halves / 2.0)

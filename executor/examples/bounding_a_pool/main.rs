@@ -5,9 +5,9 @@
 //! cargo run --example bounding_a_pool -- ours
 //! ```
 //!
-//! Other arguments: `waiting`, `ends`.
+//! The other arguments are `waiting`, `ends`.
 //!
-//! The book's chapter: Bounding a pool.
+//! The book explains this example in the chapter "Bounding a pool".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

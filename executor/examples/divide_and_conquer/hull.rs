@@ -4,18 +4,19 @@ use executor::fork_join::join;
 
 pub type Point = (i64, i64);
 
-/// Makes a point of every two numbers.
+/// Makes a point of each pair of numbers.
 pub fn points(numbers: &[u32]) -> Vec<Point> {
     numbers.chunks_exact(2).map(|pair| (pair[0].into(), pair[1].into())).collect()
 }
 
-/// Positive if `point` lies to the left of the line from `from` to `to`. The value grows with the distance.
+/// Returns a positive value if `point` lies to the left of the line from `from` to `to`. The value grows
+/// with the distance of the point from the line.
 pub fn left_of(from: Point, to: Point, point: Point) -> i64 {
     (to.0 - from.0) * (point.1 - from.1) - (to.1 - from.1) * (point.0 - from.0)
 }
 
 // ANCHOR: hull
-/// The corners, clockwise from the leftmost. No corner lies between two others on one line.
+/// Returns the corners, clockwise from the leftmost. No corner lies between two others on one line.
 pub fn hull(points: &[Point]) -> Vec<Point> {
     let (Some(&first), Some(&last)) = (points.iter().min(), points.iter().max()) else { return Vec::new() };
     if first == last {
@@ -25,7 +26,7 @@ pub fn hull(points: &[Point]) -> Vec<Point> {
     [vec![first], above, vec![last], below].concat()
 }
 
-/// The corners to the left of the line from one corner to another.
+/// Returns the corners to the left of the line from one corner to another.
 fn side(points: &[Point], from: Point, to: Point) -> Vec<Point> {
     let outside: Vec<_> = points.iter().copied().filter(|&point| left_of(from, to, point) > 0).collect();
     let Some(&farthest) = outside.iter().max_by_key(|&&point| (left_of(from, to, point), point)) else {

@@ -5,7 +5,7 @@
 //! cargo run --example divide_and_conquer
 //! ```
 //!
-//! The book's chapter: Mistakes in print, and five problems.
+//! The book explains this example in the chapter "Mistakes in print, and five problems".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

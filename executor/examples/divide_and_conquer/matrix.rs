@@ -1,9 +1,9 @@
-//! The product of two matrices, which are stored row by row in slices. The two halves of its rows are
-//! computed at the same time.
+//! The product of two matrices, which are stored row by row in slices. The two halves of the product's rows
+//! are computed at the same time.
 
 use executor::fork_join::join;
 
-/// One thread computes this many rows.
+/// One thread computes up to this number of rows by itself.
 const ROWS: usize = 16;
 
 // ANCHOR: multiply

@@ -4,7 +4,7 @@
 use executor::fork_join::join;
 use std::cmp::Ordering;
 
-/// A second thread is worth its cost only for at least this many numbers.
+/// A second thread is worth its cost only if there are at least this many numbers.
 const THRESHOLD: usize = 1000;
 
 // ANCHOR: sort

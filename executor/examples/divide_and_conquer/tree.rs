@@ -19,7 +19,7 @@ type Found<'tree> = Mutex<Option<&'tree Node>>;
 
 // ANCHOR: find
 /// # Errors
-/// If the search was cancelled from outside.
+/// Returns an error if the search was cancelled from outside.
 pub fn find<'tree>(
     pool: &ForkJoinPool,
     root: &'tree Node,

@@ -1,7 +1,7 @@
-//! Into how many pieces halving cuts a slice.
+//! Shows into how many pieces a slice is cut when it is halved again and again.
 
 // ANCHOR: counts
-/// The lengths of the pieces, in order.
+/// Returns the lengths of the pieces, in order.
 pub fn pieces(length: usize, threshold: usize) -> Vec<usize> {
     if length <= threshold {
         return vec![length];

@@ -1,12 +1,12 @@
-//! How small should the pieces be? The example computes a sum with each threshold: by `join`, by `fork`, and
-//! on a pool that does not steal.
+//! Shows how small the pieces of a computation should be. The example computes a sum with each threshold: by
+//! `join`, by `fork`, and on a pool that does not steal.
 //!
 //! ```sh
 //! cargo run --example granularity -- counts
 //! cargo run --release --example granularity -- sweep target/granularity.svg
 //! ```
 //!
-//! The book's chapter: Granularity.
+//! The book explains this example in the chapter "Granularity".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

@@ -1,4 +1,4 @@
-//! Curves over a threshold, as SVG. Both scales are logarithmic.
+//! Draws times over a threshold as curves, in SVG. Both scales are logarithmic.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ const TOP: f64 = 60.0;
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 280.0;
 
-/// Draws `lines`, each of which is a name and a value for each threshold.
+/// Draws the given `lines`; each line is a name and a value for each threshold.
 pub fn of(title: &str, thresholds: &[u64], lines: &[(&str, Vec<f64>)]) -> String {
     let all = || lines.iter().flat_map(|(_, values)| values).map(|value| value.log2());
     let (low, high) = (all().fold(f64::MAX, f64::min).floor(), all().fold(f64::MIN, f64::max).ceil());

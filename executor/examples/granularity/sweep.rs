@@ -1,4 +1,4 @@
-//! All thresholds, from single elements to the whole slice.
+//! Measures all thresholds, from single elements to the whole slice.
 
 use super::{plot, ways};
 use executor::ThreadPoolExecutor;
@@ -37,7 +37,7 @@ pub fn sweep() -> String {
     plot::of("the time with two threads, as a part of the sequential time", &thresholds, &lines)
 }
 
-/// The median time, in seconds.
+/// Returns the median time, in seconds.
 fn median_of(f: impl Fn() -> u64) -> f64 {
     let turn = |_| {
         let began = Instant::now();

@@ -1,4 +1,4 @@
-//! A sum over a slice, by halving it until the pieces are small enough.
+//! Computes the sum of a slice by halving the slice until the pieces are small enough.
 
 use executor::fork_join::{fork, join};
 use executor::{ThreadPoolExecutor, prelude::*};
@@ -21,7 +21,7 @@ pub fn sequential(numbers: &[u64]) -> u64 {
 // ANCHOR_END: sequential
 
 // ANCHOR: join
-/// Offers each second half, and borrows it.
+/// Offers each second half to other workers; the half is borrowed.
 pub fn by_join(numbers: &[u64], threshold: usize) -> u64 {
     if numbers.len() <= threshold {
         return sequential(numbers);
@@ -33,7 +33,7 @@ pub fn by_join(numbers: &[u64], threshold: usize) -> u64 {
 // ANCHOR_END: join
 
 // ANCHOR: fork
-/// Makes a task of each second half. A task owns what it needs.
+/// Makes a task of each second half; a task owns its data.
 pub fn by_fork(numbers: Arc<[u64]>, from: usize, until: usize, threshold: usize) -> u64 {
     if until - from <= threshold {
         return sequential(&numbers[from..until]);

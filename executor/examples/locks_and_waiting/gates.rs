@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex};
 
 // ANCHOR: latch
-/// A gate that opens once, after `count` events.
+/// A latch: it opens once, after `count` events.
 pub struct Latch {
     count: Mutex<usize>,
     open: Condvar,
@@ -32,7 +32,8 @@ impl Latch {
 // ANCHOR_END: latch
 
 // ANCHOR: semaphore
-/// A number of permits. A thread that finds no permit waits until another thread gives one back.
+/// A semaphore: a number of permits. A thread that finds no permit waits until another thread gives one
+/// back.
 pub struct Semaphore {
     permits: Mutex<usize>,
     given_back: Condvar,

@@ -1,12 +1,12 @@
-//! Waiting for another thread. Each trial forces the schedule that decides between a right and a wrong way to
-//! wait.
+//! Shows ways to wait for another thread. Each trial forces the schedule that decides between a right and a
+//! wrong way to wait.
 //!
 //! ```sh
 //! cargo run --example locks_and_waiting           # all trials
 //! cargo run --example locks_and_waiting -- lost   # one of them: lost, thief or gates
 //! ```
 //!
-//! The book's chapter: Locks and waiting.
+//! The book explains this example in the chapter "Locks and waiting".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 
@@ -22,7 +22,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
-/// How long the watchdog waits before it reports that the reader still sleeps.
+/// The time that the watchdog waits before it reports that the reader still sleeps.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
@@ -60,7 +60,8 @@ fn a_lost_wake_up() {
 }
 
 // ANCHOR: between
-/// Called after the reader has looked and before it sleeps: another thread puts a letter in.
+/// Is called after the reader has looked and before it sleeps; another thread then puts a letter into the
+/// box.
 fn a_letter_comes(post: &Arc<Post>) {
     let other = {
         let post = Arc::clone(post);

@@ -1,7 +1,7 @@
-//! A letter box, and three ways to wait for a letter. One of them is right.
+//! A letter box, and three ways to wait for a letter. One of the three ways is right.
 //!
-//! `between` is for the trials. It is called after the look and before the sleep: a letter that comes at that
-//! moment decides whether the way is right.
+//! The argument `between` is for the trials. The closure is called after the look and before the sleep: a
+//! letter that comes at that moment shows whether the way is right.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
@@ -58,7 +58,7 @@ impl Post {
     }
     // ANCHOR_END: if
 
-    /// Puts a letter in if the lock is free at once.
+    /// Puts a letter into the box if the lock is free at once.
     pub fn try_put(&self, letter: Letter) -> bool {
         let Ok(mut letters) = self.letters.try_lock() else { return false };
         letters.push_back(letter);
@@ -67,8 +67,8 @@ impl Post {
     }
 
     // ANCHOR: thief
-    /// Puts a letter in, notifies, and takes the letter out before it releases the lock. So it acts like a
-    /// second, quicker reader.
+    /// Puts a letter into the box, notifies, and takes the letter out before it releases the lock. So the
+    /// function acts like a second, quicker reader.
     pub fn put_for_a_thief(&self, letter: Letter) {
         let mut letters = self.letters.lock().unwrap();
         letters.push_back(letter);

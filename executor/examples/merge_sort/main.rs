@@ -4,9 +4,9 @@
 //! cargo run --example merge_sort -- plain
 //! ```
 //!
-//! Other arguments: `swallow`, `spin`, `help`, `fork_join`, `library`.
+//! The other arguments are `swallow`, `spin`, `help`, `fork_join`, `library`.
 //!
-//! The book's chapter: Divide and conquer.
+//! The book explains this example in the chapter "Divide and conquer".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

@@ -25,7 +25,7 @@ impl Drop for OnTop {
     }
 }
 
-/// The largest count since the last call.
+/// Returns the largest count since the last call.
 pub fn most() -> usize {
     MOST.swap(0, Relaxed)
 }

@@ -1,4 +1,5 @@
-//! Both halves are in one list. A task ignores failures of its joins, and merges the list as it is.
+//! Both halves are in the same list. A task ignores failures of its joins, and merges the list whether its
+//! halves are sorted or not.
 
 use super::input::{input, verdict};
 use super::merge::{THRESHOLD, merge};

@@ -1,5 +1,5 @@
-//! The base case sorts the whole array while another task merges its own part. That task does not hold the
-//! lock while it merges. Latches force this order.
+//! The base case sorts the whole array while another task merges its own part. The merging task does not
+//! hold the lock while it merges. Latches force this order of events.
 
 use executor::{Latch, ThreadPoolExecutor, prelude::*};
 use std::error::Error;

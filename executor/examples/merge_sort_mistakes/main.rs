@@ -4,9 +4,9 @@
 //! cargo run --example merge_sort_mistakes -- right_bound
 //! ```
 //!
-//! Other arguments: `whole_array`, `lost`, `missing_brace`.
+//! The other arguments are `whole_array`, `lost`, `missing_brace`.
 //!
-//! The book's chapter: Mistakes in print, and five problems.
+//! The book explains this example in the chapter "Mistakes in print, and five problems".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

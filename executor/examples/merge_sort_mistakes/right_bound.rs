@@ -1,5 +1,5 @@
-//! For the caller, the bound `right` is the last index of the part. For the function it is the first index
-//! after the part.
+//! The caller takes the bound `right` for the last index of the part. The function takes `right` for the
+//! first index after the part.
 
 // ANCHOR: sort
 fn sort(array: &mut [u32], left: usize, right: usize) {
@@ -13,7 +13,7 @@ fn sort(array: &mut [u32], left: usize, right: usize) {
 }
 // ANCHOR_END: sort
 
-/// Merges the part up to `middle` with the part from there up to `right`.
+/// Merges the part up to `middle` with the part from `middle` up to `right`.
 fn merge(array: &mut [u32], left: usize, middle: usize, right: usize) {
     let halves = array[left..right].to_vec();
     let (mut next, mut other) = (0, middle - left);

@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The number of numbers that all base cases together have sorted.
+/// The total number of elements that all base cases have sorted.
 static GIVEN: AtomicUsize = AtomicUsize::new(0);
 
 // ANCHOR: sort

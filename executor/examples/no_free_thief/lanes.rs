@@ -14,7 +14,7 @@ pub struct Pool {
 
 struct State {
     jobs: VecDeque<Job>,
-    /// What each worker has taken but not begun.
+    /// The jobs that each worker has taken but not begun.
     lanes: Vec<VecDeque<Job>>,
 }
 

@@ -1,11 +1,11 @@
-//! "Other workers can steal the job" is no guarantee: one of them must be free. Pairs of jobs wait for each
+//! "Other workers can steal the job" is no guarantee: a thief must be free. Pairs of jobs wait for each
 //! other in pools of two workers, under a watchdog.
 //!
 //! ```sh
 //! cargo run --example no_free_thief
 //! ```
 //!
-//! The book's chapter: Work stealing.
+//! The book explains this example in the chapter "Work stealing".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

@@ -35,7 +35,7 @@ fn occupy(execute: &impl Fn(Job)) -> Sender<()> {
     open
 }
 
-/// Counts the jobs that have met their partner. Gives up if nothing happens for a second.
+/// Counts the jobs that have met their partner. Gives up if no job meets its partner for a second.
 pub fn watch(met: &Receiver<()>) -> String {
     for count in 0.. {
         match met.recv_timeout(Duration::from_secs(1)) {

@@ -1,4 +1,4 @@
-//! A step with two halves. A cancel ends it between the halves.
+//! A step with two halves. If the task is cancelled, the step can end between the halves.
 
 use super::Task;
 use executor::CancelToken;
@@ -6,7 +6,7 @@ use executor::channel::{Receiver, ReceiverExt, Sender, SenderExt, bounded};
 use std::error::Error;
 
 // ANCHOR: half_way
-/// Takes a task from one desk, stamps it and puts it on the other.
+/// Takes a task from one desk, stamps the task and puts it on the other desk.
 pub fn move_one(from: &Receiver<Task>, to: &Sender<Task>, stamp: Stamp<'_>) -> Result<(), Box<dyn Error>> {
     let task = from.take()?;
     stamp(task);

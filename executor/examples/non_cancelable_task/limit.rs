@@ -1,4 +1,4 @@
-//! The effect of two time limits on a masked step: the limit of its caller, and its own limit.
+//! Shows the effect of two time limits on a masked step: the limit of its caller, and its own limit.
 
 use super::Task;
 use executor::channel::{Receiver, ReceiverExt, SenderExt, bounded};

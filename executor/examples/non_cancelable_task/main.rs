@@ -7,7 +7,7 @@
 //! cargo run --example non_cancelable_task -- limit
 //! ```
 //!
-//! The book's chapter: Cancellation policies.
+//! The book explains this example in the chapter "Cancellation policies".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 
@@ -18,7 +18,7 @@ mod whole;
 
 use std::error::Error;
 
-/// A task, by its name.
+/// A task is represented by its name.
 pub type Task = &'static str;
 
 fn main() -> Result<(), Box<dyn Error>> {

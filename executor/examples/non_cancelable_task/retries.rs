@@ -1,4 +1,4 @@
-//! Java's way, step by step: try again after each request to stop, and pass the request on at the end.
+//! Java's way, step by step: after each request to stop, try again; at the end, pass the request on.
 
 use super::Task;
 use executor::CancelToken;
@@ -7,11 +7,11 @@ use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{process, thread};
 
-/// How often the worker has tried to take a task.
+/// The number of times that the worker has tried to take a task.
 static ATTEMPTS: AtomicU64 = AtomicU64::new(0);
 
 // ANCHOR: retries
-/// Waits for the next task, even if its caller was asked to stop. `None` if no more tasks will come.
+/// Waits for the next task, even if its caller was asked to stop. Returns `None` if no more tasks will come.
 pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
     let mut interrupted = false;
     let task = loop {
@@ -29,7 +29,7 @@ pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
 }
 // ANCHOR_END: retries
 
-/// A worker is asked to stop. Then it waits for a task, although a task is there already.
+/// A worker is asked to stop. Then the worker waits for a task, although a task is already there.
 pub fn cancelled_before(next_task: fn(&Receiver<Task>) -> Option<Task>) -> Result<(), Box<dyn Error>> {
     let (desk, tasks) = bounded(1);
     desk.put("paint the door")?;

@@ -7,15 +7,15 @@ use executor::masked;
 use std::error::Error;
 
 // ANCHOR: next_task
-/// Waits for the next task, even if its caller was asked to stop. `None` if no more tasks will come.
+/// Waits for the next task, even if its caller was asked to stop. Returns `None` if no more tasks will come.
 pub fn next_task(tasks: &Receiver<Task>) -> Option<Task> {
     masked(|| tasks.take()).ok()
 }
 // ANCHOR_END: next_task
 
 // ANCHOR: move_one
-/// Takes a task from one desk, stamps it and puts it on the other. A cancel can stop this only before it has
-/// taken the task.
+/// Takes a task from one desk, stamps the task and puts it on the other desk. A cancel can stop this step
+/// only before it has taken the task.
 pub fn move_one(from: &Receiver<Task>, to: &Sender<Task>, stamp: Stamp<'_>) -> Result<(), Box<dyn Error>> {
     let task = from.take()?;
     masked(|| {

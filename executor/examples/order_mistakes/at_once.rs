@@ -1,9 +1,9 @@
-//! Counts how many tasks run at once.
+//! Counts how many tasks run at the same time.
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// The largest number of tasks that ran at once.
+/// The largest number of tasks that ran at the same time.
 #[derive(Default)]
 pub struct Most(Arc<Mutex<Running>>, Arc<Condvar>);
 
@@ -14,7 +14,7 @@ struct Running {
 }
 
 impl Most {
-    /// Runs until a second task runs beside it, but at most for a second.
+    /// Runs until a second task runs at the same time, but at most for a second.
     pub fn work(&self) -> impl FnOnce() + Send + use<> {
         let (running, changed) = (Arc::clone(&self.0), Arc::clone(&self.1));
         move || {

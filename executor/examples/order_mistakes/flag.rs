@@ -1,4 +1,4 @@
-//! A flag says that a job is active. A job that panics leaves it set.
+//! A flag says that a job is active. A job that panics leaves the flag set.
 
 use crate::line::Line;
 use executor::{SerialExecutor, ThreadPoolExecutor, prelude::*};

@@ -1,5 +1,5 @@
-//! Each lane has a thread, and a stripe's number decides its lane. The example counts in turns. In one turn,
-//! each of the two threads runs one task.
+//! Each lane has a thread, and a stripe's number decides its lane. The example counts time in turns. In one
+//! turn, each of the two threads runs one task.
 
 use executor::{ManualExecutor, StripedExecutor, prelude::*};
 use std::error::Error;
@@ -7,7 +7,7 @@ use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 // ANCHOR: lanes
-/// The stripe of each task. Stripe 0 has many tasks. Stripes 0 and 2 are in one lane.
+/// The stripe of each task. Stripe 0 has many tasks, and stripes 0 and 2 are in one lane.
 const TASKS: [usize; 7] = [0, 0, 0, 0, 2, 1, 1];
 
 pub fn show() -> Result<(), Box<dyn Error>> {
@@ -31,7 +31,7 @@ pub fn show() -> Result<(), Box<dyn Error>> {
 }
 // ANCHOR_END: lanes
 
-/// The stripes whose tasks ran in this turn.
+/// Returns the stripes whose tasks ran in this turn.
 #[derive(Default)]
 struct Ran(Arc<Mutex<Vec<usize>>>);
 

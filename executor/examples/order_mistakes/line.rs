@@ -47,7 +47,7 @@ impl Line {
     // ANCHOR_END: line
 
     // ANCHOR: await_end
-    /// Waits until the last job has ended. No other job can be added during the wait.
+    /// Waits until the last job has ended. No further job can be added during the wait.
     pub fn await_end(&self, timeout: Duration) -> bool {
         let _no_other = self.state.lock().unwrap();
         self.is_empty.wait_timeout(timeout).is_ok()

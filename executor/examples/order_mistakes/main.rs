@@ -4,9 +4,9 @@
 //! cargo run --example order_mistakes -- flag
 //! ```
 //!
-//! Other arguments: `lanes`, `queue`, `locked_wait`, `wrappers`.
+//! The other arguments are `lanes`, `queue`, `locked_wait`, `wrappers`.
 //!
-//! The book's chapter: Order without a lock.
+//! The book explains this example in the chapter "Order without a lock".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

@@ -1,4 +1,4 @@
-//! A pool that does not always ask its queue.
+//! A pool that sometimes starts a task without asking its queue.
 
 use crate::at_once::Most;
 use crate::queue::StripedQueue;

@@ -1,11 +1,11 @@
-//! A queue that never gives out two tasks of one stripe at once.
+//! A queue that never gives out two tasks of one stripe at the same time.
 
 use executor::{Task, WorkQueue};
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
 // ANCHOR: queue
-/// A task's name is its stripe. A stripe whose task runs is busy.
+/// The name of a task is the name of its stripe. A stripe is busy while its task runs.
 #[derive(Default)]
 pub struct StripedQueue {
     tasks: VecDeque<Task>,

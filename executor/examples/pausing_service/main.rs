@@ -4,7 +4,7 @@
 //! cargo run --example pausing_service
 //! ```
 //!
-//! The book's chapter: Cancellation policies.
+//! The book explains this example in the chapter "Cancellation policies".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

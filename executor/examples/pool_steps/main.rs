@@ -6,7 +6,7 @@
 //! cargo run --example pool_steps -- panic   # one of them: panic, end, bound or order
 //! ```
 //!
-//! The book's chapter: A pool in five steps.
+//! The book explains this example in the chapter "A pool in five steps".
 
 #![allow(unreachable_pub)] // the steps are written like modules of a library
 
@@ -25,7 +25,7 @@ use std::thread::sleep;
 use std::time::Duration;
 use step_5_own_queue::{Job, Queue};
 
-/// How long the watchdog waits before it reports that nothing comes any more.
+/// The time that the watchdog waits before it reports that no further result comes.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
@@ -102,7 +102,7 @@ fn a_bound() {
 }
 
 // ANCHOR: newest_first
-/// The newest job is next: its client is the most likely to wait still.
+/// The newest job is next, because its client is the most likely to be still waiting.
 #[derive(Default)]
 struct NewestFirst(Vec<Job>);
 
@@ -130,7 +130,7 @@ fn an_order() {
     pool.shutdown();
 }
 
-/// The order in which a pool with one worker runs the jobs that came while the worker was busy.
+/// Returns the order in which a pool with one worker runs the jobs that came while the worker was busy.
 fn order_of_four(execute: &dyn Fn(Job)) -> String {
     let (tell, told) = mpsc::channel();
     let busy = occupy(execute);

@@ -1,4 +1,4 @@
-//! Step 3: an end. After it, all accepted jobs are done and all threads are gone.
+//! Step 3: the pool can be ended. After the end, all accepted jobs are done and all threads are gone.
 //!
 //! The fault: the queue has no bound.
 
@@ -22,7 +22,7 @@ struct Shared {
     changed: Condvar,
 }
 
-/// The state by which a worker decides what to do. One lock guards both parts, so a worker always sees them
+/// The state by which a worker decides what to do. One lock guards both fields, so a worker always sees them
 /// together.
 #[derive(Default)]
 struct State {

@@ -1,4 +1,5 @@
-//! Step 4: a bound. If there is no room for a job, the submitter gets it back and decides what to do.
+//! Step 4: the queue has a bound. If there is no room for a job, the submitter gets the job back and decides
+//! what to do.
 //!
 //! The fault: the next job is always the job that has waited longest, even if its client no longer waits.
 
@@ -22,7 +23,7 @@ struct Shared {
     capacity: usize,
 }
 
-/// The state by which a worker decides what to do. One lock guards both parts, so a worker always sees them
+/// The state by which a worker decides what to do. One lock guards both fields, so a worker always sees them
 /// together.
 #[derive(Default)]
 struct State {
@@ -43,7 +44,7 @@ impl Pool {
     }
 
     // ANCHOR: execute
-    /// Puts a job into the queue and returns, or gives it back if the queue is full.
+    /// Puts a job into the queue and returns, or gives the job back if the queue is full.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), Job> {
         let mut state = self.shared.state.lock().unwrap();
         if state.jobs.len() == self.shared.capacity {

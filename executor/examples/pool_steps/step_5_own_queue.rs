@@ -1,6 +1,7 @@
-//! Step 5: a user's own queue. It decides how many jobs wait, and which job is next.
+//! Step 5: a user can pass in a queue. The user's queue decides how many jobs wait, and which job is next.
 //!
-//! The faults: a job has no result, and each job costs a lock and a box. The library goes on from here.
+//! The faults: a job has no result, and each job costs a lock and a box. The library continues from this
+//! step.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex};
@@ -12,7 +13,7 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// The place where jobs wait. The pool calls the queue under the pool's lock. So a queue needs no lock of its
 /// own, and must neither call the pool nor panic.
 pub trait Queue: Send {
-    /// Accepts a job, or gives it back if there is no room.
+    /// Accepts a job, or gives the job back if there is no room.
     fn push(&mut self, job: Job) -> Result<(), Job>;
 
     /// Takes out the job that runs next.
@@ -31,7 +32,7 @@ struct Shared {
     changed: Condvar,
 }
 
-/// The state by which a worker decides what to do. One lock guards both parts, so a worker always sees them
+/// The state by which a worker decides what to do. One lock guards both fields, so a worker always sees them
 /// together.
 struct State {
     jobs: Box<dyn Queue>,

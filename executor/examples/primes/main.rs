@@ -1,4 +1,5 @@
-//! Three ways to make primes until the caller has enough of them, and how the caller stops each way.
+//! Three ways to make primes until the caller has enough of them, and the way in which the caller stops
+//! each.
 //!
 //! ```sh
 //! cargo run --example primes -- generator
@@ -6,7 +7,7 @@
 //! cargo run --example primes -- producer
 //! ```
 //!
-//! The book's chapter: A flag is not enough.
+//! The book explains this example in the chapter "A flag is not enough".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

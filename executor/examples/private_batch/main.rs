@@ -6,7 +6,7 @@
 //! cargo run --example private_batch
 //! ```
 //!
-//! The book's chapter: Where the time goes in a thread pool.
+//! The book explains this example in the chapter "Where the time goes in a thread pool".
 
 #![allow(unreachable_pub)] // the pool is written like a module of a library
 
@@ -59,7 +59,8 @@ fn pairs(pool: &Pool) -> Receiver<Event> {
 // ANCHOR_END: pairs
 
 // ANCHOR: watchdog
-/// Waits until all jobs have met. If nothing happens for a second, prints what it sees and returns `false`.
+/// Waits until all jobs have met their partners. If no job meets its partner for a second, prints the state
+/// of the jobs and returns `false`.
 fn watch(pool: &Pool, events: &Receiver<Event>) -> bool {
     let (mut not_begun, mut met) = (PAIRS.concat(), 0);
     let jobs = not_begun.len();

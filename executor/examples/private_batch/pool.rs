@@ -15,14 +15,14 @@ pub struct Pool {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
-    /// How many jobs a worker takes at a time, at most.
+    /// The largest number of jobs that a worker takes at a time.
     batch: usize,
 }
 
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
-    /// How many workers sleep, except those that were already woken.
+    /// The number of workers that sleep and were not yet woken.
     sleeping: usize,
 }
 
@@ -45,7 +45,7 @@ impl Pool {
         }
     }
 
-    /// How many jobs are in the queue.
+    /// The number of jobs in the queue.
     pub fn waiting(&self) -> usize {
         self.shared.state.lock().unwrap().jobs.len()
     }

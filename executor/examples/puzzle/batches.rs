@@ -6,7 +6,7 @@ use super::{door::sync::Arc, end::End, search::Search, under_way::UnderWay};
 use executor::{CancelToken, Executor, OwnedPermit, Semaphore, prelude::*};
 use std::collections::VecDeque;
 
-/// The most tasks that are queued or run, and how many positions a task searches between checks of its token.
+/// The limit for queued and running tasks, and the number of positions between two checks of a token.
 pub struct Bounds(pub usize, pub usize);
 
 type Part = (VecDeque<Position>, UnderWay<Position>, OwnedPermit);

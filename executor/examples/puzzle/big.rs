@@ -1,4 +1,4 @@
-//! The large puzzle: stopped at once, and searched by more and more threads.
+//! The large puzzle: its search is stopped at once, and then runs on more and more threads.
 
 use crate::batches::{self, Bounds};
 use crate::blocks::Blocks;
@@ -44,7 +44,7 @@ pub fn measure() {
 }
 // ANCHOR_END: measure
 
-/// The number of seconds until all positions were seen.
+/// Returns the number of seconds until all positions were seen.
 fn timed(workers: usize, solve: impl Fn(&Arc<Search<Blocks>>, Arc<dyn Executor>) -> Answer) -> f64 {
     let (search, pool) = (fresh(), Arc::new(ThreadPoolExecutor::fixed(workers)));
     let began = Instant::now();

@@ -2,11 +2,10 @@
 
 use super::puzzle::Position;
 
-/// No board has more cells.
+/// No board has more cells than this number.
 pub const CELLS: usize = 32;
 
-/// For each cell: `EMPTY`, the kind of the block whose upper left corner it is, or `COVERED` by another part
-/// of a block.
+/// A cell is `EMPTY`, is `COVERED`, or has the kind of the block whose upper left corner is in the cell.
 pub type Board = [u8; CELLS];
 pub const EMPTY: u8 = 0;
 pub const COVERED: u8 = u8::MAX;
@@ -18,25 +17,26 @@ pub struct Kind {
     pub height: usize,
 }
 
-/// A sliding-block puzzle: move a block of the first kind to a certain place.
+/// A sliding-block puzzle: the player must move a block of the first kind to a certain place.
 pub struct Blocks {
     pub width: usize,
     pub height: usize,
     pub kinds: Vec<Kind>,
     pub start: Position,
     pub target: usize,
-    /// The drawing of the start.
+    /// The drawing of the board at the start.
     pub letters: Vec<u8>,
 }
 
 impl Blocks {
-    /// The number of bits that distinguish the kinds and an empty cell.
+    /// The number of bits that distinguish an empty cell and the kinds of blocks.
     fn bits(&self) -> u32 {
         usize::BITS - self.kinds.len().leading_zeros()
     }
 
     // ANCHOR: pack
-    /// Writes what begins in each cell, from the upper left corner on. Covered cells take no bits.
+    /// Writes the content that begins in each cell, starting from the upper left corner. Covered cells take
+    /// no bits.
     pub fn pack(&self, board: &Board) -> Position {
         let (bits, cells) = (self.bits(), &board[..self.width * self.height]);
         let begins = cells.iter().filter(|begins| **begins != COVERED);

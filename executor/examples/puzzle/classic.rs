@@ -34,7 +34,7 @@ impl<P: Puzzle> Classic<P> {
     }
 }
 
-/// Returns the first solution that a task finds. If there is none, only the time limit ends the wait.
+/// Returns the first solution that a task finds. If there is no solution, only the time limit ends the wait.
 pub fn solve<P: Puzzle>(
     search: &Arc<Search<P>>,
     pool: &Arc<dyn Executor>,

@@ -1,5 +1,5 @@
-//! A task for each position, and a count of the tasks under way. So the search notices when there is no
-//! solution.
+//! A task for each position, and a count of the tasks that are queued or running. By the count, the search
+//! notices when there is no solution.
 
 use super::door::sync::Arc;
 use super::end::End;

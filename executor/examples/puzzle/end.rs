@@ -1,4 +1,4 @@
-//! How a search by many tasks ends: with a solution, or when no task is under way any more.
+//! The end of a search by many tasks: it has found a solution, or no task is queued or running any more.
 
 use super::door::sync::{Arc, Mutex};
 use super::under_way::UnderWay;
@@ -18,7 +18,8 @@ pub(super) struct State<T> {
 }
 
 impl<T> End<T> {
-    /// Makes the end of a search with one task. A cancel of the caller's token cancels the search, too.
+    /// Makes the end of a search with one task. If the caller's token is cancelled, the search is cancelled,
+    /// too.
     pub fn with_first() -> (Arc<Self>, UnderWay<T>) {
         let state = Mutex::new(State { under_way: 1, found: None, unfinished: None });
         let stop = CancelToken::current().child();
@@ -27,8 +28,8 @@ impl<T> End<T> {
     }
 
     // ANCHOR: wait
-    /// Waits until no task is under way. `None`: together the tasks have seen all positions, and there is no
-    /// solution.
+    /// Waits until no task is queued or running. `None` means that the tasks have seen all positions and
+    /// found no solution.
     pub fn wait(&self) -> Result<Option<T>, Unfinished> {
         if self.none_under_way.wait().is_err() {
             // The caller is cancelled, so its search is cancelled, too: the tasks end soon.

@@ -4,7 +4,7 @@ use super::puzzle::{Move, Position};
 use std::hash::{Hash, Hasher};
 
 // ANCHOR: entry
-/// The upper 56 bits are the position, the lower 8 the move that led to it.
+/// The upper 56 bits are the position; the lower 8 bits are the move that led to the position.
 #[derive(Clone, Copy)]
 pub struct Entry(u64);
 

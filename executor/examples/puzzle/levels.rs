@@ -1,5 +1,5 @@
-//! Level by level: first all positions that are one move away, then all positions that are two moves away,
-//! and so on. So no solution is shorter than the first one found.
+//! Searches level by level: first all positions that are one move away, then all positions that are two
+//! moves away, and so on. Therefore no solution is shorter than the first one found.
 
 use super::door::sync::Arc;
 use super::puzzle::{Position, Puzzle};
@@ -7,7 +7,7 @@ use super::search::Search;
 use super::unfinished::{Answer, Unfinished};
 use executor::{CancelToken, Executor, InvokeFailure, prelude::*};
 
-/// A task has at least this many positions, if the level has that many.
+/// A task gets at least this many positions, if the level has that many.
 const BATCH: usize = 64;
 
 /// A solution, or the positions of the next level.
@@ -29,7 +29,7 @@ fn visit<P: Puzzle>(search: &Search<P>, part: &[Position], token: &CancelToken) 
     Ok(Part::Next(all_next))
 }
 
-/// At most `tasks` tasks search each level, and fewer tasks if each would have less than a batch.
+/// At most `tasks` tasks search each level; there are fewer tasks if each would get less than a batch.
 pub fn solve<P: Puzzle>(search: &Arc<Search<P>>, pool: &dyn Executor, tasks: usize) -> Answer {
     let mut level = vec![search.start()?];
     while !level.is_empty() {

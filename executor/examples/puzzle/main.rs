@@ -8,11 +8,11 @@
 //! cargo run --release --example puzzle -- measure  # takes minutes
 //! ```
 //!
-//! The book's chapter: Searching.
+//! The book explains this example in the chapter "Searching".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 
-/// The types that a model checker replaces.
+/// The types that a model checker replaces by its own types.
 mod door {
     pub(crate) use std::sync;
 }

@@ -1,9 +1,9 @@
-//! The puzzle of a board: which steps are possible, and where they lead.
+//! The rules of a board's puzzle: the possible steps, and the position after each step.
 
 use super::blocks::{Blocks, COVERED, EMPTY};
 use super::puzzle::{Move, Position, Puzzle};
 
-/// A step, given by the cell that it led to and its direction.
+/// A step, given by its direction and by the cell that it led to.
 impl Move {
     fn step(to: usize, direction: usize) -> Self {
         Self(u8::try_from(to * 4 + direction).expect("a board has few cells"))

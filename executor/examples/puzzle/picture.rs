@@ -1,4 +1,5 @@
-//! Boards as a picture: SVG, in the colours of the book's figures when it is part of a page.
+//! Boards as a picture: The format is SVG, with the colours of the book's figures when the picture is part
+//! of a page.
 
 use super::blocks::Blocks;
 use super::way::{Shown, Way};
@@ -24,7 +25,8 @@ pub fn of(Way { blocks, boards }: &Way) -> String {
     svg + "</svg>\n"
 }
 
-/// The border, and the blocks inside. These colours are for the file on its own, outside the book.
+/// Draws the border, and the blocks inside. The colours of this style are used when the file is shown
+/// outside the book.
 fn board(blocks: &Blocks, shown: &Shown) -> String {
     let (width, height) = (blocks.width * CELL, blocks.height * CELL);
     let border =

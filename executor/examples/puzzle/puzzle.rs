@@ -1,15 +1,16 @@
-//! What a search knows of a puzzle: positions, and the moves that lead from one position to others.
+//! The description of a puzzle that a search needs: positions, and the moves that lead from one position to
+//! others.
 
-/// A position in 56 bits, so that one word holds the position and the move that led to it.
+/// A position has 56 bits, so one word can hold a position and the move that led to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position(pub u64);
 
-/// One of 255 moves. Only the puzzle knows what it means.
+/// A move is a number below 255. Only the puzzle knows the meaning of the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move(pub u8);
 
 impl Move {
-    /// Stands for the move that led to the start.
+    /// Stands for the move that led to the start position, which has none.
     pub const NONE: Self = Self(u8::MAX);
 }
 
@@ -17,7 +18,7 @@ impl Move {
 pub trait Puzzle: Send + Sync + 'static {
     fn start(&self) -> Position;
     fn is_solved(&self, position: Position) -> bool;
-    /// The possible moves, and the position that each leads to.
+    /// Returns the possible moves, and the position that each move leads to.
     fn moves(&self, position: Position) -> Vec<(Move, Position)>;
     /// Takes a move back: returns the position before it.
     fn before(&self, last: Move, position: Position) -> Position;

@@ -1,22 +1,22 @@
-//! The puzzles. A letter is a block, a dot an empty cell; block `A` must get to the given place.
+//! The puzzles. A letter is a block, and a dot is an empty cell; block `A` must be moved to the given place.
 
 use super::blocks::{Blocks, CELLS, COVERED, EMPTY, Kind};
 use super::puzzle::Position;
 
 // ANCHOR: klotski
-/// The large block must get to the exit, in the middle of the lower border.
+/// The large block must be moved to the exit, in the middle of the lower border.
 pub fn klotski() -> Blocks {
     draw("BAAC BAAC DEEF DGHF I..J", 13)
 }
 // ANCHOR_END: klotski
 
-/// Two of the standing blocks have been laid down: `A` cannot get out.
+/// Two of the standing blocks have been laid down, so `A` cannot get out.
 pub fn without_solution() -> Blocks {
     draw("BAAC BAAC DDEE FFGG H..I", 13)
 }
 
-/// Klotski with one more row. There is no solution, because the place for `A` is outside: so the search sees
-/// all positions.
+/// Klotski with an additional row. There is no solution, because the target of `A` is outside the board, so
+/// the search sees all positions.
 pub fn large() -> Blocks {
     draw("BAAC BAAC DEEF DGGH IJ.. K..L", CELLS - 1)
 }

@@ -1,4 +1,4 @@
-//! What all tasks of a search share, and the search on one thread.
+//! The state that all tasks of a search share, and the search on one thread.
 
 use super::puzzle::{Move, Position, Puzzle};
 use super::seen::Seen;
@@ -12,12 +12,12 @@ pub struct Search<P> {
 }
 
 impl<P: Puzzle> Search<P> {
-    /// Makes a search for at most `most` positions.
+    /// Makes a search that has room for `most` positions.
     pub fn new(puzzle: P, most: usize) -> Self {
         Self { puzzle, seen: Seen::with_room_for(most) }
     }
 
-    /// The start of each search.
+    /// The code with which each search starts.
     pub fn start(&self) -> Result<Position, Unfinished> {
         let start = self.puzzle.start();
         self.seen.is_new(Move::NONE, start)?;
@@ -25,7 +25,7 @@ impl<P: Puzzle> Search<P> {
     }
 
     // ANCHOR: expand
-    /// Hands on each next position that was not seen before.
+    /// Passes each next position that was not seen before to `next`.
     pub fn expand(&self, from: Position, mut next: impl FnMut(Position)) -> Result<(), Unfinished> {
         for (last, position) in self.puzzle.moves(from) {
             if self.seen.is_new(last, position)? {

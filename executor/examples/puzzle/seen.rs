@@ -8,7 +8,7 @@ use super::unfinished::Unfinished;
 use std::collections::HashSet;
 use std::hash::BuildHasher;
 
-/// The number of shards: with so many, two threads rarely need the same lock at once.
+/// The number of shards; it is so large that two threads rarely need the same lock at once.
 const SHARDS: usize = 64;
 
 pub struct Seen {
@@ -17,7 +17,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Has room for about `most` positions: some shard is full a little earlier.
+    /// Makes a table with room for about `most` positions; the first shard is full a little earlier.
     pub fn with_room_for(most: usize) -> Self {
         Self { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), most_in_each: most.div_ceil(SHARDS) }
     }
@@ -26,7 +26,7 @@ impl Seen {
         &self.shards[(Mix::default().hash_one(entry) >> 40) as usize % SHARDS] // the set uses the outer bits
     }
 
-    /// Returns whether the position is new. If several threads ask for the same position, only one gets true.
+    /// Returns true if the position is new. If several threads ask for a position, only one gets true.
     pub fn is_new(&self, last: Move, position: Position) -> Result<bool, Unfinished> {
         let entry = Entry::new(last, position);
         let mut shard = self.shard(entry).lock().unwrap();
@@ -40,7 +40,7 @@ impl Seen {
         self.shards.iter().map(|shard| shard.lock().unwrap().len()).sum()
     }
 
-    /// The moves from the start to a position that was seen, and the position that each leads to.
+    /// Returns the moves from the start to a seen position, and the position after each move.
     pub fn way_to<P: Puzzle>(&self, puzzle: &P, mut position: Position) -> Vec<(Move, Position)> {
         let mut way = Vec::new();
         loop {

@@ -1,8 +1,9 @@
-//! How blocks move: one block, by one cell.
+//! The movement of a block by one cell.
 
 use super::blocks::{Blocks, Board, COVERED, EMPTY, Kind};
 
-/// Up, right, down, left. The opposite of each is two places further.
+/// The directions are up, right, down and left. The opposite of each direction is two places further in the
+/// list.
 const STEPS: [(isize, isize); 4] = [(0, -1), (1, 0), (0, 1), (-1, 0)];
 
 impl Blocks {
@@ -10,13 +11,13 @@ impl Blocks {
         self.kinds[usize::from(number) - 1]
     }
 
-    /// The cells of a block.
+    /// Returns the cells of a block.
     pub fn cells(&self, kind: Kind, corner: usize) -> impl Iterator<Item = usize> {
         let width = self.width;
         (0..kind.height).flat_map(move |y| (0..kind.width).map(move |x| corner + y * width + x))
     }
 
-    /// Puts a block or nothing into its cells, which are empty.
+    /// Puts a block into its cells, which are empty; does nothing if `begins` is `EMPTY`.
     pub fn put(&self, board: &mut Board, corner: usize, begins: u8) {
         if begins != EMPTY {
             self.cells(self.kind(begins), corner).for_each(|cell| board[cell] = COVERED);
@@ -31,7 +32,7 @@ impl Blocks {
         number
     }
 
-    /// The corner of the block after a step, if the cells that it would then cover are empty.
+    /// Returns the corner of the block after a step, if the block's new cells are empty.
     pub fn step(&self, board: &Board, kind: Kind, corner: usize, direction: usize) -> Option<usize> {
         let x = (corner % self.width).checked_add_signed(STEPS[direction].0)?;
         let y = (corner / self.width).checked_add_signed(STEPS[direction].1)?;

@@ -17,7 +17,7 @@ pub fn print(Way { blocks, boards }: &Way) {
     }
 }
 
-/// Says what the first argument can be, and ends the process.
+/// Prints the possible values of the first argument, and ends the process.
 pub(crate) fn say_which() -> ! {
     eprintln!("say which: moves, picture FILE, ways, none, stop, measure");
     std::process::exit(2);

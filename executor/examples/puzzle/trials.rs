@@ -1,4 +1,4 @@
-//! The small puzzles: how long the solution of each way to search is.
+//! The small puzzles: shows the length of the solution that each way to search finds.
 
 use crate::blocks::Blocks;
 use crate::puzzle::Position;

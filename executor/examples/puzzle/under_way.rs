@@ -1,9 +1,9 @@
-//! The tasks of a search that are queued or run.
+//! The tasks of a search that are queued or running.
 //!
-//! 1. Each task has an [`UnderWay`]. Before a task submits another task, it makes that task's `UnderWay`, and
-//!    keeps its own. So the count is zero only when no work is left.
+//! 1. Each task has an [`UnderWay`]. Before a task submits another task, it makes the new task's `UnderWay`,
+//!    and keeps its own. Therefore the count is zero only when no work is left.
 //! 2. An `UnderWay` is dropped with its task: after a run, a panic or a refusal, or when the task is dropped.
-//! 3. Only a task that [completes](UnderWay::complete) has looked at all its positions.
+//! 3. Only a task that calls [`complete`](UnderWay::complete) has looked at all its positions.
 
 use super::door::sync::Arc;
 use super::{end::End, unfinished::Unfinished};

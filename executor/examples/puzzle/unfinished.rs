@@ -3,10 +3,10 @@
 use super::puzzle::Position;
 use std::{error, fmt};
 
-/// A position that solves the puzzle; `None` if there is no solution.
+/// A position that solves the puzzle, or `None` if there is no solution.
 pub type Answer = Result<Option<Position>, Unfinished>;
 
-/// Why a search cannot say that there is no solution.
+/// The reasons why a search cannot say that there is no solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfinished {
     Cancelled,

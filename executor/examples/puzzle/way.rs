@@ -3,7 +3,7 @@
 use super::blocks::{Blocks, COVERED, EMPTY, Kind};
 use super::puzzle::{Move, Position};
 
-/// A puzzle, and its boards from the first to the last.
+/// A puzzle, and the boards of a solution from the first to the last.
 pub struct Way {
     pub blocks: Blocks,
     pub boards: Vec<Shown>,
@@ -17,7 +17,7 @@ pub struct Shown {
 }
 
 impl Blocks {
-    /// The boards from the first to the last, one for each move.
+    /// Returns the boards from the first to the last, one for each move.
     pub fn shown(&self, way: &[(Move, Position)]) -> Vec<Shown> {
         let first = Shown { letters: self.letters.clone(), position: way[0].1, moved: None };
         let mut boards = vec![first];
@@ -35,7 +35,7 @@ impl Blocks {
         boards
     }
 
-    /// The letters after the move of a block.
+    /// Returns the letters of the board after the move of a block.
     fn relettered(&self, letters: &[u8], kind: Kind, from: usize, to: usize) -> Vec<u8> {
         let mut after = letters.to_vec();
         self.cells(kind, from).for_each(|cell| after[cell] = b'.');
@@ -43,7 +43,7 @@ impl Blocks {
         after
     }
 
-    /// The blocks of a position, by their corners.
+    /// Returns the blocks of a position, by their corners.
     pub fn blocks(&self, position: Position) -> impl Iterator<Item = (usize, u8)> {
         let board = self.unpack(position).into_iter().enumerate();
         board.filter(|(_, begins)| !matches!(*begins, EMPTY | COVERED))

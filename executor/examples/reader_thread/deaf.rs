@@ -1,4 +1,5 @@
-//! A reader that checks whether it was asked to stop, but then waits in a read, where it cannot check.
+//! A reader that checks whether it was asked to stop, but then waits in a read, during which it cannot
+//! check.
 
 use crate::{connect, telegram, wait_for};
 use executor::CancelToken;

@@ -6,7 +6,7 @@
 //! cargo run --example reader_thread -- guarded
 //! ```
 //!
-//! The book's chapter: Blocking that nobody can interrupt.
+//! The book explains this example in the chapter "Blocking that nobody can interrupt".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 
@@ -40,7 +40,7 @@ fn connect() -> io::Result<(TcpStream, TcpStream)> {
     Ok((peer, stream))
 }
 
-/// Reads a telegram, which is four bytes.
+/// Reads a telegram, which has four bytes.
 fn telegram(mut stream: &TcpStream) -> io::Result<String> {
     let mut bytes = [0; 4];
     stream.read_exact(&mut bytes)?;

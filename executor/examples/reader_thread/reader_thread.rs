@@ -34,7 +34,7 @@ impl ReaderThread {
         self.token.cancel_because("interrupted");
     }
 
-    /// Waits for the thread. `Ok` if the peer has ended the connection.
+    /// Waits for the thread. Returns `Ok` if the peer has ended the connection.
     pub fn join(self) -> Result<(), Cancelled> {
         self.thread.join().expect("the reader does not panic")
     }

@@ -5,7 +5,7 @@
 //! cargo run --example restarting_service -- one_token
 //! ```
 //!
-//! The book's chapter: Cancellation policies.
+//! The book explains this example in the chapter "Cancellation policies".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

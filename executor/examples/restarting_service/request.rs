@@ -1,4 +1,4 @@
-//! The request to begin again, marked by a payload.
+//! A payload that marks a request to begin again.
 
 use executor::{CancelReason, Cancelled};
 

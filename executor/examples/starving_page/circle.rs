@@ -21,7 +21,7 @@ pub fn report() -> Result<(), Box<dyn Error>> {
 }
 // ANCHOR_END: circle
 
-/// The task's result, or the reason why it can never have one.
+/// Returns the task's result, or the reason why the task can never have a result.
 fn wait_for(task: TaskHandle<String>) -> String {
     match task.join() {
         Err(JoinError::Starved(_task, report)) => format!("{report:#}"),

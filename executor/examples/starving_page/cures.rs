@@ -1,4 +1,4 @@
-//! Ways to get the page drawn.
+//! Ways to make sure that the page is drawn.
 
 use crate::{page, renderer};
 use executor::{CallerRuns, FutureTask, HandOffQueue, OnStarvation, ThreadPoolBuilder, prelude::*};
@@ -6,7 +6,7 @@ use std::{error::Error, sync::Arc, thread};
 
 type Shown = Result<(), Box<dyn Error>>;
 
-/// The page is a task of the pool, and so are its parts.
+/// The page is a task of the pool, and its parts are tasks of the pool, too.
 fn draw_on(pool: ThreadPoolBuilder) -> Shown {
     let pool = Arc::new(pool.build()?);
     let parts = Arc::clone(&pool);

@@ -5,9 +5,9 @@
 //! cargo run --example starving_page -- other_pool  # the cure
 //! ```
 //!
-//! Other arguments: `before`, `own_thread`, `unread`, `circle`, `help`, `spare`, `hand_off`.
+//! The other arguments are `before`, `own_thread`, `unread`, `circle`, `help`, `spare`, `hand_off`.
 //!
-//! The book's chapter: Tasks that wait for tasks.
+//! The book explains this example in the chapter "Tasks that wait for tasks".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

@@ -4,7 +4,7 @@ use executor::{FutureTask, JoinError, Starvation, TaskHandle, ThreadPoolExecutor
 use std::thread;
 
 // ANCHOR: page
-/// Draws the page on the calling thread. Its header and its footer are tasks of the pool.
+/// Draws the page on the calling thread. The page's header and footer are tasks of the pool.
 pub fn draw(parts: &ThreadPoolExecutor) -> Result<String, Starvation> {
     let header = parts.submit(part("header")).expect("the pool accepts tasks");
     let footer = parts.submit(part("footer")).expect("the pool accepts tasks");
@@ -21,7 +21,7 @@ fn wait_for(part: TaskHandle<String>) -> Result<String, Starvation> {
 }
 // ANCHOR_END: wait
 
-/// A part of the page. The page's thread must make it.
+/// A part of the page. Only the page's thread can make this part.
 pub fn part(name: &'static str) -> FutureTask<String> {
     let page = thread::current().id();
     let task = FutureTask::new(move || {

@@ -1,4 +1,4 @@
-//! The report of a page that can never be drawn, and the party that gets it.
+//! The report that a page can never be drawn, and the code that receives the report.
 
 use crate::{page, renderer};
 use executor::panics::PanicReport;

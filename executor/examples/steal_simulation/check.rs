@@ -9,8 +9,8 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Instant;
 
-/// The number of turns. Only a third of them is used: the turns in which two unrelated threads disturbed each
-/// other least.
+/// The number of turns that are measured. Only the turns in which two unrelated threads disturbed each other
+/// least are used: a third of all turns.
 const TURNS: usize = 15;
 
 pub fn check() {
@@ -78,12 +78,12 @@ fn timed(f: impl FnOnce()) -> u64 {
     nanos(began)
 }
 
-/// The time from the first call on a worker until its end, as in the simulation.
+/// Returns the time from the first call on a worker until its end, as the simulation measures it.
 fn in_pool(pool: &ForkJoinPool, tree: &Tree, steps: u64) -> u64 {
     pool.invoke(|| timed(|| joined(tree, 0, steps))).expect("the pool runs")
 }
 
-/// The time of the slower of two threads that share nothing but the machine.
+/// Returns the time of the slower of two threads that share no data.
 fn side_by_side(tree: &Tree, steps: u64) -> u64 {
     let one = || timed(|| alone(tree, 0, steps));
     thread::scope(|scope| {

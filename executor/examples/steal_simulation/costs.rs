@@ -1,4 +1,4 @@
-//! What the pool costs, apart from the work.
+//! The costs of the pool itself, without the work.
 
 use std::fmt;
 
@@ -6,15 +6,15 @@ use std::fmt;
 /// The costs, in nanoseconds.
 #[derive(Clone, Copy)]
 pub struct Costs {
-    /// A join that offers nothing, because the queue offers enough.
+    /// A join that offers no half, because the queue already has enough halves.
     pub call: u64,
-    /// A join that puts its second half into the queue, and takes it back.
+    /// A join that puts its second half into the queue, and takes the half back.
     pub offer: u64,
-    /// The time from the look at which a thief finds a piece until the thief runs it.
+    /// The time from the look at which a thief finds a piece until the thief runs the piece.
     pub steal: u64,
-    /// A look at all queues, or at the awaited half, that finds nothing.
+    /// A look at all queues, or at the awaited half, that finds no piece.
     pub look: u64,
-    /// How long a worker looks for work before it sleeps.
+    /// The time that a worker looks for work before it sleeps.
     pub patience: u64,
     /// The time that a worker needs to wake another worker.
     pub wake: u64,
@@ -23,12 +23,12 @@ pub struct Costs {
     pub offers: Offers,
 }
 
-/// Which joins offer their second halves to thieves.
+/// Decides which joins offer their second halves to thieves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offers {
     /// Each join offers its second half.
     All,
-    /// While pieces are fine, three in the queue are enough.
+    /// While pieces are fine, a join offers its half only if the queue has fewer than three.
     Adaptive,
 }
 // ANCHOR_END: costs

@@ -8,7 +8,7 @@ use super::tree::{Piece, Tree};
 const ELEMENTS: u64 = 1 << 18;
 const ELEMENT: u64 = 20;
 
-/// The time by threshold, as a part of the sequential time: a table, and the curves as SVG.
+/// The time for each threshold, relative to the sequential time: a table, and the curves as SVG.
 pub fn curve() -> String {
     let ways = [Offers::All, Offers::Adaptive].map(|offers| [2, 8, 64].map(|workers| (offers, workers)));
     println!("{ELEMENTS} elements of {ELEMENT} ns; {ROUND}");

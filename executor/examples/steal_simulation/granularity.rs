@@ -1,4 +1,4 @@
-//! Whether the recent pieces were fine: as in `executor/src/fork_join/worker_queue.rs`.
+//! Decides whether the recent pieces were fine, as `executor/src/fork_join/worker_queue.rs` does.
 
 use super::costs::Offers;
 
@@ -9,7 +9,8 @@ const COARSE: u64 = 50_000;
 
 #[derive(Clone, Copy, Default)]
 pub struct Granularity {
-    /// How many pieces in the queue are enough. While pieces are coarse, no number is.
+    /// Returns the number of pieces in the queue that is enough. While pieces are coarse, no number is
+    /// enough.
     pub enough: Option<usize>,
     pieces: u32,
     since: Option<u64>,

@@ -1,15 +1,15 @@
-//! What a worker does with the frames on its stack: as in `executor/src/fork_join/join.rs`.
+//! The work of a worker on the frames of its stack, as in `executor/src/fork_join/join.rs`.
 
 use super::log::What;
 use super::pool::Pool;
 use super::seat::Frame;
 
-/// A worker that waits runs at most this many stolen halves, one on top of the other.
+/// A waiting worker runs at most this many stolen halves, one on top of the other.
 const DEPTH: usize = 32;
 
 impl Pool<'_> {
-    /// Makes the next step of a worker, and returns how long it takes. `None` means that the worker sleeps or
-    /// waits until another worker wakes it.
+    /// Makes the next step of a worker, and returns the duration of the step. `None` means that the worker
+    /// sleeps or waits until another worker wakes it.
     pub fn step(&mut self, worker: usize) -> Option<u64> {
         let Some(frame) = self.seats[worker].frames.pop() else { return self.search(worker) };
         match frame {
@@ -36,7 +36,8 @@ impl Pool<'_> {
         self.costs.offer
     }
 
-    /// The first half is done: takes the second half back, or waits until its thief has ended it.
+    /// The first half is done, so the worker takes the second half back, or waits until its thief has ended
+    /// it.
     fn settle(&mut self, worker: usize, half: usize) -> Option<u64> {
         if self.seats[worker].queue.back() == Some(&half) {
             self.seats[worker].queue.pop_back();

@@ -1,4 +1,4 @@
-//! A small run, event by event, with the queues after each.
+//! A small run, event by event, with the queues after each event.
 
 use super::costs::{Costs, Offers};
 use super::log::{Run, What};
@@ -7,7 +7,8 @@ use super::tree::Tree;
 use super::trees;
 use std::fmt::Write;
 
-/// These costs are larger than real costs, compared with the pieces, so that the picture shows them.
+/// Compared with the pieces, these costs are larger than real costs, so that they are visible in the
+/// picture.
 const LARGE: Costs = Costs {
     call: 0,
     offer: 1_000,

@@ -1,4 +1,4 @@
-//! What happened in a simulated pool, for its pictures and its tests.
+//! The events in a simulated pool, for its pictures and its tests.
 
 pub struct Event {
     pub at: u64,
@@ -8,37 +8,39 @@ pub struct Event {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// The worker works on this node for this long.
+    /// The worker works on the given node for the given time.
     Works(usize, u64),
-    /// The worker puts this half into its queue.
+    /// The worker puts the given half into its queue.
     Offers(usize),
-    /// The worker takes this half out of its own queue.
+    /// The worker takes the given half out of its own queue.
     TakesBack(usize),
-    /// The worker steals this half from the queue of that worker.
+    /// The worker steals the given half from the queue of the other worker.
     Steals(usize, usize),
-    /// The worker waits for the half `.2`. Meanwhile it steals the half `.0` from the worker `.1`.
+    /// The worker waits for the half `.2`, and during that wait it steals the half `.0` from the worker
+    /// `.1`.
     Helps(usize, usize, usize),
-    /// The worker waits for this half, which was stolen.
+    /// The worker waits for the given half, which was stolen.
     Waits(usize),
     /// The half for which the worker waited has ended.
     GoesOn(usize),
-    /// The worker has ended this half, which it had stolen.
+    /// The worker has ended the given half, which it had stolen.
     Ends(usize),
     Sleeps,
-    /// Another worker has woken this worker. It looks for work when the time that a wake-up takes is over.
+    /// Another worker has woken this worker, which looks for work when the time that a wake-up takes is
+    /// over.
     IsWoken,
 }
 
 /// The result of a simulation.
 #[derive(Default)]
 pub struct Run {
-    /// When the whole tree was done.
+    /// The time at which the whole tree was done.
     pub time: u64,
     /// The time that the workers spent on the work itself.
     pub worked: u64,
     pub offered: u64,
     pub stolen: u64,
-    /// How many workers were woken to look for a piece.
+    /// The number of workers that were woken to look for a piece.
     pub wake_ups: u64,
     /// The events in the order of their times.
     pub log: Vec<Event>,

@@ -6,7 +6,7 @@
 //! cargo run --example steal_simulation -- scale
 //! ```
 //!
-//! The book's chapters: Work stealing, Granularity.
+//! The book explains this example in the chapters "Work stealing" and "Granularity".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

@@ -1,4 +1,4 @@
-//! What the real pool costs on this machine.
+//! The costs of the real pool on this machine.
 
 use super::costs::{Costs, Offers};
 use executor::fork_join::{ForkJoinPool, join};
@@ -47,17 +47,17 @@ pub fn costs() -> Costs {
     Costs { call, offer, steal, look, patience: 10 * look, wake, wake_up, offers: Offers::Adaptive }
 }
 
-/// The number of offers: so few that the pieces do not count as fine.
+/// The number of offers, which is so small that the pieces do not count as fine.
 const OFFERS: u64 = 60;
 
-/// When the halves of a join began, counted from the call of `join`.
+/// The times at which the halves of a join began, counted from the call of `join`.
 struct Met {
     first: u64,
     second: u64,
 }
 
-/// Two joins, one right after the other: at the first the other worker sleeps, and at the second it looks for
-/// work.
+/// Two joins, one right after the other: before the first join the other worker sleeps, and before the second
+/// it looks for work.
 fn met(pool: &ForkJoinPool) -> Option<[Met; 2]> {
     let meet = || {
         let (began, met) = (Instant::now(), OnceLock::new());

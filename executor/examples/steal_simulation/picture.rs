@@ -1,5 +1,5 @@
-//! The small run as a picture, in the colours of the book's figures: what each worker runs, and its queue
-//! below.
+//! The small run as a picture, in the colours of the book's figures: for each worker, the work that it runs,
+//! and its queue below.
 
 use super::lanes::{name, small_run};
 use super::log::{Event, What};
@@ -9,7 +9,7 @@ use std::fmt::Write;
 const LEFT: u64 = 70;
 const WIDTH: u64 = 620;
 const ROW: u64 = 20;
-/// One row for what the worker runs, and one for each size of halves.
+/// One row for the work that the worker runs, and one row for each size of halves.
 const ROWS: u64 = 5;
 
 struct Drawing {
@@ -49,7 +49,7 @@ impl Drawing {
             .expect("a string has room");
     }
 
-    /// A box from one time to another, with a name in it.
+    /// Draws a box from one time to another, with a name in it.
     fn bar(&mut self, class: &str, (from, until): (u64, u64), y: u64, name: &str) {
         let (x, width) = (self.x(from), (self.x(until) - self.x(from)).max(1));
         let fill = match class {
@@ -72,7 +72,7 @@ impl Drawing {
         .expect("a string has room");
     }
 
-    /// Draws a worker that waits or sleeps, until it goes on or takes a piece.
+    /// Draws a waiting or sleeping worker, until the worker continues its work or takes a piece.
     fn waits(&mut self, log: &[Event]) {
         for (number, event) in log.iter().enumerate() {
             let ends = |what| matches!(what, What::GoesOn(_) | What::Helps(..) | What::Steals(..));
@@ -88,7 +88,7 @@ impl Drawing {
         }
     }
 
-    /// Whether the worker waits for a half after this event.
+    /// Returns true if the worker waits for a half after this event.
     fn waits_after(log: &[Event], number: usize) -> bool {
         let own = log[..=number].iter().filter(|event| event.worker == log[number].worker);
         own.fold(0, |waits, event| match event.what {

@@ -1,4 +1,4 @@
-//! A simulated pool: its clock, which workers sleep, and which worker is woken.
+//! A simulated pool: its clock, its sleeping workers, and the choice of the worker that is woken.
 
 use super::costs::Costs;
 use super::log::{Event, Run, What};
@@ -18,17 +18,17 @@ pub struct Pool<'a> {
     turns: u64,
     pub asleep: Vec<usize>,
     pub searching: usize,
-    /// Which worker has put each half into its queue, and which worker has stolen it.
+    /// The worker that has put each half into its queue, and the worker that has stolen it.
     pub owner: Vec<usize>,
     pub thief: Vec<usize>,
     pub done: Vec<bool>,
-    /// The time that the present step costs extra, because its worker wakes other workers.
+    /// The additional time of the present step, in which its worker wakes other workers.
     pub owed: u64,
     pub run: Run,
     pub keeps_log: bool,
 }
 
-/// Runs a tree of joins on `workers` workers. At the beginning, all but the first of them sleep.
+/// Runs a tree of joins on `workers` workers. At the beginning, all workers but the first sleep.
 pub fn simulate(tree: &Tree, workers: usize, costs: Costs, seed: u64, keeps_log: bool) -> Run {
     let mut pool = Pool::new(tree, workers, costs, seed, keeps_log);
     pool.seats[0].frames = vec![Frame::End(0), Frame::Call(0)];
@@ -83,7 +83,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// A half was offered. If no worker searches, a sleeping worker is woken.
+    /// A half was offered; if no worker searches, a sleeping worker is woken.
     pub fn announce(&mut self) {
         if self.searching == 0
             && let Some(worker) = self.asleep.pop()

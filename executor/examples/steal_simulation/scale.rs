@@ -1,4 +1,4 @@
-//! One tree after the other, on more and more workers.
+//! Simulates one tree after the other, on more and more workers.
 
 use super::costs::ROUND;
 use super::pool::simulate;

@@ -1,4 +1,4 @@
-//! A worker, as other workers see it: its queue, what it runs, and what it waits for.
+//! A worker, as other workers see it: its queue, its stack, and the halves that it waits for.
 
 use super::granularity::Granularity;
 use std::collections::VecDeque;
@@ -7,15 +7,15 @@ use std::ops::Range;
 /// An entry of a worker's stack.
 #[derive(Clone, Copy)]
 pub enum Frame {
-    /// This node must be called.
+    /// The given node must be called.
     Call(usize),
-    /// The work before this node's join is done.
+    /// The work before the given node's join is done.
     Join(usize),
-    /// This node's first half is done.
+    /// The given node's first half is done.
     Settle(usize),
-    /// Both halves of this node are done.
+    /// Both halves of the given node are done.
     After(usize),
-    /// This stolen half is done.
+    /// The given stolen half is done.
     End(usize),
 }
 
@@ -29,24 +29,24 @@ pub struct Seat {
     pub running: Vec<(Range<usize>, Granularity)>,
     /// The halves that the worker waits for, the innermost last.
     pub waits: Vec<usize>,
-    /// Workers that wait for a piece of what this worker runs.
+    /// The workers that wait for a piece of the job that this worker runs.
     pub followers: Vec<usize>,
-    /// Since when the worker looks for a piece.
+    /// The time since which the worker looks for a piece.
     pub searches: Option<u64>,
-    /// Since when the worker waits for a half and does nothing meanwhile.
+    /// The time since which the worker waits for a half without running another piece.
     pub parked: Option<u64>,
     pub random: u64,
 }
 
 impl Seat {
-    /// Whether a join is two plain calls.
+    /// Returns true if a join is made as two plain calls.
     pub fn offers_enough(&self) -> bool {
         let oldest = self.granularity.enough.and_then(|enough| self.queue.len().checked_sub(enough));
         let is_piece = |half| self.running.last().is_none_or(|(pieces, _)| pieces.contains(half));
         oldest.and_then(|oldest| self.queue.get(oldest)).is_some_and(is_piece)
     }
 
-    /// Xorshift, as the pool's workers use it.
+    /// The Xorshift generator, as the pool's workers use it.
     pub fn next_random(&mut self) -> usize {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;

@@ -1,4 +1,4 @@
-//! Which worker takes which piece: as in `executor/src/fork_join/{seat,worker}.rs`.
+//! The choice of the worker that takes a piece, as in `executor/src/fork_join/{seat,worker}.rs`.
 
 use super::log::What;
 use super::pool::Pool;
@@ -17,8 +17,8 @@ impl Pool<'_> {
         self.announce();
     }
 
-    /// A worker with an empty stack takes the oldest half of another worker. It asks the other workers one
-    /// after the other, beginning with a random one.
+    /// A worker with an empty stack takes the oldest half of another worker. The worker asks the other
+    /// workers one after the other, beginning with a random one.
     pub fn search(&mut self, worker: usize) -> Option<u64> {
         let workers = self.seats.len();
         let first = self.seats[worker].next_random() % workers;
@@ -53,7 +53,7 @@ impl Pool<'_> {
 
     // ANCHOR: follow
     /// Takes a piece of the half for which the worker waits. The piece is in the queue of the half's thief.
-    /// If that thief waits for a stolen half, too, the piece can be in the queue of the second thief.
+    /// If that thief also waits for a stolen half, the piece can be in the queue of the second thief.
     pub fn follow(&mut self, worker: usize, awaited: usize) -> Option<usize> {
         let mut half = awaited;
         for _ in 0..self.seats.len() {
@@ -96,7 +96,7 @@ impl Pool<'_> {
         0
     }
 
-    /// The worker begins to wait for a half, unless it already waits for it.
+    /// The worker begins to wait for a half, unless it already waits for that half.
     pub fn wait(&mut self, worker: usize, half: usize) {
         if self.seats[worker].waits.last() != Some(&half) {
             self.seats[worker].waits.push(half);

@@ -1,9 +1,9 @@
 //! The simulated work: a tree of joins, whose leaves are plain work. All times are nanoseconds.
 
-/// A node, numbered depth first: the first half of node `n` is `n + 1`, and its pieces are all nodes up to
-/// its `end`.
+/// A node, numbered depth first: the first half of node `n` is node `n + 1`, and its pieces are all nodes up
+/// to its `end`.
 pub struct Node {
-    /// The work before a join; for a leaf, all its work.
+    /// The work before a join, or all the work of a leaf.
     pub before: u64,
     /// The work after a join, such as a merge.
     pub after: u64,
@@ -14,7 +14,7 @@ pub struct Node {
 
 pub struct Tree(pub Vec<Node>);
 
-/// How a piece of work goes on.
+/// The next part of a piece of work.
 pub enum Piece<T> {
     Leaf(u64),
     Join { before: u64, halves: [T; 2], after: u64 },
@@ -42,7 +42,7 @@ impl Tree {
         self.0[own].end = self.0.len();
     }
 
-    /// A tree of this shape, with all times scaled so that its work is `work`.
+    /// Returns a tree of this shape, with all times scaled so that the total work is `work`.
     pub fn scaled(&self, work: u64) -> Self {
         let (from, to) = (u128::from(self.work()), u128::from(work));
         let scaled =
@@ -51,12 +51,13 @@ impl Tree {
         Self(self.0.iter().map(node).collect())
     }
 
-    /// T1: the time of one worker that does nothing else.
+    /// T1: the time that a single worker needs.
     pub fn work(&self) -> u64 {
         self.0.iter().map(|node| node.before + node.after).sum()
     }
 
-    /// T∞: the longest way through the tree, which is the time with any number of workers.
+    /// T∞: the length of the longest path through the tree, which is the time that any number of workers
+    /// needs at least.
     pub fn span(&self) -> u64 {
         let mut spans = vec![0; self.0.len()];
         for (number, node) in self.0.iter().enumerate().rev() {

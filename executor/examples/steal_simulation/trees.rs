@@ -4,7 +4,7 @@ use super::tree::{Piece, Tree};
 
 const MICROS: u64 = 1_000;
 
-/// Each tree with its name.
+/// Returns each tree with its name.
 pub fn all() -> [(&'static str, Tree); 4] {
     [
         ("coarse: 1,024 leaves of 100 µs", balanced(10, 100 * MICROS)),
@@ -14,8 +14,8 @@ pub fn all() -> [(&'static str, Tree); 4] {
     ]
 }
 
-/// Trees of a tenth of a second of work each. The system may put a woken worker on a busy core and take some
-/// milliseconds to move it, which a simulation of a pool cannot show.
+/// The work of each tree takes a tenth of a second. The system may put a woken worker on a busy core and
+/// take some milliseconds to move it, which a simulation of a pool cannot show.
 pub fn to_check() -> [(&'static str, Tree); 4] {
     [
         ("256 leaves of 400 µs", balanced(8, 400 * MICROS)),
@@ -25,7 +25,7 @@ pub fn to_check() -> [(&'static str, Tree); 4] {
     ]
 }
 
-/// Halves of halves, to the depth `depth`.
+/// Halves of halves, down to the depth `depth`.
 pub fn balanced(depth: u32, leaf: u64) -> Tree {
     Tree::grow(depth, &|depth| match depth {
         0 => Piece::Leaf(leaf),

@@ -1,9 +1,9 @@
-//! Many threads call all methods of executors at the same time, and the example records what happens to each
+//! Many threads call all methods of executors at the same time, and the example records the fate of each
 //! task. When an executor has ended, every task must have been run once, or dropped once, and all counts must
 //! agree.
 //!
-//! It tries pools alone, with every setting. And it tries all kinds of executors together, whose tasks fork,
-//! spawn, plan and wait for each other.
+//! The example tests single pools, with every setting. It also tests all kinds of executors together, whose
+//! tasks fork, spawn, plan and wait for each other.
 //!
 //! ```sh
 //! cargo run --release --example stress -- 60 # seconds

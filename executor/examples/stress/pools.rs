@@ -15,7 +15,7 @@ use crate::books::{Books, Entry};
 const SUBMITTERS: u64 = 4;
 const STEPS: u64 = 400;
 
-/// The life of one pool. Returns the number of its tasks.
+/// Plays the life of one pool, and returns the number of its tasks.
 pub(crate) fn one_life(seed: u64) -> u64 {
     let mut random = Random::of(seed);
     let books = Arc::new(Books::default());
@@ -42,7 +42,8 @@ pub(crate) fn one_life(seed: u64) -> u64 {
     let (made, stats) = (books.close(seed), pool.stats());
     assert_eq!((stats.queued, stats.active, stats.threads), (0, 0, 0), "seed {seed}: {stats}");
     let by_pool = books.ran_by_pool.load(SeqCst);
-    // A task that is cancelled after a worker took it and before it begins counts as taken and never ran.
+    // A task that is cancelled between its removal from the queue and its start counts as taken, but never
+    // runs.
     assert!(stats.completed >= by_pool, "seed {seed}: ran {by_pool}, {stats}");
     made
 }
@@ -125,7 +126,8 @@ fn submit_things(pool: &ThreadPoolExecutor, books: &Arc<Books>, mut random: Rand
             _ => {}
         }
     }
-    // The remaining tasks are joined only after the end, which must release each of their waiters.
+    // The remaining tasks are joined only after the pool has ended, so the end must release every thread
+    // that waits for one of them.
     for handle in handles {
         check(Some(handle));
     }

@@ -18,7 +18,7 @@ const STEPS: u64 = 60;
 /// A task submits a chain of at most this many further tasks.
 const DEPTH: u32 = 4;
 
-/// What each task can reach.
+/// The executors and tasks that each task can reach.
 struct World {
     threads: Arc<ThreadPoolExecutor>,
     forks: Arc<ForkJoinPool>,
@@ -66,7 +66,7 @@ impl World {
     }
 }
 
-/// Makes a set of executors, uses them and ends them. Returns the number of their tasks.
+/// Makes a set of executors, uses them and ends them. Returns the number of the executors' tasks.
 pub(crate) fn one_life(seed: u64) -> u64 {
     let mut random = Random::of(seed);
     let world = Arc::new(World::of(&mut random));
@@ -121,7 +121,7 @@ fn submit(world: &Arc<World>, random: &mut Random, depth: u32) -> Option<TaskHan
     submitted.ok()
 }
 
-/// What a task does with other tasks before it ends.
+/// The calls that a task makes to other tasks before it ends.
 fn act(world: &Arc<World>, random: &mut Random, depth: u32) {
     if depth == 0 {
         return;

@@ -1,10 +1,10 @@
-//! Six tasks on one pool: in any order, in one line, and in a line for each name.
+//! Six tasks run on one pool: in any order, in one line, and in a line for each name.
 //!
 //! ```sh
 //! cargo run --example three_orders
 //! ```
 //!
-//! The book's chapter: Order without a lock.
+//! The book explains this example in the chapter "Order without a lock".
 
 #![allow(unreachable_pub)] // the module is written like a module of a library
 

@@ -6,7 +6,7 @@
 //! cargo run --example timed_run -- executor   # on an executor
 //! ```
 //!
-//! The book's chapter: Timed run.
+//! The book explains this example in the chapter "Timed run".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

@@ -1,4 +1,4 @@
-//! Timed run 3: on an executor, with the handle of the task.
+//! Timed run 3: the task runs on an executor, and the caller has its handle.
 
 use executor::{Executor, JoinError, Panic, RejectReason, prelude::*};
 use std::time::Duration;
@@ -18,9 +18,9 @@ pub fn hides_the_time_out(executor: &dyn Executor, limit: Duration, task: impl F
 // ANCHOR: tells
 #[derive(Debug)]
 pub enum NoResult {
-    /// The time was up. The task was told to stop.
+    /// The time was up, so the task was told to stop.
     TimedOut,
-    /// The caller was told to stop. So was the task.
+    /// The caller was told to stop, and so was the task.
     Interrupted,
     /// Another party cancelled the task.
     Cancelled,

@@ -1,12 +1,12 @@
-//! Timed run 1: on the caller's thread, with a cancel that is scheduled for later.
+//! Timed run 1: the task runs on the caller's thread, and a cancel is scheduled for later.
 
 use executor::CancelToken;
 use std::thread;
 use std::time::Duration;
 
 // ANCHOR: late
-/// Runs a task here, and cancels the caller when the time is up. Wrong: the cancel comes even if the task has
-/// ended.
+/// Runs a task on the calling thread, and cancels the caller when the time is up. Wrong: the cancel comes
+/// even if the task has ended.
 pub fn late_cancel<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
     let caller = CancelToken::current();
     thread::spawn(move || {
@@ -18,7 +18,8 @@ pub fn late_cancel<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
 // ANCHOR_END: late
 
 // ANCHOR: taken_back
-/// Removes the planned cancel when the task has ended. Still wrong: perhaps the cancel has come just before.
+/// Removes the planned cancel when the task has ended. Still wrong, because the cancel can have come just
+/// before the removal.
 pub fn taken_back<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
     let caller = CancelToken::current();
     let alarm = CancelToken::new().with_timeout(limit);
@@ -30,8 +31,8 @@ pub fn taken_back<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
 // ANCHOR_END: taken_back
 
 // ANCHOR: child
-/// Runs a task here, under a token of its own, which is cancelled when the time is up. No other code uses
-/// that token.
+/// Runs a task on the calling thread under a token of its own, and cancels that token when the time is up.
+/// No other code uses that token.
 pub fn timed_run<T>(limit: Duration, task: impl FnOnce() -> T) -> T {
     CancelToken::current().with_timeout(limit).attach(task)
 }

@@ -1,4 +1,5 @@
-//! A task that returns, one that panics and one that runs on, each on a thread of its own.
+//! A task that returns, a task that panics and a task that does not end by itself, each on a thread of its
+//! own.
 
 use crate::on_its_own_thread::{silent_join, timed_run};
 use crate::{A_MINUTE, LIMIT};

@@ -1,4 +1,4 @@
-//! One program on a timer with one thread and on a scheduled pool: a long task, and a task that panics.
+//! The same program on a timer with one thread and on a scheduled pool: a long task, and a task that panics.
 //!
 //! ```sh
 //! cargo run --example timer_and_scheduler
@@ -29,7 +29,7 @@ fn main() {
 }
 
 // ANCHOR: long
-/// The long task goes on until the short one has run, or until its time limit.
+/// The long task runs until the short task has run, or until the time limit of the long task.
 fn long_task(who: &str, after: After<'_>, patience: Duration) {
     let (tell, told) = mpsc::channel();
     let (end, ended) = mpsc::channel();
@@ -42,7 +42,7 @@ fn long_task(who: &str, after: After<'_>, patience: Duration) {
 
 // ANCHOR: panicking
 /// One task panics. Another task was planned before the panic, and a third task is planned after it. A task
-/// that is dropped unrun drops its sender.
+/// that is dropped without having run drops its sender.
 fn panicking_task(who: &str, after: After<'_>) {
     let [(tell, second), (tell_too, third)] = [mpsc::channel(), mpsc::channel()];
     after(Duration::from_millis(200), Box::new(move || _ = tell.send(())));

@@ -5,7 +5,7 @@
 //! cargo run --example tree_walk
 //! ```
 //!
-//! The book's chapter: Loops and recursion.
+//! The book explains this example in the chapter "Loops and recursion".
 
 #![allow(unreachable_pub)] // the module is written like a module of a library
 

@@ -5,7 +5,7 @@
 //! cargo run --example what_was_running -- ours
 //! ```
 //!
-//! The book's chapter: What was running.
+//! The book explains this example in the chapter "What was running".
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 

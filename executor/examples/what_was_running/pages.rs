@@ -17,7 +17,7 @@ impl Default for Pages {
 
 impl Pages {
     // ANCHOR: pages
-    /// This page is fetched completely. Before its task can return, the request to stop comes.
+    /// This page is fetched completely. The request to stop comes before its task can return.
     pub fn done(&self) -> impl FnOnce(&CancelToken) -> Result<(), Cancelled> + Send + use<> {
         let (two_run, stopped) = (Arc::clone(&self.two_run), Arc::clone(&self.stopped));
         move |_token| {
@@ -45,7 +45,8 @@ impl Pages {
         self.two_run.wait().expect("main is not cancelled");
     }
 
-    /// Lets the task that has fetched the page return. Before this call, the caller has asked it to stop.
+    /// Lets the task that has fetched the page return. Before this call, the caller has asked the task to
+    /// stop.
     pub fn go_on(&self) {
         self.stopped.count_down();
     }

@@ -1,14 +1,17 @@
-//! Whether the public interface of the library is the one in `interface.txt`, a line for each item.
+//! Compares the public interface of the library with `interface.txt`, which has a line for each
+//! item.
 //!
-//! A change of the interface is a change of that file, so that it is seen in a commit and meant.
+//! Whoever changes the interface must change `interface.txt`, so the change is intended and visible
+//! in the commit.
 //!
 //! ```sh
 //! cargo run -p interface               # compares
 //! cargo run -p interface -- --write    # writes the file anew
 //! ```
 //!
-//! The items come from what rustdoc knows of the crate. Rustdoc prints that for tools only, in a form that each version of Rust may
-//! change. With another Rust than the project's own it may be impossible to compare; that is an error only if `CI` is set.
+//! The items come from what rustdoc knows of the crate. Rustdoc prints its knowledge in a form for tools
+//! only, which each version of Rust may change. With another Rust than the project's own, a comparison can be
+//! impossible; that is an error only if `CI` is set.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -61,7 +64,8 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// That a type implements a trait is part of its interface. The methods that it has thereby are the trait's.
+/// The fact that a type implements a trait is part of the type's interface. The methods of that
+/// implementation belong to the trait.
 fn without_methods_of_traits(items: impl Iterator<Item = String>) -> String {
     let (mut lines, mut is_of_a_trait) = (String::new(), false);
     for item in items {
@@ -77,7 +81,7 @@ fn without_methods_of_traits(items: impl Iterator<Item = String>) -> String {
     lines
 }
 
-/// The lines of one text that another one lacks.
+/// Returns the lines of one text that the other text does not have.
 fn missing<'t>(of: &'t str, from: &str) -> Vec<&'t str> {
     let from: Vec<_> = from.lines().collect();
     of.lines().filter(|line| !from.contains(line)).collect()
