@@ -1,8 +1,8 @@
 //! Channels under a model: they replace the part of crossbeam-channel that `sync.rs` uses, because no model
 //! sees crossbeam's own locks and threads.
 //!
-//! They differ from crossbeam's channels in one point: at a channel without capacity, two threads meet only
-//! if both block.
+//! These channels differ from crossbeam's channels in one point: if a channel has no capacity, two threads
+//! exchange an item only if both block.
 #![allow(missing_docs)] // crossbeam has the documentation
 
 use std::collections::VecDeque;
@@ -26,7 +26,8 @@ struct State<T> {
     items: VecDeque<T>,
     senders: usize,
     receivers: usize,
-    /// The number of receivers that wait for an item. A channel without capacity has room for so many items.
+    /// The number of receivers that wait for an item. A channel without capacity has room for one item for
+    /// each waiting receiver.
     takers: usize,
     /// The threads that must check the state again when it changes.
     watchers: Vec<Arc<Watcher>>,
@@ -63,7 +64,7 @@ impl Watcher {
         self.wake_up.notify_one();
     }
 
-    /// Waits until the state has changed. Returns true if the deadline came first.
+    /// Waits until the state has changed. Returns true if the deadline came before a change.
     fn wait(&self, deadline: Option<Instant>) -> bool {
         let mut woken = self.woken.lock().expect("not poisoned");
         let mut timed_out = false;
@@ -83,14 +84,14 @@ impl<T> Channel<T> {
         self.state.lock().expect("not poisoned")
     }
 
-    /// Changes the state, and then wakes all watchers, which check it again.
+    /// Changes the state, and then wakes all watchers, so that they check the state again.
     fn change<R>(&self, change: impl FnOnce(&mut State<T>) -> R) -> R {
         let Ok(result) = self.try_change(|state| Ok::<R, Infallible>(change(state)));
         result
     }
 
-    /// Makes a change that may fail. After a failure no watcher is woken: the state is the same, and two
-    /// watchers would keep each other awake.
+    /// Makes a change to the state that can fail. After a failure no watcher is woken, because the state is
+    /// the same and two watchers would keep each other awake.
     fn try_change<R, E>(&self, change: impl FnOnce(&mut State<T>) -> Result<R, E>) -> Result<R, E> {
         let mut state = self.lock();
         let result = change(&mut state)?;
@@ -243,14 +244,15 @@ pub(crate) fn recv_unless<T>(
     });
     from.0.change(|state| {
         state.takers -= 1;
-        // At a channel without capacity, a sender has perhaps put an item in because this receiver was
+        // If the channel has no capacity, a sender can have put an item in because this receiver was
         // waiting.
         let is_owed = from.0.capacity == 0 && state.items.len() > state.takers;
         received.flatten().or_else(|| if is_owed { state.items.pop_front() } else { None })
     })
 }
 
-/// Tries the operation until it succeeds. Returns `None` if `stop` or the deadline came first.
+/// Tries the operation until it succeeds. Returns `None` if `stop` or the deadline came before the operation
+/// succeeded.
 fn until_one_is_ready<T, R>(
     channel: &Channel<T>,
     stop: Option<&Receiver<Infallible>>,

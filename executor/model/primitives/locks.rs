@@ -1,27 +1,27 @@
-//! Locks for shuttle with one scheduling point each. Shuttle's own locks also have one at each unlock and
-//! each notification.
+//! Locks for shuttle that have one scheduling point for each operation. Shuttle's own locks also have a
+//! scheduling point at each unlock and each notification.
 //!
 //! A thread of the model runs alone from one of its scheduling points to the next. If there is a point before
-//! each operation that other threads can notice, then every order of these operations is some schedule. An
-//! unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover). To see why, suppose that other
-//! threads ran at a point just before the unlock. They did not take this lock, and a thread that tried to
-//! take it only began to wait. So they could have done the same right after the unlock. The schedule allows
-//! that: they run at the next point of the thread that has unlocked, or at its end. The user must mind these
-//! exceptions:
+//! each operation that other threads can notice, then every order of these operations occurs in some
+//! schedule. An unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover). To see why,
+//! suppose that other threads ran at a point just before the unlock. These threads did not take this lock; a
+//! thread that tried to take the lock only began to wait. So the threads could have done the same work right
+//! after the unlock. The schedule allows that order: the threads run at the next point of the thread that has
+//! unlocked, or at its end. The user must know these exceptions:
 //!
-//! * `try_lock` tells whether the lock is held. In a program that uses it, the holder needs a point while it
-//!   holds the lock.
+//! * `try_lock` shows whether the lock is held. In a program that uses `try_lock`, the holder needs a
+//!   scheduling point while it holds the lock.
 //! * Some operations are invisible to the model, such as the drop of an `Arc`. If such an operation follows
-//!   an unlock and its order matters, there must be a point between.
+//!   an unlock and the order of the two matters, there must be a scheduling point between them.
 //!
 //! A wait releases the lock and falls asleep in one step. A notification needs no point if its change was
-//! written under the lock that the waiters hold: a thread that begins to wait after the change has seen the
-//! change. For any other use of a condition variable there must be a point before the wait and before the
-//! notification.
+//! written under the lock that the waiters hold, because a thread that begins to wait after the change has
+//! seen the change. For any other use of a condition variable, there must be a point before the wait and a
+//! point before the notification.
 //!
-//! The locks here are never poisoned, because shuttle takes a panic of one of the model's threads for a panic
-//! of all. Keep functions free of type parameters where possible: such a function is compiled only once, and
-//! hundreds of crates of the exercises use these locks.
+//! The locks here are never poisoned, because shuttle treats a panic of one of the model's threads as a panic
+//! of all of them. Keep functions free of type parameters where possible, because such a function is compiled
+//! only once, and hundreds of crates of the exercises use these locks.
 #![expect(clippy::unnecessary_wraps, reason = "std's locks can be poisoned, and these stand for them")]
 
 use std::future::poll_fn;
@@ -47,7 +47,7 @@ pub(crate) fn others_may_come_first() {
 pub(crate) struct Sleepers(sync::Mutex<Vec<(TaskId, Waker)>>); // never contended: one thread runs at a time
 
 impl Sleepers {
-    /// Sleeps. No other thread runs between the call and the begin of the sleep.
+    /// Sleeps. No other thread runs between the call and the beginning of the sleep.
     pub(crate) fn sleep(&self) {
         let me = current::me();
         let mut begun = false;
@@ -61,7 +61,7 @@ impl Sleepers {
         }));
     }
 
-    /// Wakes one of the sleepers, chosen at random, and returns it.
+    /// Wakes one of the sleepers, chosen at random, and returns the sleeper.
     pub(crate) fn wake_one(&self) -> Option<TaskId> {
         let (task, waker) = {
             let mut sleepers = self.sleepers();
@@ -108,7 +108,7 @@ impl Lock {
         self.lock_next()
     }
 
-    /// Takes the lock for a thread that was just chosen to go on.
+    /// Takes the lock for a thread that was just chosen to run next.
     fn lock_next(&self) -> Held<'_> {
         while self.taken.swap(true, Relaxed) {
             self.wanted.sleep();
@@ -118,7 +118,7 @@ impl Lock {
 
     fn try_lock(&self) -> Option<Held<'_>> {
         others_may_come_first();
-        // The guard is made only if the lock is free, because its drop unlocks.
+        // The guard is made only if the lock is free, because the guard's drop unlocks the lock.
         (!self.taken.swap(true, Relaxed)).then(|| Held(self))
     }
 }
@@ -154,7 +154,7 @@ impl<T> Mutex<T> {
         Ok(self.guard(self.lock.lock()))
     }
 
-    /// Takes the lock for a thread that was just chosen to go on.
+    /// Takes the lock for a thread that was just chosen to run next.
     pub(crate) fn lock_next(&self) -> LockResult<MutexGuard<'_, T>> {
         Ok(self.guard(self.lock.lock_next()))
     }

@@ -1,10 +1,10 @@
-//! What `sync.rs` exports when the crate is compiled for loom.
+//! The items that `sync.rs` exports when the crate is compiled for loom.
 
 pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard, atomic};
 pub(crate) use loom::{lazy_static, thread, thread_local};
 
-/// See `sync.rs`. Nothing spins here, because a spin would multiply the schedules.
+/// See `sync.rs`. No thread spins under loom, because a spin would multiply the schedules.
 pub(crate) const PATIENCE: u32 = 0;
 
 /// See `sync.rs`. Spinning does not help here: a thread that spins sees only what it would see before it
@@ -14,8 +14,8 @@ pub(crate) fn spinning_helps() -> bool {
 }
 
 /// Makes the other threads' changes visible to the caller. The caller is the only owner because the other
-/// owners have dropped their `Arc`, which loom does not see. But they released the lock before that, so
-/// taking the lock orders their changes before the caller.
+/// owners have dropped their `Arc`; loom does not see these drops. But the other owners released the lock
+/// before their drops, so taking the lock orders their changes before the caller.
 pub(crate) fn get_mut<T>(mutex: &mut Mutex<T>) -> &mut T {
     drop(mutex.lock());
     mutex.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -28,12 +28,13 @@ pub(crate) use virtual_time::{Instant, wait_until};
 #[path = "channel.rs"]
 pub(crate) mod channel;
 
-/// Does nothing. Under loom a thread that has yielded goes on only when no other thread can, so a deadline
-/// would always come last. Taking the lock again is a point at which loom tries every order.
+/// Does nothing. Under loom, a thread that has yielded continues only when no other thread can run, so a
+/// deadline would always come last. Taking the lock again is a point at which loom tries every order of the
+/// threads.
 fn give_way() {}
 
-/// Decides which of two ready sources comes first. Here it is always the same source: a choice would double
-/// the number of schedules.
+/// Decides which of two ready sources comes first. Under loom the same source always comes first, because a
+/// choice would double the number of schedules.
 fn toss() -> bool {
     false
 }

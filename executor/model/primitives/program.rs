@@ -2,23 +2,23 @@
 //! `std::time`.
 //!
 //! A program that is built on this library has protocols of its own, and a model can check them as it checks
-//! the library's protocols. The files of such a protocol do not name std or a model. They name a module
+//! the library's protocols. The files of such a protocol do not name std or a model. The files name a module
 //! beside them instead. In the program, this module is
 //!
 //! ```ignore
 //! mod door { pub(crate) use std::{sync, thread, time}; }
 //! ```
 //!
-//! The package of the program's models compiles the same files by `#[path]`. There the module is
+//! The package of the program's models compiles the same files by `#[path]`. In that package the module is
 //!
 //! ```ignore
 //! extern crate executor_model as executor;
 //! mod door { pub(crate) use executor_model::program::{sync, thread, time}; }
 //! ```
 //!
-//! This crate has its channels, latches and pools under their usual names. This module has the part of std
-//! that protocols need. Add a missing item when a program needs it. Time is the virtual time that the library
-//! uses, too.
+//! This crate exports its channels, latches and pools under their usual names. This module has the part of
+//! std that the protocols need. Add an item of std that is missing here when a program needs the item. The
+//! time here is the virtual time that the library uses, too.
 #![allow(missing_docs)] // what differs from std has a comment; for the rest std's documentation counts
 
 #[cfg(feature = "loom")]
@@ -26,7 +26,7 @@ use loom as tool;
 #[cfg(not(feature = "loom"))]
 use shuttle as tool;
 
-/// Locks in the shape of `std::sync`. They can be poisoned, like std's locks.
+/// Locks in the shape of `std::sync`. The locks can be poisoned, like std's locks.
 pub mod sync {
     use std::ops::{Deref, DerefMut};
     pub use std::sync::{Arc, LockResult, PoisonError, Weak};
@@ -39,7 +39,8 @@ pub mod sync {
     #[derive(Debug, Default)]
     pub struct Mutex<T>(primitives::Mutex<T>);
 
-    /// A guard that, unlike the guards of the tools, knows its lock. A timed wait must release that lock.
+    /// A guard that, unlike the guards of the tools, knows its lock. A timed wait must release the guard's
+    /// lock.
     #[derive(Debug)]
     pub struct MutexGuard<'a, T> {
         guard: primitives::MutexGuard<'a, T>,
@@ -111,9 +112,9 @@ pub mod sync {
             Ok(guard)
         }
 
-        /// Waits until the schedule ends the wait. Then the caller has the lock again, and the clock is at
-        /// the deadline. A notification does not end the wait earlier, because that would only repeat
-        /// schedules of [`wait`](Self::wait).
+        /// Waits until the schedule ends the wait; then the caller has the lock again, and the clock is at
+        /// the deadline. A notification does not end the wait earlier, because an earlier end would only
+        /// repeat schedules of [`wait`](Self::wait).
         pub fn wait_timeout<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,

@@ -1,4 +1,4 @@
-//! What `sync.rs` exports when the crate is compiled for shuttle.
+//! The items that `sync.rs` exports when the crate is compiled for shuttle.
 
 use shuttle::rand::Rng;
 pub(crate) use shuttle::sync::atomic;
@@ -6,7 +6,7 @@ pub(crate) use shuttle::sync::atomic;
 pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard};
 pub(crate) use shuttle::{lazy_static, thread_local};
 
-/// See `sync.rs`. A second look would show nothing new.
+/// See `sync.rs`. A second look at the queue would show nothing new.
 pub(crate) const PATIENCE: u32 = 1;
 
 /// See `sync.rs`. Spinning does not help here: a thread that spins sees only what it would see before it
@@ -15,7 +15,7 @@ pub(crate) fn spinning_helps() -> bool {
     false
 }
 
-/// See `sync.rs`. Shuttle does not switch threads at these accesses; loom checks them.
+/// See `sync.rs`. Shuttle does not switch threads at accesses of these atomics; loom checks such accesses.
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
@@ -74,9 +74,9 @@ pub(crate) mod thread {
     use shuttle::current;
     pub(crate) use shuttle::thread::*;
 
-    /// Starts threads, or fails to start them. A test can label a thread with an [`io::ErrorKind`]: then each
-    /// start by that thread fails with that error. The label has a type of std, because the test and this
-    /// crate have no other type in common.
+    /// Starts threads, or makes a start fail. A test can label a thread with an [`io::ErrorKind`]: then each
+    /// start of a thread by the labelled thread fails with that error. The label has a type of std, because
+    /// the test and this crate have no other type in common.
     pub(crate) struct Builder(shuttle::thread::Builder);
 
     impl Builder {
@@ -92,8 +92,8 @@ pub(crate) mod thread {
             Self(self.0.stack_size(bytes))
         }
 
-        /// The body is in a box. Without it, the compiler would compile all of shuttle's `spawn` again for
-        /// each type of body.
+        /// The body is in a box. Without the box, the compiler would compile all of shuttle's `spawn` again
+        /// for each type of body.
         pub(crate) fn spawn<T: Send + 'static>(
             self,
             body: impl FnOnce() -> T + Send + 'static,

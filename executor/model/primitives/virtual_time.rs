@@ -1,10 +1,11 @@
 //! Time under a model: a clock that moves only when a thread waits for it.
 //!
-//! Neither loom nor shuttle lets a timed wait end. So they take a thread in such a wait for blocked, and
-//! report a deadlock in a program that would go on. Here the schedule decides when a timed wait ends. The
-//! wait releases the lock, and lets other threads run for as long as the schedule chooses. Then it moves the
-//! clock to its deadline and takes the lock again. The caller checks its condition before it checks the
-//! clock, so the model explores both outcomes of the race. Only a deadline a hundred years away never comes.
+//! Neither loom nor shuttle lets a timed wait end. For this reason, loom and shuttle take a thread in a
+//! timed wait for blocked, and report a deadlock in a program that would continue. Here the schedule decides
+//! when a timed wait ends. The timed wait releases the lock, and lets other threads run for as long as the
+//! schedule chooses. Then the wait moves the clock to its deadline and takes the lock again. The caller
+//! checks its condition before it checks the clock, so the model explores both outcomes of the race. A
+//! deadline never comes only if it is a hundred years away.
 
 use std::cell::Cell;
 use std::ops::{Add, Sub};
@@ -12,8 +13,8 @@ use std::time::Duration;
 
 use super::{Condvar, Mutex, MutexGuard, give_way};
 
-// This is a plain thread-local, because all threads of one execution are coroutines on one thread. Executions
-// that run on other threads at the same time must not see each other's time.
+// The clock is a plain thread-local, because all threads of one execution are coroutines on one thread.
+// Executions that run on other threads at the same time must not see each other's time.
 std::thread_local! {
     static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
@@ -51,8 +52,9 @@ impl Add<Duration> for Instant {
     }
 }
 
-/// A deadline this far away never comes. A thread that waits for it can only be woken by a notification, as
-/// on a real machine. So a model finds a missing notification, which a wait that ends by itself would hide.
+/// A deadline this far away never comes. A thread that waits for such a deadline can only be woken by a
+/// notification, as on a real machine. So a model finds a missing notification; a wait that ends by itself
+/// would hide the fault.
 const OUT_OF_REACH: Duration = Duration::from_hours(24 * 365 * 100);
 
 pub(crate) fn wait_until<'a, T>(

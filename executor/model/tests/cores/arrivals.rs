@@ -15,8 +15,8 @@ use loom::thread;
 
 use crate::{model, model_bounded};
 
-/// Stores the tasks, which the test then runs. It is used before the model's threads start, so its lock is no
-/// part of the model.
+/// Stores the tasks, so that the test can run them. The executor is used before the model's threads start, so
+/// its lock is no part of the model.
 #[derive(Default)]
 struct Keeps(Mutex<Vec<Task>>);
 
@@ -29,7 +29,7 @@ impl Executor for Keeps {
 
 type Service<T> = ExecutorCompletionService<Keeps, T>;
 
-/// Returns a service with these bodies submitted, and the tasks of the bodies.
+/// Returns a service to which these bodies are submitted, and the tasks of the bodies.
 fn submitted<T: Send + 'static, const N: usize>(
     bodies: [impl FnOnce() -> T + Send + 'static; N],
 ) -> (Arc<Service<T>>, [Task; N]) {
@@ -41,7 +41,7 @@ fn submitted<T: Send + 'static, const N: usize>(
     (Arc::new(service), tasks.try_into().expect("as many as there are bodies"))
 }
 
-/// Returns the value of a task that has ended. It never blocks.
+/// Returns the value of a task that has ended. The call never blocks.
 fn value<T: Send + 'static>(handle: TaskHandle<T>) -> T {
     handle.try_join().expect("only what is finished comes out")
 }
@@ -71,7 +71,7 @@ fn of_two_takers_one_is_given_the_last_handle_and_the_other_told_that_there_is_n
             move || service.take().unwrap().map(value)
         });
         let worker = thread::spawn(move || drop(task.run()));
-        // Otherwise loom reports a deadlock.
+        // If a thread waits forever, loom reports a deadlock.
         let taken = [service.take().unwrap().map(value), other.join().unwrap()];
         assert!(matches!(taken, [Some(7), None] | [None, Some(7)]), "{taken:?}");
         worker.join().unwrap();
@@ -87,7 +87,7 @@ fn two_tasks_that_end_at_once_serve_two_takers() {
             move || service.take().unwrap().map(value)
         });
         let workers = tasks.map(|task| thread::spawn(move || drop(task.run())));
-        // Otherwise loom reports a deadlock.
+        // If a thread waits forever, loom reports a deadlock.
         let mut taken = [service.take().unwrap().map(value), other.join().unwrap()];
         taken.sort_unstable();
         assert_eq!(taken, [Some(1), Some(2)]);
@@ -113,8 +113,8 @@ fn a_taker_with_a_time_limit_is_given_what_arrives_or_leaves_it_for_later() {
     });
 }
 
-/// The taker of the first task runs the second task. Otherwise the arrival of the last task, which wakes all
-/// takers, would hide that the first arrival woke no taker.
+/// The taker of the first task runs the second task. If the test's thread ran it, the arrival of the last
+/// task, which wakes all takers, would hide that the first arrival woke no taker.
 #[test]
 fn a_taker_that_is_cancelled_keeps_no_handle_from_the_other() {
     model_bounded(3, || {
@@ -196,7 +196,7 @@ fn a_task_that_is_refused_and_cancelled_at_once_comes_back_or_comes_out_and_not_
     });
 }
 
-/// The second task does not end, so the service's lists remain. No handle may stay in them.
+/// The second task does not end, so the service's lists remain. No handle must stay in the lists.
 #[test]
 fn a_result_that_comes_while_the_service_is_dropped_is_dropped_too() {
     model(|| {

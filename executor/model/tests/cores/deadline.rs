@@ -1,5 +1,5 @@
 //! The timer's thread and the threads that register deadlines: no deadline is forgotten, whatever the timer's
-//! thread does at that moment.
+//! thread does at the time of the registration.
 //!
 //! In a model, a deadline that is a hundred years away never comes. So a thread that sleeps until such a
 //! deadline sleeps until it is notified.
@@ -74,7 +74,7 @@ fn of_cancel_and_deadline_one_wins_and_the_callback_runs_once() {
     });
 }
 
-/// This is the test in `token` with the timer in place of the canceller.
+/// The test is the same as in `token`, with the timer in place of the canceller.
 #[test]
 fn once_its_registration_is_dropped_the_deadline_does_not_call() {
     model_bounded(2, || {

@@ -329,8 +329,8 @@ fn a_cancel_lets_the_joiner_go_before_it_drops_what_the_task_captured() {
     });
 }
 
-/// A join replaces a waker of the user's. If the drop of that waker waits for something, that wait happens
-/// inside the join.
+/// A join replaces a waker that the user has passed in. If the drop of that waker waits for an event, the
+/// wait happens inside the join.
 #[test]
 fn a_wait_inside_a_join_leaves_it_its_wake_up() {
     struct WaitsWhenDropped(Arc<Latch>, thread::ThreadId);

@@ -1,5 +1,5 @@
 //! One thread lends work from its stack to another. Each closure is run or dropped once, and the lender's
-//! stack frame stays until then.
+//! stack frame stays valid until then.
 //!
 //! This program compiles the library's file itself, because the public interface is only usable with a whole
 //! pool.
@@ -46,7 +46,7 @@ impl Queue {
         })
     }
 
-    /// Waits in the way of a lender that cannot sleep: it takes its half back, or checks again.
+    /// Waits like a lender that cannot sleep: it takes its half back, or checks again.
     fn settle(&self, unwinding: bool) {
         match self.take() {
             Some(half) if unwinding => drop(half),
@@ -107,7 +107,7 @@ fn a_half_that_its_thief_drops_has_no_result_and_its_closure_is_gone() {
     });
 }
 
-/// A waker that loom sees.
+/// A waker whose operations loom sees.
 struct Notifier(loom::sync::Notify);
 
 impl Wake for Notifier {
@@ -116,7 +116,7 @@ impl Wake for Notifier {
     }
 }
 
-/// Waits for the lent closures, in the way of a thread that sleeps.
+/// Waits for the lent closures like a thread that sleeps.
 fn sleep_until_settled(jobs: &ScopedJobs<'_>) {
     let notifier = Arc::new(Notifier(loom::sync::Notify::new()));
     let waker = Waker::from(Arc::clone(&notifier));

@@ -1,4 +1,4 @@
-//! A latch releases all its waiters, and they see all that was done before it opened.
+//! A latch releases all its waiters, and the waiters see all changes that were made before the latch opened.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,9 +1,10 @@
-//! The small cores under loom, which tries every schedule, and every value that a relaxed load can return.
+//! The small cores of the library under loom, which tries every schedule, and every value that a relaxed
+//! load can return.
 //!
-//! A task's panic is caught, even the panic of an assertion. So the assertions are in the model's main
-//! thread. Loom itself reports a wait that never ends, as a deadlock. If the tested operation must publish
-//! some memory, the test writes and reads that memory with `Relaxed`: then loom also tries the old value for
-//! the reader, unless something orders the two accesses.
+//! A panic of a task is caught, even if an assertion has failed in the task. So the assertions are in the
+//! model's main thread. Loom itself reports a wait that never ends as a deadlock. If the tested operation
+//! must publish some memory, the test writes and reads that memory with `Relaxed`. Then loom also tries the
+//! old value for the reader, unless the two accesses are ordered.
 #![cfg(feature = "loom")]
 
 use std::pin::Pin;
@@ -61,7 +62,7 @@ mod task {
 
     use crate::ids::TaskId;
 
-    /// A stand-in for a seat's record of its task. No model uses that record.
+    /// A stand-in for a seat's record of its current task. No model uses this record.
     #[derive(Clone)]
     pub(crate) struct TaskLabel(TaskId);
 
@@ -90,7 +91,7 @@ mod panics {
     use std::any::Any;
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-    /// A stand-in for a panic that a handler would get.
+    /// A stand-in for a panic that a panic handler would get.
     pub(crate) struct Panic(Box<dyn Any + Send>);
 
     impl Panic {
@@ -120,8 +121,8 @@ mod panics {
 mod ids {
     use std::thread::ThreadId;
 
-    /// Each of loom's threads has a stack of its own, but all of them run on one thread of the system. No
-    /// model looks at a thread's identity.
+    /// Each of loom's threads has a stack of its own, but all of them run on the same thread of the
+    /// operating system. No model looks at a thread's identity.
     #[derive(Clone, Copy, PartialEq)]
     pub(crate) struct ThreadKey(ThreadId);
 
@@ -159,7 +160,7 @@ mod waiting {
 }
 
 /// Runs `body` under every schedule with at most `preemptions` preemptions, or at most `LOOM_MAX_PREEMPTIONS`
-/// if that is set. Models that would otherwise take minutes use it.
+/// if that is set. Models that would otherwise take minutes use this bound.
 fn model_bounded(preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
     let mut builder = model::Builder::new();
     builder.preemption_bound.get_or_insert(preemptions);

@@ -1,5 +1,5 @@
 //! The smallest pools: how threads are counted when they come and leave, and how a sleeping thread is found.
-//! Shuttle checks whole pools.
+//! Shuttle checks larger pools.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -31,7 +31,7 @@ fn a_task_finds_the_thread_that_sleeps_or_is_about_to() {
     model_bounded(2, || {
         let pool = ThreadPoolExecutor::fixed(1);
         for n in 0..2 {
-            // Otherwise loom reports a deadlock.
+            // If a thread waits forever, loom reports a deadlock.
             assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n);
         }
         pool.close();
@@ -66,7 +66,8 @@ fn a_task_submitted_during_a_shutdown_is_run_or_comes_back() {
     });
 }
 
-/// Both workers sleep when the two tasks come, and no task ends without the other: two workers must wake.
+/// Both workers sleep when the two tasks come, and no task ends without the other task, so two workers must
+/// wake.
 #[test]
 fn two_tasks_that_wait_for_each_other_wake_two_threads() {
     model_bounded(2, || {
@@ -87,7 +88,7 @@ fn two_tasks_that_wait_for_each_other_wake_two_threads() {
 }
 
 /// The pool must order the two tasks, even if the first worker has left and another worker runs the second
-/// task. The cell and the record of the threads do not order anything.
+/// task. The cell and the record of the threads do not order the tasks.
 #[test]
 fn a_task_sees_what_the_one_before_has_done_also_from_a_worker_that_has_left() {
     static REPLACED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];

@@ -1,4 +1,4 @@
-//! A handle that is completed by hand: the first outcome counts, and all threads learn which outcome it was.
+//! A handle that is completed by hand: the first outcome counts, and all threads learn the same outcome.
 
 use std::sync::Arc;
 

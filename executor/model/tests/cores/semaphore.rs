@@ -1,4 +1,5 @@
-//! A permit is never given twice, and a wake-up that one waiter cannot use goes to the next waiter.
+//! A permit is never given twice, and if one waiter cannot use a wake-up, the wake-up goes to the next
+//! waiter.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +15,8 @@ fn one_permit_excludes_and_orders_its_holders() {
     model_bounded(4, || {
         let semaphore = Arc::new(Semaphore::new(1));
         let count = Arc::new(AtomicUsize::new(0));
-        // The addition has two steps with `Relaxed`. So the sum is right only if the permit excludes other
-        // threads and makes their additions visible.
+        // The addition consists of two `Relaxed` steps. So the sum is right only if the permit excludes
+        // other threads and makes their additions visible.
         let add_one = {
             let (semaphore, count) = (Arc::clone(&semaphore), Arc::clone(&count));
             move || {

@@ -1,11 +1,12 @@
 //! Atomics whose `SeqCst` accesses have one total order, as the language requires.
 //!
-//! Loom lets a `SeqCst` load see the last `SeqCst` store only if loom knows which store is the last. It does
-//! not count an atomic's initial value as such a store, and it does not order two stores of unrelated
-//! threads. Some protocols need the total order: each side writes its own word and then reads the other
-//! side's word. Under loom such a protocol looks broken. Here the initial value is stored once more, and each
-//! store is a swap, which loom puts after all stores before it. A swap also acquires, which a store does not.
-//! Only these atomics are allowed to rely on that.
+//! Loom lets a `SeqCst` load see the last `SeqCst` store only if loom knows which store is the last. Loom
+//! does not count an atomic's initial value as such a store, and it does not order two stores of unrelated
+//! threads. Some protocols need the total order because each side writes its own word and then reads the
+//! other side's word. Under loom such a protocol looks broken. In these atomics the initial value is stored
+//! once more, and each store is a swap, which loom puts after all stores before it. A swap also has acquire
+//! order, which a store does not have. Only code that uses these atomics is allowed to rely on the acquire
+//! order.
 
 use loom::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! All waiters at a shared handle get the outcome, whichever other waiters come and go.
+//! All waiters at a shared handle get the outcome, even if other waiters come or leave meanwhile.
 
 use std::pin::Pin;
 use std::sync::Arc;

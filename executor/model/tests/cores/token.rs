@@ -1,4 +1,5 @@
-//! A cancel reaches all that was registered before it, and all that is registered after it.
+//! A cancel reaches every callback and waiter that was registered before the cancel, and every one that is
+//! registered after it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use loom::thread;
 
 use crate::model;
 
-/// Counts its calls, and the calls that have begun and not ended.
+/// Counts its calls, and the calls that have begun but not ended.
 #[derive(Clone)]
 struct Callback {
     begun: Arc<AtomicUsize>,
@@ -169,7 +170,7 @@ fn who_sees_the_request_sees_what_led_to_it() {
         let child = parent.child();
         let reason = Arc::new(AtomicUsize::new(0));
         // The reader must be the spawned thread. Loom remembers only the last access to an atomic. If the
-        // canceller's own read of the flag came second, it would hide the race.
+        // canceller's own read of the flag came second, that read would hide the race.
         let reader = thread::spawn({
             let (parent, reason) = (parent.clone(), Arc::clone(&reason));
             move || [child, parent].map(|token| token.is_cancelled().then(|| reason.load(Relaxed)))

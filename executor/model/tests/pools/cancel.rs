@@ -1,5 +1,5 @@
-//! A task is cancelled in the queue, at its start, in its body or after its end. Each time exactly one side
-//! wins, and the pool's counts are right.
+//! A task is cancelled in the queue, at its start, in its body or after its end; in each case exactly one
+//! side wins, and the pool's counts are right.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +41,7 @@ fn a_body_runs_at_most_once_and_always_if_its_task_was_not_cancelled() {
             }
         }
         // If a task was cancelled between its removal from the queue and its start, it counts as completed. A
-        // task that was cancelled in the queue does not.
+        // task that was cancelled in the queue does not count as completed.
         let stats = pool.stats();
         assert!((ran..=3).contains(&stats.completed), "{ran} bodies ran: {stats}");
         assert_eq!((stats.active, stats.queued, stats.task_count()), (0, 0, stats.completed));
@@ -109,7 +109,8 @@ fn a_cancelled_waiter_leaves_the_task_it_waited_for_alone() {
         match joined {
             Some(Ok(seven)) => assert_eq!(seven, Ok(7)),
             Some(Err(JoinError::Interrupted(handle))) => assert_eq!(handle.join().unwrap(), Ok(7)),
-            // The waiting task never began. Its captured handle and the result are dropped.
+            // The waiting task never began. The handle that the task captured and the task's result are
+            // dropped.
             None => assert!(in_time && pool.stats().completed <= 2),
             other => panic!("{other:?}"),
         }

@@ -144,7 +144,7 @@ fn the_last_sender_ends_the_takers_and_the_last_receiver_the_putters() {
     });
 }
 
-/// The library itself wakes the blocked thread, so that does not depend on the end of a callback.
+/// The library itself wakes the blocked thread, so the wake-up does not depend on the end of a callback.
 #[test]
 fn a_callback_may_wait_for_a_thread_that_is_blocked_on_a_channel() {
     check(|| {
@@ -184,7 +184,7 @@ fn a_masked_put_obeys_nobody() {
     });
 }
 
-/// In a pool, the token of the wait is the task's token.
+/// In a pool, the wait's token is the token of the waiting task.
 #[test]
 fn shutdown_now_brings_blocked_producers_back() {
     check(|| {

@@ -82,7 +82,7 @@ fn when_the_last_task_has_ended_every_taker_learns_that_there_is_no_more() {
     });
 }
 
-/// Each task waits until the task before it was taken. So if a taker misses an arrival, the whole model
+/// Each task waits until the previous task was taken. So if a taker misses an arrival, the whole model
 /// hangs.
 #[test]
 fn a_taker_that_gives_up_leaves_its_wake_up_to_another() {

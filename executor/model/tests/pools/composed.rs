@@ -13,7 +13,7 @@ use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Records which tasks have run, and checks that no two of them ran at the same time.
+/// Records which tasks have run, and checks that no two of these tasks ran at the same time.
 #[derive(Clone, Default)]
 struct Log {
     busy: Arc<AtomicBool>,
@@ -70,7 +70,7 @@ fn a_line_runs_one_task_at_a_time_and_leaves_none() {
     });
 }
 
-/// Refuses some tasks, and drops some that it has accepted.
+/// Refuses some tasks, and drops some of the tasks that it has accepted.
 struct Doubtful;
 
 impl Executor for Doubtful {

@@ -1,5 +1,5 @@
-//! A deadline comes at the same time as a completion, a cancel or the end of a pool. Each time exactly one
-//! side wins. No thread of the timer stays behind, and no deadline is forgotten.
+//! A deadline comes at the same time as a completion, a cancel or the end of a pool; in each case exactly
+//! one side wins. No thread of the timer remains, and no deadline is forgotten.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,14 +105,14 @@ fn tokens_that_are_taken_back_while_others_come_leave_nothing_behind() {
     });
 }
 
-/// A callback can wait for a later deadline, whichever thread of the timer serves that deadline.
+/// A callback can wait for a later deadline, whichever thread of the timer serves the later deadline.
 #[test]
 fn callbacks_that_wait_for_later_deadlines_get_them() {
     check(|| {
         let last = CancelToken::new().with_timeout(4 * MS);
         let tokens = [1, 2, 3].map(|limit| {
             let (token, last) = (CancelToken::new().with_timeout(limit * MS), last.clone());
-            // The first callback is short. So its thread is free again when the next deadline comes.
+            // The first callback is short, so its thread is free again when the next deadline comes.
             token.on_cancel(move || assert!(limit == 1 || last.sleep(Duration::MAX).is_err())).keep();
             token
         });

@@ -1,7 +1,7 @@
 //! Random numbers for random scenarios.
 
-/// A small generator of random numbers (`SplitMix64`). The same seed must give the same numbers; more is not
-/// required.
+/// A small generator of random numbers (`SplitMix64`). The generator only needs to give the same numbers for
+/// the same seed.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {

@@ -150,8 +150,8 @@ fn whoever_waits_for_quiescence_is_woken_by_the_last_task() {
     });
 }
 
-/// A worker waits for quiescence, and while it waits, it runs a task that waits for quiescence, too. Another
-/// worker steals its forks meanwhile.
+/// A worker waits for quiescence, and during that wait it runs a task that waits for quiescence, too.
+/// Another worker steals the task's forks at the same time.
 #[test]
 fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
     check(|| {
@@ -166,7 +166,7 @@ fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
                 }));
             }
             let is_quiet = own.await_quiescence(std::time::Duration::MAX);
-            // If a fork waits for quiescence itself, it has perhaps not gone on yet.
+            // If a fork waits for quiescence itself, its thread need not have continued yet.
             assert!(is_quiet && ran.load(Ordering::SeqCst) >= 2, "a fork has not run");
         });
         end.unwrap().join().unwrap();
@@ -175,7 +175,7 @@ fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
     });
 }
 
-/// A thread outside the pool waits for quiescence, and a task does so, too.
+/// A thread outside the pool waits for quiescence, and a task of the pool waits for quiescence, too.
 #[test]
 fn from_outside_all_is_quiet_when_no_task_is_left() {
     check(|| {
@@ -219,8 +219,8 @@ fn two_guests_and_a_worker_share_two_places_and_what_is_left_is_run() {
     });
 }
 
-/// When the last searching worker has found a task and there is another one, it must have another worker
-/// woken.
+/// When the last searching worker has found a task and there is another task, the worker must wake another
+/// worker.
 #[test]
 fn two_submissions_that_wait_for_each_other_are_run_by_two_workers() {
     check(|| {
@@ -328,7 +328,7 @@ fn a_scope_that_is_cancelled_has_run_or_dropped_each_task_and_counts_right() {
     });
 }
 
-/// The seat was reserved for a thread that did not start. It is free for the next thread.
+/// The seat was reserved for a thread that did not start. The seat is free again for the next thread.
 #[test]
 fn without_a_thread_a_submission_is_refused_and_the_next_one_tries_again() {
     check(|| {
@@ -348,13 +348,13 @@ fn tasks_that_come_one_by_one_find_a_worker_that_searches_sleeps_or_is_about_to(
     check(|| {
         let pool = pool(1);
         for _ in 0..3 {
-            // The queue is empty, and there is no other worker that searches or that could be woken.
+            // The queue is empty, and no other worker searches or could be woken.
             assert_eq!(pool.submit(surplus).unwrap().join().unwrap(), 0);
         }
     });
 }
 
-/// When the stand-in ends its task, there is perhaps one worker too many, and perhaps no longer.
+/// When the stand-in ends its task, the pool has one worker too many, or has the right number again.
 #[test]
 fn a_worker_that_blocks_twice_has_a_stand_in_that_rests_and_comes_back() {
     check(|| {

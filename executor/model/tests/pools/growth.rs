@@ -1,5 +1,5 @@
-//! Threads start and end because of the pool's size, the keep-alive time and the factory. No task is left
-//! without a thread.
+//! Threads start and end because of the pool's size, the keep-alive time and the factory, and no task is
+//! left without a thread.
 
 use std::io;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn a_task_that_comes_as_the_last_thread_times_out_is_run() {
     check(|| {
         let pool = ThreadPoolExecutor::builder().core_threads(0).keep_alive(KEEP_ALIVE).build().unwrap();
         for n in 0..3 {
-            // Otherwise shuttle reports a deadlock.
+            // If a task has no thread, shuttle reports a deadlock.
             assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n);
         }
         pool.close();
@@ -91,8 +91,8 @@ fn tasks_submitted_while_the_sizes_change_run_once_each() {
     });
 }
 
-/// The thread that is woken for a task is perhaps the one that is too many. Then another thread must take the
-/// task.
+/// The thread that is woken for a task can be the thread that is one too many. In that case another thread
+/// must take the task.
 #[test]
 fn a_thread_that_is_one_too_many_leaves_the_task_to_another() {
     check(|| {
@@ -115,7 +115,7 @@ fn a_thread_that_is_one_too_many_leaves_the_task_to_another() {
             move || pool.set_maximum_threads(1).unwrap()
         });
         for n in 0..2 {
-            // Otherwise shuttle reports a deadlock.
+            // If a task has no thread, shuttle reports a deadlock.
             assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n);
         }
         resizer.join().unwrap();
@@ -149,7 +149,8 @@ fn a_higher_core_size_starts_threads_for_tasks_that_wait_for_each_other() {
     });
 }
 
-/// What the factory does in its first calls, one after the other. In later calls it starts threads.
+/// The results of the factory's first calls, one after the other. In all later calls, the factory starts
+/// threads.
 struct Script(AtomicUsize, &'static [Call]);
 
 #[derive(Clone, Copy)]
@@ -172,7 +173,7 @@ impl ThreadFactory for Script {
 }
 
 /// Two submitters submit two tasks each, and a factory follows the script. Each task is refused, or runs
-/// once, or its handle reports a cancel because no thread came. The pool must end, too.
+/// once, or its handle reports a cancel because no thread came. The test also checks that the pool ends.
 fn nothing_is_left_over(script: &'static [Call]) {
     check(move || {
         let factory = Script(AtomicUsize::new(0), script);

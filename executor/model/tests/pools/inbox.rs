@@ -12,7 +12,7 @@ fn a_task_that_comes_while_the_worker_looks_for_the_last_time_is_found() {
     check(|| {
         let pool = ThreadPoolExecutor::fixed(1);
         for n in 0..4 {
-            // Otherwise shuttle reports a deadlock.
+            // If a task is not found, shuttle reports a deadlock.
             assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n);
         }
         pool.close();
@@ -61,7 +61,8 @@ fn a_bound_is_a_bound_for_several_submitters() {
         });
         started.wait().unwrap();
         for waiting in 1..=2 {
-            // The first submission opens the inbox under the lock. The second goes through the inbox.
+            // The first submission opens the inbox under the lock. The second submission goes through the
+            // inbox.
             pool.execute(|| ()).unwrap();
             assert_eq!(pool.queued(), waiting);
         }
@@ -88,8 +89,8 @@ fn a_bound_is_a_bound_for_several_submitters() {
     });
 }
 
-/// One submitter finds room under the lock and opens the inbox. Meanwhile another submitter is about to take
-/// the lock, too.
+/// One submitter finds room under the lock and opens the inbox. At the same time another submitter is about
+/// to take the lock, too.
 #[test]
 fn the_room_that_cancelled_tasks_leave_is_given_out_once() {
     check(|| {

@@ -1,4 +1,4 @@
-//! Batches and races, together with all that can end them: the pool's end, a deadline, a cancel of the
+//! Batches and races, and all events that can end them: the end of the pool, a deadline, or a cancel by the
 //! caller.
 
 use std::sync::Arc;
@@ -197,7 +197,7 @@ fn a_caller_that_is_cancelled_leaves_nothing_running() {
     });
 }
 
-/// Two batches share the pool with a plain task, and do not take each other's wake-ups.
+/// Two batches share the pool with a plain task, and neither batch takes a wake-up of the other.
 #[test]
 fn batches_on_one_pool_do_not_take_each_others_wake_ups() {
     check(|| {

@@ -15,7 +15,7 @@ use shuttle::thread;
 
 use crate::check;
 
-/// A time limit that never ends a wait. Under a model an endless wait is a deadlock.
+/// A time limit so long that it never ends a wait. Under a model an endless wait is a deadlock.
 const FOR_EVER: Duration = Duration::MAX;
 
 #[test]
@@ -59,7 +59,7 @@ fn a_bound_that_changes_holds_and_strands_no_submitter() {
             }
         }
         assert!(most.load(SeqCst) <= 2);
-        // The owed permits are paid back: one task can be under way, but not two.
+        // When the owed permits are paid back, one task can be under way, but not two tasks.
         let end = Arc::new(Latch::new(1));
         let until = Arc::clone(&end);
         bounded.execute(move || until.wait().unwrap()).unwrap();
@@ -145,8 +145,8 @@ fn no_task_is_lost_between_what_comes_back_and_what_was_cut_off() {
     });
 }
 
-/// Another thread stops the pool. That thread runs the tasks that come back, or keeps them until the executor
-/// above the pool is closed.
+/// Another thread stops the pool. The stopping thread runs the tasks that come back, or keeps them until the
+/// executor above the pool is closed.
 #[test]
 fn what_another_has_taken_out_is_run_or_kept_and_the_end_comes() {
     check(|| {

@@ -1,9 +1,9 @@
-//! The life of whole pools under shuttle: some thousands of schedules, which are the same each time.
+//! The life of whole pools under shuttle, in some thousands of schedules, which are the same each time.
 //!
-//! A task's panic is caught, even the panic of an assertion. So the model's main thread asserts how tasks
-//! ended. A schedule ends only when all its threads have ended. So each test also checks that no worker is
-//! left behind: shuttle reports such a worker as a deadlock. Tasks that must panic use `resume_unwind`,
-//! because shuttle's panic hook takes each `panic!` for the end of the test.
+//! A panic of a task is caught, even if an assertion has failed in the task. So the model's main thread
+//! asserts how the tasks ended. A schedule ends only when all its threads have ended. So each test also
+//! checks that no worker remains: shuttle reports a remaining worker as a deadlock. Tasks that must panic
+//! use `resume_unwind`, because shuttle's panic hook takes each `panic!` for the end of the test.
 #![cfg(feature = "shuttle")]
 
 mod cancel;
@@ -37,14 +37,15 @@ use shuttle::current;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, Runner};
 
-/// Runs `body` under schedules of two kinds. Schedules of the first kind switch threads at any step. Those of
-/// the second kind let one thread run for long, and switch only at a few unlucky points. `MODEL_SCHEDULES`
-/// asks for more schedules, and `MODEL_SEED` for others.
+/// Runs `body` under schedules of two kinds. Schedules of the first kind switch threads at any step.
+/// Schedules of the second kind let one thread run for a long time, and switch threads only at a few
+/// unfavourable points. `MODEL_SCHEDULES` asks for more schedules, and `MODEL_SEED` asks for other schedules.
 fn check(body: impl Fn() + Send + Sync + 'static) {
     check_often(1, body);
 }
 
-/// Does what [`check`] does, under `times` as many schedules: for a mistake that shows on few of them.
+/// Runs `body` as [`check`] does, but under `times` as many schedules, for a mistake that few schedules
+/// show.
 fn check_often(times: usize, body: impl Fn() + Send + Sync + 'static) {
     let seed = number("MODEL_SEED").unwrap_or(0x5EED);
     let schedules =
@@ -54,7 +55,7 @@ fn check_often(times: usize, body: impl Fn() + Send + Sync + 'static) {
     run(PctScheduler::new_from_seed(seed, 3, times * schedules), &body);
 }
 
-/// Calls `f`. Meanwhile the calling thread cannot start other threads: see `primitives/shuttle.rs`.
+/// Calls `f`. During the call, the calling thread cannot start other threads: see `primitives/shuttle.rs`.
 fn without_new_threads<R>(f: impl FnOnce() -> R) -> R {
     current::set_label_for_task(current::me(), io::ErrorKind::WouldBlock);
     let result = f();
@@ -62,8 +63,8 @@ fn without_new_threads<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// One type for all bodies. With a type for each body, the compiler would compile all of shuttle's runner
-/// again for each of them.
+/// All bodies have the same type. If each body had its own type, the compiler would compile all of shuttle's
+/// runner again for each type.
 type Body = Arc<dyn Fn() + Send + Sync>;
 
 fn run(scheduler: impl Scheduler + 'static, body: &Body) {
@@ -71,8 +72,8 @@ fn run(scheduler: impl Scheduler + 'static, body: &Body) {
     Runner::new(scheduler, Config::new()).run(move || body());
 }
 
-/// Shuttle's threads. Each body is in a box. Without it, the compiler would compile all of shuttle's `spawn`
-/// again for each type of body.
+/// Shuttle's threads. Each body is in a box. Without the box, the compiler would compile all of shuttle's
+/// `spawn` again for each type of body.
 mod thread {
     pub(crate) use shuttle::thread::{JoinHandle, yield_now};
 

@@ -1,4 +1,4 @@
-//! A task leaves the queue in only one way, and the counts record that way.
+//! A task leaves the queue in exactly one way, and the counts record that way.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Asserts that the counts of a pool of one thread are exact, whatever happened to it before. No tombstone
-/// may be forgotten or counted twice.
+/// Asserts that the counts of a pool of one thread are exact, whatever happened to the pool before. No
+/// tombstone must be forgotten or counted twice.
 fn counts_are_exact(pool: &ThreadPoolExecutor, completed: u64) {
     let gate = Arc::new(Latch::new(1));
     let here = Arc::new(Latch::new(1));
@@ -49,8 +49,8 @@ fn a_task_is_either_taken_out_by_its_handle_or_run() {
     taken_out_or_run(|_, handle| handle.remove());
 }
 
-/// One thread has the task and searches for the task's queue. The other thread has the queue and looks
-/// through its tasks.
+/// One thread has the task and searches for the queue of the task. The other thread has the queue and
+/// searches its tasks.
 #[test]
 fn a_task_is_taken_out_by_its_handle_while_its_queue_is_looked_through() {
     check(|| {
@@ -147,7 +147,7 @@ fn a_cancelled_task_takes_no_room() {
             let pool = Arc::clone(&pool);
             move || {
                 if pool.execute(|| ()).is_ok() {
-                    // This holds only because the cancelled task has left its place.
+                    // There is room only because the cancelled task has left its place.
                     assert_eq!(pool.queued(), 1);
                     true
                 } else {

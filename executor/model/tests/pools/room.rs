@@ -1,4 +1,4 @@
-//! Submitters that wait for room: each way to make room lets one submitter in. If a wait ends in another way,
+//! Submitters that wait for room: each way to make room lets one submitter in. If a wait ends without room,
 //! the submitter gets its task back.
 
 use std::sync::Arc;
@@ -122,7 +122,7 @@ fn who_is_cancelled_while_waiting_does_not_keep_the_room_from_the_next() {
     });
 }
 
-/// The submitters that wait for room go on without the end of any task.
+/// The submitters that wait for room continue although no task ends.
 #[test]
 fn a_shutdown_lets_those_who_wait_go_while_all_threads_are_busy() {
     check(|| {
@@ -189,7 +189,7 @@ fn a_thread_that_becomes_idle_takes_what_is_to_be_handed_over() {
     });
 }
 
-/// A user's queue without a place: each task needs a thread that begins with it.
+/// A user's queue without a place for tasks: each task needs a thread that begins with the task.
 struct NoPlace;
 
 impl WorkQueue for NoPlace {
@@ -221,7 +221,7 @@ fn a_thread_that_ends_makes_room_for_another() {
             .keep_alive(Duration::from_secs(1));
         let pool = pool.queue(NoPlace).rejection_handler(Block::new()).build().unwrap();
         for n in 0..3 {
-            // Otherwise shuttle reports a deadlock.
+            // If a submitter waits forever, shuttle reports a deadlock.
             assert_eq!(pool.submit(move || n).unwrap().join().unwrap(), n);
         }
         pool.close();

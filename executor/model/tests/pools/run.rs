@@ -1,4 +1,4 @@
-//! Tasks that workers claim without a lock are counted, shown and taken back correctly, as with a lock.
+//! Tasks that workers claim without a lock are counted, shown and taken back as correctly as with a lock.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,8 +7,8 @@ use shuttle::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Two threads submit while a third thread asks for counts. Each count includes all tasks accepted before,
-/// and no task twice.
+/// Two threads submit while a third thread asks for counts. Each count includes all tasks that were accepted
+/// before the count, and no task twice.
 #[test]
 fn the_numbers_are_those_of_one_moment() {
     check(|| {
@@ -42,7 +42,7 @@ fn the_numbers_are_those_of_one_moment() {
     });
 }
 
-/// A snapshot shows each accepted and unfinished task once, as running or as waiting.
+/// A snapshot shows each accepted and unfinished task once, either as running or as waiting.
 #[test]
 fn a_snapshot_shows_each_task_once() {
     check(|| {
@@ -94,7 +94,7 @@ fn a_task_is_run_or_taken_back() {
     });
 }
 
-/// The claimed task may take long, so the submitter must get its room before the next claim.
+/// The claimed task may take a long time, so the submitter must get the task's place before the next claim.
 #[test]
 fn a_submitter_that_waits_for_room_hears_of_a_claim() {
     check(|| {
@@ -117,7 +117,8 @@ fn a_submitter_that_waits_for_room_hears_of_a_claim() {
     });
 }
 
-/// A thread takes the rest of a run back into the queue. The rest must still be before later tasks.
+/// A thread takes the rest of a run back into the queue. The rest of the run must still be before later
+/// tasks.
 #[test]
 fn what_is_recalled_keeps_its_place() {
     check(|| {
@@ -135,7 +136,7 @@ fn what_is_recalled_keeps_its_place() {
     });
 }
 
-/// Returns a pool with room for `room` tasks. Its worker is busy until the returned latch opens.
+/// Returns a pool with room for `room` tasks, whose worker is busy until the returned latch opens.
 fn held(room: usize) -> (Arc<ThreadPoolExecutor>, Arc<Latch>) {
     let pool = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(room)).build().unwrap();
     let (begun, go) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)));

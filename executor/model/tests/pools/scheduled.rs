@@ -1,6 +1,6 @@
 //! Scheduled pools: planned tasks are cancelled, removed, or reach the end of the pool, and a series gets all
-//! calls that its owner can make. Each task runs once, comes back or is dropped. Each series has one end. The
-//! sleeper wakes in time, and ends with the pool.
+//! calls that its owner can make. Each task runs once, comes back or is dropped. Each series ends exactly
+//! once. The sleeper wakes in time, and ends when the pool ends.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::{check, without_new_threads};
 const MS: Duration = Duration::from_millis(1);
 /// A time this far away never comes under a model.
 const FAR: Duration = Duration::from_hours(300 * 365 * 24);
-/// A time limit that never ends a wait.
+/// A time limit so long that it never ends a wait.
 const FOR_EVER: Duration = Duration::MAX;
 
 /// Schedules tasks that count their runs.
@@ -183,7 +183,7 @@ fn a_dropped_pool_leaves_no_handle_open_and_no_thread() {
     });
 }
 
-/// Counts the runs, and the runs that overlap another run.
+/// Counts the runs, and the runs that overlap with another run.
 #[derive(Clone, Default)]
 struct Overlaps {
     inside: Arc<AtomicUsize>,
@@ -289,7 +289,8 @@ fn a_shorter_period_and_a_resumed_series_wake_the_sleeper() {
     });
 }
 
-/// A pause comes while a run waits for a thread. The resume comes before the pool has left that run out.
+/// A pause comes while a run waits for a thread. The resume comes before the pool has left the paused run
+/// out.
 #[test]
 fn a_run_that_was_left_out_does_not_count_as_another() {
     check(|| {
@@ -360,7 +361,7 @@ fn a_task_with_a_time_limit_has_one_outcome() {
     });
 }
 
-/// When the time is up, the task is cancelled. Its result comes too late.
+/// When the time is up, the task is cancelled, and its result comes too late.
 #[test]
 fn a_stand_in_is_there_before_the_task_is_cancelled() {
     check(|| {

@@ -12,7 +12,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// What happened to a task, as the submitter and the body saw it.
+/// The events of a task, as the submitter and the body saw them.
 #[derive(Debug, PartialEq, Eq)]
 struct Fate {
     accepted: bool,

@@ -1,4 +1,5 @@
-//! The batch that workers claim from: it gives out each task once, either to a worker or back to the queue.
+//! The batch from which workers claim tasks: it gives out each task once, either to a worker or back to the
+//! queue.
 //!
 //! This program compiles the library's file with the model's locks and counters, because the public interface
 //! gives no access to a single batch.
@@ -65,8 +66,8 @@ fn a_task_is_claimed_or_recalled_and_what_is_recalled_is_the_rest_in_order() {
     });
 }
 
-/// The statistics depend on three facts. While the batch is frozen, no worker claims a task. All earlier
-/// claims are noted. And no claim is lost.
+/// The statistics are right because of three facts: while the batch is frozen, no worker claims a task; all
+/// earlier claims are noted; and no claim is lost.
 #[test]
 fn while_a_run_is_frozen_the_noted_claims_and_the_rest_are_all_there_is() {
     model_bounded(3, || {
@@ -97,8 +98,8 @@ fn while_a_run_is_frozen_the_noted_claims_and_the_rest_are_all_there_is() {
     });
 }
 
-/// A worker's claim may come late, when the batch is used up. While the worker refers to that batch, the pool
-/// must fill another one.
+/// A worker's claim can come late, when the batch is used up. While the worker refers to the used-up batch,
+/// the pool must fill another batch.
 #[test]
 fn a_late_claim_takes_nothing_from_the_runs_that_follow() {
     model_bounded(3, || {
@@ -124,7 +125,7 @@ fn a_late_claim_takes_nothing_from_the_runs_that_follow() {
     });
 }
 
-/// The pool uses a batch's memory again only when no worker refers to that batch.
+/// The pool uses a batch's memory again only when no worker refers to the batch.
 #[test]
 fn a_run_that_is_filled_again_gives_out_its_new_tasks_and_none_of_the_old() {
     static FILLED_AGAIN: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];

@@ -1,7 +1,8 @@
 //! The flag of the waiting submitters: no submitter sleeps while there is room, and no wake-up is useless.
 //!
-//! The pool's steps for this are in several of its files and need the whole pool. So this file repeats the
-//! steps in their order, as functions with the names of the originals. Only the batch is the library's own:
+//! The pool's steps for this property are in several of its files and need the whole pool. So this file
+//! repeats the steps in their order, as functions with the names of the originals. Only the batch is the
+//! library's own code:
 //!
 //! | here | in `thread_pool/` |
 //! |---|---|
@@ -10,8 +11,9 @@
 //! | `look` | what a submitter under [`Block`](executor_model::Block) does each time before it sleeps |
 //! | `queue_submitter`, `unqueue_submitter`, `wake_submitter` | the submitters' line, under the lock |
 //!
-//! No thread really sleeps here. A submitter that would sleep ends its part. If it is woken, it looks for
-//! room again. When all threads have ended, the test checks that no submitter sleeps while there is room.
+//! No thread really sleeps here. A submitter that would sleep ends its part. If the submitter is woken, it
+//! looks for room again. When all threads have ended, the test checks that no submitter sleeps while there
+//! is room.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,7 +27,7 @@ use super::library::{Batch, Batches};
 use crate::seq_cst::AtomicBool;
 use crate::{model, model_bounded, sync};
 
-/// A step that is done wrong.
+/// A step of the protocol that is done wrong.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
     /// The submitter looks for room before it says that it waits.
@@ -36,11 +38,11 @@ enum Broken {
     ReadsRelaxed,
     /// The thread that wakes a submitter does not lower the flag.
     FlagStays,
-    /// A submitter that got in does not wake the next submitter, for which there is perhaps room, too.
+    /// A submitter that got in does not wake the next submitter, although there can be room for it, too.
     TellsNobody,
 }
 
-/// A pool with a full queue. Its workers look at the state only if there is a reason.
+/// A pool with a full queue. The pool's workers look at the state only if there is a reason.
 struct Pool {
     batch: sync::Arc<Batch>,
     submitter_waits: AtomicBool,
@@ -117,7 +119,7 @@ impl Pool {
         }
     }
 
-    /// Returns true if the submitter got in. Otherwise the submitter sleeps.
+    /// Returns true if the submitter got in. If it returns false, the submitter sleeps.
     fn look(&self, submitter: &mut Submitter) -> bool {
         submitter.ticket.get_or_insert_with(|| self.queue_submitter(&submitter.parker));
         if !self.is(Broken::LooksFirst) {
@@ -158,7 +160,7 @@ impl Pool {
     }
 }
 
-/// The workers claim as many tasks as submitters wait for room.
+/// The workers claim as many tasks as there are submitters that wait for room.
 fn play(submitters: usize, broken: Option<Broken>) {
     let pool = Arc::new(Pool::full(submitters, broken));
     let submitters: Vec<_> = (0..submitters)
@@ -216,7 +218,7 @@ fn a_submitter_that_tells_nobody_leaves_the_next_asleep() {
 }
 
 /// Two places become free while one submitter waits. The second claim finds the flag lowered, so the
-/// submitter looks again when both places are free.
+/// submitter must look again when both places are free.
 fn play_two_claims(broken: Option<Broken>) {
     let pool = Arc::new(Pool::full(2, broken));
     let claimer = {

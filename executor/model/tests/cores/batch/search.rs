@@ -1,8 +1,9 @@
-//! Search and sleep: if a task comes while a worker gives up its search, the worker takes the task or is
-//! woken for it.
+//! Search and sleep: if a task comes while a worker ends its search, the worker takes the task or is woken
+//! for the task.
 //!
-//! The pool's steps for this are in several of its files and need the whole pool. So this file repeats the
-//! steps in their order, as functions with the names of the originals. Only the batch is the library's own:
+//! The pool's steps for this property are in several of its files and need the whole pool. So this file
+//! repeats the steps in their order, as functions with the names of the originals. Only the batch is the
+//! library's own code:
 //!
 //! | here | in `thread_pool/` |
 //! |---|---|
@@ -10,9 +11,9 @@
 //! | `close_inbox`, `open_inbox`, `wake_one` | the functions of the same name |
 //! | `next_task` | a worker's claim; if it gets no task, the worker searches, lingers once, and sleeps |
 //!
-//! Each worker takes one task and ends, as if that task waited for the others. No thread really sleeps: a
-//! worker that would sleep ends its part, and goes on if it is woken. When all threads have ended, each task
-//! must have a worker.
+//! Each worker takes one task and then ends, as if its task waited for the other tasks. No thread really
+//! sleeps: a worker that would sleep ends its part, and continues if it is woken. When all threads have
+//! ended, each task must have a worker.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use loom::thread;
 use super::library::{Batch, Batches, TaskSlot};
 use crate::{model, model_bounded, sync};
 
-/// A step that is done wrong.
+/// A step of the protocol that is done wrong.
 #[derive(Clone, Copy, PartialEq)]
 enum Broken {
     /// A worker goes to sleep and leaves the inbox open.
@@ -47,10 +48,10 @@ struct Pool {
 #[derive(Default)]
 struct PoolData {
     batches: Batches,
-    /// The number of workers that sleep, or were notified and have not woken yet.
+    /// The number of workers that sleep, or that were notified and have not woken yet.
     idle: usize,
     searching: bool,
-    /// Wake-ups that no worker has received yet.
+    /// The wake-ups that no worker has received yet.
     notified: usize,
 }
 
@@ -116,7 +117,7 @@ impl Pool {
         }
     }
 
-    /// Makes a batch to claim from, if a task waits and there is no batch.
+    /// Makes a batch to claim from, if a task waits and there is no batch yet.
     fn refill(&self, state: &mut PoolData) -> Option<sync::Arc<Batch>> {
         if state.batches.remaining() == 0 {
             let mut inbox = self.inbox.lock().unwrap();
@@ -127,7 +128,8 @@ impl Pool {
         state.batches.current().cloned()
     }
 
-    /// Returns the worker's next task, or `None` if the worker sleeps. The next call wakes the worker.
+    /// Returns the worker's next task, or `None` if the worker sleeps. The next call wakes the sleeping
+    /// worker.
     fn next_task(&self, worker: &mut PoolWorker) -> Option<Task> {
         if let Some(task) = worker.batch.take().and_then(|batch| batch.claim()) {
             return Some(task);
@@ -185,7 +187,7 @@ impl Pool {
         state
     }
 
-    /// Whether a sleeping worker receives a wake-up.
+    /// Returns true if a sleeping worker receives a wake-up.
     fn is_woken(&self) -> bool {
         let mut state = self.state.lock().unwrap();
         let woken = state.notified > 0;

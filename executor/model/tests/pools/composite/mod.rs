@@ -1,22 +1,22 @@
-//! A pool's whole life, drawn at random: all ways in which a worker can leave, combined with all ways in
-//! which a task can come or leave.
+//! The whole life of a pool, drawn at random: every way in which a worker can leave is combined with every
+//! way in which a task can come or leave.
 //!
-//! A scenario is data ([`scenario`]): the pool's settings, the steps of two or three threads, and how the
-//! pool ends. The module [`world`] plays the scenario and judges it by four rules:
+//! A scenario is data ([`scenario`]): the pool's settings, the steps of two or three threads, and the way in
+//! which the pool ends. The module [`world`] plays the scenario and judges it by four rules:
 //!
-//! * An accepted task has exactly one of three fates, once: it runs, comes back or is cancelled. A refused
-//!   task comes back.
+//! * An accepted task has exactly one of three fates, exactly once: it runs, it comes back, or it is
+//!   cancelled. A refused task comes back.
 //! * Each handle reports its task's fate.
-//! * While the pool lives, it runs each task for which it could have a thread. The test checks this when all
-//!   threads have made their steps and the running tasks wait at a gate. If a join does not end then, shuttle
-//!   reports a deadlock.
-//! * The counts are exact. The count of waiting tasks is checked whenever nothing moves, and all counts at
-//!   the end.
+//! * A live pool runs each task for which it could have a thread. The test checks this rule when all threads
+//!   have made their steps and the running tasks wait at a gate. If a join does not end then, shuttle reports
+//!   a deadlock.
+//! * The counts are exact. The number of waiting tasks is checked whenever all threads wait, and all counts
+//!   are checked at the end.
 //!
-//! Each seed chooses a scenario and plays it under some schedules of both kinds.
+//! Each seed chooses a scenario, which is played under some schedules of both kinds.
 //! `COMPOSITE_SCHEDULES=1000000` asks for more schedules. A failure prints its scenario and seed, and
-//! `COMPOSITE_SEED=SEED COMPOSITE_SCHEDULES=1` plays only that scenario again. So several processes can share
-//! a long run, if each has another first seed.
+//! `COMPOSITE_SEED=SEED COMPOSITE_SCHEDULES=1` plays only that scenario again. Several processes can share a
+//! long run if each process has a different first seed.
 
 mod scenario;
 mod world;
@@ -46,13 +46,13 @@ fn play_under(scheduler: impl Scheduler + 'static, seed: u64) {
     let scenario = Scenario::draw(seed);
     let again = format!("COMPOSITE_SEED={seed} COMPOSITE_SCHEDULES=1 plays this again:\n{scenario}");
     let mut config = Config::new();
-    // The stack frames of a script are larger than those of the other models, most of all in unoptimised
-    // code.
+    // The stack frames of a script are larger than the frames of the other models, most of all in
+    // unoptimised code.
     config.stack_size = 0x2_0000;
     told(move || again, || _ = Runner::new(scheduler, config).run(move || play(&scenario)));
 }
 
-/// Plays a scenario with a name: the smallest form of a former defect or of a mutant's fault.
+/// Plays a scenario that has a name: the smallest form of a former defect or of a mutant's fault.
 fn check_scenario(scenario: Scenario) {
     let again = scenario.to_string();
     told(move || again, || check(move || play(&scenario)));
@@ -60,8 +60,8 @@ fn check_scenario(scenario: Scenario) {
 
 // ----- a thread leaves, and a task comes -----
 
-/// The last thread is woken for a task. When the keep-alive time is up, that task is gone again, and another
-/// task comes.
+/// The last thread is woken for a task. When the keep-alive time is up, that task has left the queue, and
+/// another task comes.
 #[test]
 fn a_task_that_follows_a_removed_one_does_not_miss_the_last_thread() {
     let script = vec![
@@ -83,7 +83,7 @@ fn a_task_that_follows_a_cancelled_one_does_not_miss_the_last_thread() {
 }
 
 /// An idle thread gets a task just when the pool has one thread too many. The idle thread must run the task,
-/// because all others may be busy for long.
+/// because all other threads may be busy for a long time.
 #[test]
 fn a_task_handed_to_a_thread_that_is_one_too_many_is_run() {
     let script = vec![
@@ -96,7 +96,7 @@ fn a_task_handed_to_a_thread_that_is_one_too_many_is_run() {
     check_scenario(Scenario { queue, core, maximum, scripts: vec![script], ..Scenario::plain() });
 }
 
-/// A thread is started with a task. Before the thread begins, it can become one thread too many.
+/// A thread is started with a task. Before the started thread begins, it can become one thread too many.
 #[test]
 fn a_task_whose_thread_begins_as_one_too_many_is_run() {
     let tasks = vec![Step::Submit(Body::Gate), Step::Submit(Body::Quick)];
@@ -105,8 +105,8 @@ fn a_task_whose_thread_begins_as_one_too_many_is_run() {
     check_scenario(Scenario { queue, core, maximum, scripts, ..Scenario::plain() });
 }
 
-/// A hand-off queue gives a task to an idle thread. The thread must take that task, and not a task that was
-/// put aside for another thread.
+/// A hand-off queue gives a task to an idle thread. The idle thread must take that task, and not a task that
+/// was put aside for another thread.
 #[test]
 fn a_task_handed_over_is_not_left_for_one_that_was_put_aside() {
     let (queue, core, maximum, core_timeout) = (Queue::HandOff, 1, 2, true);
@@ -132,7 +132,8 @@ fn a_cancelled_task_that_its_queue_drops_is_counted_nowhere() {
     check_scenario(Scenario { queue: Queue::Ring(1), scripts: vec![script], ..Scenario::plain() });
 }
 
-/// A task can be cancelled before the pool has it. Then its queue entry is a tombstone from the beginning.
+/// A task can be cancelled before the pool has received it. Then the entry of the cancelled task is a
+/// tombstone from the beginning.
 fn a_task_cancelled_on_arrival_is_counted_nowhere(queue: Queue) {
     let quick = Step::Submit(Body::Quick); // the first task opens the inbox, if there is one, for the second
     let scripts = vec![vec![Step::Cancel(Which::Newest)], vec![Step::Submit(Body::Gate), quick, quick]];
@@ -151,7 +152,7 @@ fn a_task_cancelled_on_its_way_into_the_inbox_is_counted_nowhere() {
 
 // ----- threads that do not come -----
 
-/// Two submitters get no thread at the same time: each gets its own task back.
+/// Two submitters get no thread at the same time: each submitter gets its own task back.
 #[test]
 fn a_task_that_gets_no_thread_is_not_dropped_with_that_of_another() {
     let scripts = vec![vec![Step::Submit(Body::Quick)]; 2];
@@ -159,8 +160,8 @@ fn a_task_that_gets_no_thread_is_not_dropped_with_that_of_another() {
     check_scenario(Scenario { core: 2, maximum: 2, factory, scripts, ..Scenario::plain() });
 }
 
-/// Two submitters submit at the same time, and one of them gets no thread. The other submitter's thread
-/// begins with the task that the thread was started for.
+/// Two submitters submit at the same time, and one of them gets no thread. The thread of the other submitter
+/// begins with the task for which the thread was started.
 #[test]
 fn a_task_that_got_a_thread_does_not_lose_it_to_one_that_got_none() {
     let scripts = vec![vec![Step::Submit(Body::Gate)]; 2];
@@ -168,7 +169,8 @@ fn a_task_that_got_a_thread_does_not_lose_it_to_one_that_got_none() {
     check_scenario(Scenario { queue, core, maximum, factory, scripts, ..Scenario::plain() });
 }
 
-/// A thread is one too many because another thread is being started. Perhaps that other thread never comes.
+/// The pool has one thread too many because another thread is being started. The start of that other thread
+/// can still fail.
 #[test]
 fn the_last_thread_that_is_there_stays_although_it_is_one_too_many() {
     let tasks = vec![Step::Submit(Body::Quick); 3];
@@ -187,7 +189,7 @@ fn the_last_thread_that_is_there_stays_although_it_is_one_too_many() {
 }
 
 /// A submitter is about to take its task back because no thread comes for the task. The pool must not end
-/// before the submitter has done so.
+/// before the submitter has taken the task back.
 #[test]
 fn a_pool_is_not_at_its_end_while_a_task_is_put_aside() {
     let scripts = vec![vec![Step::Submit(Body::Quick)], vec![Step::Close]];

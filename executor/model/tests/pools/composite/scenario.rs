@@ -1,4 +1,5 @@
-//! The events of one pool's life: the settings, the steps of each thread, and how the pool ends.
+//! The events of one pool's life: the settings, the steps of each thread, and the way in which the pool
+//! ends.
 
 use std::fmt;
 
@@ -14,13 +15,13 @@ pub(super) struct Scenario {
     pub(super) core_timeout: bool,
     pub(super) threads_first: bool,
     pub(super) policy: Policy,
-    /// What the factory does in its first calls. In later calls it starts threads.
+    /// The results of the factory's first calls. In all later calls, the factory starts threads.
     pub(super) factory: Vec<Call>,
-    /// Whether each hook panics at its end.
+    /// True if each hook panics at its end.
     pub(super) hooks_panic: bool,
     /// The steps of each thread. The last of these threads is the test's main thread.
     pub(super) scripts: Vec<Vec<Step>>,
-    /// Whether the main thread waits until all tasks have ended before it ends the pool.
+    /// True if the main thread waits until all tasks have ended before it ends the pool.
     pub(super) patient: bool,
     pub(super) end: End,
 }
@@ -36,7 +37,7 @@ pub(super) enum Queue {
     Compared,
     Lifo,
     LifoBounded(usize),
-    /// A user's queue. When it is full, it drops its oldest task.
+    /// A user's queue, which drops its oldest task when it is full.
     Ring(usize),
 }
 
@@ -50,7 +51,7 @@ pub(super) enum Policy {
     DiscardOldest,
 }
 
-/// What a thread factory does in one call.
+/// The result of one call of a thread factory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     Starts,
@@ -68,7 +69,7 @@ impl Call {
     }
 }
 
-/// What a task does.
+/// The body of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Body {
     Quick,
@@ -123,7 +124,7 @@ pub(super) enum End {
 
 impl Scenario {
     /// Returns a pool of one thread with an unbounded queue, and no steps. The tests that name a scenario
-    /// start from this one.
+    /// start with this scenario.
     pub(super) fn plain() -> Self {
         Self {
             queue: Queue::Unbounded,
@@ -140,7 +141,7 @@ impl Scenario {
         }
     }
 
-    /// Draws a random scenario. The same seed gives the same scenario.
+    /// Draws a random scenario; the same seed gives the same scenario.
     pub(super) fn draw(seed: u64) -> Self {
         let dice = &mut Dice(seed);
         let queue = match dice.up_to(11) {
@@ -222,7 +223,7 @@ impl Scenario {
                 Step::Prestart,
             ]),
             18 if self.opens_early() => Step::Join,
-            // A close waits for the tasks at the gate.
+            // A close of the pool waits for the tasks at the gate.
             _ if ends_early && self.opens_early() => {
                 *dice.one_of(&[Step::Shutdown, Step::ShutdownNow, Step::Close])
             }
@@ -237,19 +238,19 @@ impl Scenario {
             3 | 4 => Body::Gate,
             5 => Body::Panics,
             // A task that waits for room in its own pool occupies the thread that could make room. Such a
-            // deadlock is the task's own fault.
+            // deadlock is a fault of the task itself.
             _ if self.policy == Policy::Block => Body::Quick,
             _ => Body::Submits,
         }
     }
 
-    /// Whether the gate opens while the threads still make their steps. It must, if a submitter perhaps waits
-    /// for a task that waits at the gate.
+    /// Returns true if the gate opens while the threads still make their steps. The gate must open if a
+    /// submitter can wait for a task that waits at the gate.
     pub(super) fn opens_early(&self) -> bool {
         matches!(self.policy, Policy::Block | Policy::BlockAWhile | Policy::CallerRuns)
     }
 
-    /// Whether any task submits another task.
+    /// Returns true if any task submits another task.
     pub(super) fn has_children(&self) -> bool {
         let submits =
             |step: &Step| matches!(step, Step::Submit(Body::Submits) | Step::Execute(Body::Submits));
@@ -281,7 +282,7 @@ impl Queue {
         }
     }
 
-    /// Whether the policy may refuse a task.
+    /// Returns true if the policy may refuse a task.
     fn refuses(self) -> bool {
         self == Self::HandOff || self.capacity().is_some()
     }

@@ -1,4 +1,4 @@
-//! Plays a scenario and judges the result.
+//! Plays a scenario and judges its result.
 
 use std::cmp::Ordering as Order;
 use std::collections::VecDeque;
@@ -55,18 +55,18 @@ struct Record {
     id: TaskId,
     canceller: OnceLock<Canceller>,
     handle: Plain<Option<TaskHandle<usize>>>,
-    /// Whether the task was accepted. It is set when the submitter knows.
+    /// True if the task was accepted. The flag is set when the submitter learns of the acceptance.
     accepted: OnceLock<bool>,
-    /// How often the body has run, how often a worker has taken the task, and how often the pool has handed
-    /// it back.
+    /// The number of times that the body has run, that a worker has taken the task, and that the pool has
+    /// handed the task back.
     runs: AtomicUsize,
     taken: AtomicUsize,
     came_back: AtomicUsize,
-    /// Whether a `cancel` of the task has returned true.
+    /// True if a `cancel` of the task has returned true.
     cancelled: AtomicBool,
     /// Opens when the body begins, or when it is certain that the body never begins.
     begun: Latch,
-    /// Opens when the body was dropped, whether the body ran or not.
+    /// Opens when the body is dropped, whether or not the body has run.
     over: Latch,
 }
 
@@ -75,14 +75,14 @@ impl Record {
         self.over.count() == 0
     }
 
-    /// Whether the pool must still end the task: it has accepted the task, and no thread has taken the task
+    /// True if the pool must still end the task: it has accepted the task, and no thread has taken the task
     /// out.
     fn is_the_pools(&self) -> bool {
         self.accepted.get() == Some(&true) && self.came_back.load(SeqCst) == 0
     }
 }
 
-/// Part of each body: records the body's drop.
+/// A part of each body that records the body's drop.
 struct Gone(Arc<OnceLock<Arc<Record>>>);
 
 impl Drop for Gone {
@@ -97,7 +97,8 @@ impl Drop for Gone {
 
 struct World {
     scenario: Scenario,
-    // This is a plain mutex, not the model's: an operation under it is not a step of a schedule.
+    // This mutex is a plain one, not the model's, so an operation under the mutex is not a step of a
+    // schedule.
     records: Plain<Vec<Arc<Record>>>,
     /// The pool, for tasks that submit other tasks.
     pool: OnceLock<Weak<ThreadPoolExecutor>>,
@@ -215,7 +216,8 @@ impl World {
             }
             Step::Purge => pool.purge(),
             Step::Look => self.look(pool),
-            // Some new settings contradict the others, and the pool refuses them. That is a step, too.
+            // Some new settings contradict the others, and the pool refuses them. A refusal of settings is a
+            // step, too.
             Step::Maximum(threads) => drop(pool.set_maximum_threads(threads)),
             Step::Core(threads) => drop(pool.set_core_threads(threads)),
             Step::Threads(threads) => drop(pool.set_threads(threads)),
@@ -281,7 +283,7 @@ impl World {
             records.push(Arc::clone(&record));
             record
         };
-        // Some tasks have a higher priority, which some queues use.
+        // Some tasks have a higher priority, which matters only to some queues.
         let task = task.prioritized(i32::try_from(record.number % 2).expect("0 or 1"));
         let result = pool.execute(task);
         record.accepted.set(result.is_ok()).expect("submitted once");
@@ -340,13 +342,13 @@ impl World {
         let record = self.records().into_iter().find(|record| record.id == task.id());
         let record = record.expect("one of ours");
         record.came_back.fetch_add(1, SeqCst);
-        // A task at the gate would block the thread that opens the gate.
+        // A task that waits at the gate would block the thread that opens the gate.
         if record.number.is_multiple_of(2) && record.body != Body::Gate {
             task.run();
         }
     }
 
-    /// Checks the counts, in as far as they are certain at any time.
+    /// Checks those counts that are certain at any time.
     fn look(&self, pool: &ThreadPoolExecutor) {
         let stats = pool.stats();
         assert!(stats.peak_threads <= self.scenario.highest_maximum(), "{stats}");
@@ -355,9 +357,9 @@ impl World {
 
     // ----- the judgement -----
 
-    /// Checks the pool when all threads have made their steps. While the gate is shut, each task then waits
-    /// only for the gate. In two cases nothing is certain: if a thread perhaps never comes, and if the pool
-    /// perhaps drops a task that it has accepted.
+    /// Checks the pool when all threads have made their steps. While the gate is shut, each remaining task
+    /// waits only for the gate. In two cases nothing is certain: if a thread's start can still fail, and if
+    /// the pool may drop a task that it has accepted.
     fn look_at_the_quiet_pool(&self, pool: &ThreadPoolExecutor) {
         self.look(pool);
         let snapshot = pool.snapshot(); // no cancel is under way, so the count of waiting tasks is exact
@@ -381,7 +383,7 @@ impl World {
             let stats = pool.stats();
             let gates = owed().filter(|record| record.body == Body::Gate && !record.is_over());
             if gates.count() < stats.threads.min(stats.maximum_threads) {
-                // The other tasks have a thread of the pool.
+                // The tasks that do not wait at the gate have a thread of the pool.
                 for record in owed() {
                     let end = if record.body == Body::Gate { &record.begun } else { &record.over };
                     end.wait().unwrap(); // otherwise shuttle reports a deadlock
@@ -394,7 +396,7 @@ impl World {
             }
             let mut there = self.at_the_gate.lock().unwrap();
             while *there < stats.threads {
-                // Otherwise shuttle reports a deadlock.
+                // If such a wait never ends, shuttle reports a deadlock.
                 there = self.one_more_at_the_gate.wait(there).unwrap();
             }
             let there = *there;
@@ -408,14 +410,14 @@ impl World {
         }
     }
 
-    /// Ends the pool as the scenario says, and checks the result.
+    /// Ends the pool in the scenario's way, and checks the result.
     fn end(&self, pool: Arc<ThreadPoolExecutor>) {
         let Scenario { end, patient, .. } = self.scenario;
         if patient || !matches!(end, End::ShutdownNow | End::DropCancelling) {
             self.gate.count_down();
         }
         if patient {
-            // Each task must end while the pool lives. Otherwise shuttle reports a deadlock.
+            // Each task must end while the pool lives; if a task does not end, shuttle reports a deadlock.
             for record in self.all() {
                 let handle = plain(&record.handle).take();
                 if let Some(handle) = handle {
@@ -491,7 +493,7 @@ impl World {
         }
     }
 
-    /// Whether the pool may drop an accepted task that was not cancelled.
+    /// Returns true if the pool may drop an accepted task that was not cancelled.
     fn may_be_discarded(&self) -> bool {
         let Scenario { queue, policy, end, .. } = self.scenario;
         matches!(queue, Queue::Ring(_))
@@ -510,7 +512,7 @@ impl Record {
         match outcome {
             Ok(number) => assert!(number == self.number && ran && !cancelled && self.body != Body::Panics),
             Err(JoinError::Panicked(_)) => assert!(ran && !cancelled && self.body == Body::Panics),
-            // The canceller has perhaps not recorded its cancel yet.
+            // The thread that cancelled the task need not have recorded its cancel yet.
             Err(JoinError::Cancelled(_)) => {
                 assert!(!ran || cancelled || self.canceller.get().is_some(), "{}", self.number);
             }
@@ -635,7 +637,7 @@ impl PanicHandler for Deaf {
     fn panicked(&self, _: &PanicReport<'_>) {}
 }
 
-/// Runs `body`. If the body panics, prints the scenario.
+/// Runs `body`. Prints the scenario if the body panics.
 pub(super) fn told(what: impl FnOnce() -> String, body: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
         eprintln!("{}", what());
