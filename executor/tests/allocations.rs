@@ -10,8 +10,8 @@ use std::sync::{Arc, Barrier};
 
 use executor::{DirectExecutor, FutureTask, Promise, Task, ThreadPoolExecutor, prelude::*};
 
-/// Counts the allocations of the threads that take part, because the test harness has a thread of its own. A
-/// reallocation counts, too.
+/// Counts the allocations of only those threads that take part, because the test harness has a thread of its
+/// own. A reallocation counts, too.
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -55,8 +55,8 @@ fn allocations_of(work: impl FnOnce()) -> usize {
     ALLOCATIONS.load(Ordering::SeqCst) - before
 }
 
-/// Runs `round` until a round allocates nothing. One such round is not enough: tasks come in through two
-/// buffers that change places after each round. So the next round perhaps still makes its buffer larger.
+/// Runs `round` until a round allocates nothing. One such round is not enough, because tasks come in through
+/// two buffers that change places after each round. So the next round can still make its buffer larger.
 fn until_nothing_is_allocated(round: impl Fn()) {
     let quiet = || allocations_of(&round) == 0;
     assert!((0..10).any(|_| quiet() && quiet()), "there is no end to the allocations");
@@ -75,13 +75,13 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
 
     drop(Task::new(|| ())); // sets up what a process sets up once
 
-    // A task by itself.
+    // Counts the allocations of a single task.
     assert_eq!(allocations_of(|| drop(Task::new(small(&counter)))), 0);
     let large = [0_u8; 25];
     assert_eq!(allocations_of(|| drop(Task::new(move || _ = black_box(large)))), 1, "more than three words");
     assert_eq!(allocations_of(|| drop(FutureTask::new(small(&counter)))), 1);
 
-    // A promise, from its creation until the joiner has the result.
+    // Counts the allocations of a promise, from its creation until the joiner has the result.
     let promised = || {
         let (promise, handle) = Promise::new();
         promise.complete(1).unwrap();
@@ -90,14 +90,15 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     promised();
     assert_eq!(allocations_of(promised), 1);
 
-    // Through `DirectExecutor`. The first task allocates what a thread needs only once.
+    // Through `DirectExecutor`. The first task allocates the memory that a thread needs only once.
     DirectExecutor.execute(small(&counter)).unwrap();
     let inline = allocations_of(|| (0..TASKS).for_each(|_| DirectExecutor.execute(small(&counter)).unwrap()));
     assert_eq!(inline, 0);
 
-    // Through a pool that has its buffers already. One task keeps the worker busy while a round of tasks
-    // comes in. The last task of the round keeps the worker busy for the next round. So the worker never
-    // sleeps in between, and each round needs the same room in each buffer.
+    // Counts the allocations of a task in a pool that already has its buffers. One task keeps the worker
+    // busy while a round of tasks comes in. The last task of the round keeps the worker busy for the next
+    // round. So the worker never sleeps between two rounds, and each round needs the same room in each
+    // buffer.
     let pool = ThreadPoolExecutor::single();
     let barrier = Arc::new(Barrier::new(2));
     let hold = || {

@@ -63,7 +63,7 @@ fn an_installed_hook_gives_backtraces_and_calls_the_one_before() {
     }
 
     // A payload that this thread has not just caught has no backtrace, although this thread caught a panic
-    // before. A payload that this thread has just caught has one.
+    // before. A payload that this thread has just caught has a backtrace.
     let caught = std::panic::catch_unwind(the_place_of_the_panic).unwrap_err();
     assert!(failed_with(Box::new("another payload")).backtrace().is_none());
     assert!(failed_with(caught).backtrace().is_none(), "its backtrace was thrown away by then");

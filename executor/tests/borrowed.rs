@@ -1,6 +1,6 @@
-//! The tests of tasks and jobs that borrow from another thread's stack, as a program of their own: `bash
-//! .ci/run sanitizer` builds only this test program with the address sanitizer. `cargo test` has the same
-//! tests in `executor`.
+//! The tests of tasks and jobs that borrow from another thread's stack, as a separate program: `bash .ci/run
+//! sanitizer` builds only this test program with the address sanitizer. `cargo test` runs the same tests in
+//! `executor`.
 
 #[path = "executor/fork_join/mod.rs"]
 mod fork_join;

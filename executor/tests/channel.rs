@@ -28,8 +28,8 @@ fn cancelled_while_blocked<T: Send + 'static>(wait: impl FnOnce() -> T + Send + 
     cancelled_after(|| (), wait)
 }
 
-/// Runs `wait` as [`cancelled_while_blocked`] does. When the thread is blocked, calls `first` before it
-/// cancels the token.
+/// Runs `wait` as [`cancelled_while_blocked`] does, but calls `first` before it cancels the token of the
+/// blocked thread.
 fn cancelled_after<T: Send + 'static>(first: impl FnOnce(), wait: impl FnOnce() -> T + Send + 'static) -> T {
     let (token, spot) = (CancelToken::new(), Spot::default());
     let waiter = thread::spawn({
@@ -84,7 +84,7 @@ fn a_blocked_take_comes_back_and_has_taken_nothing() {
     });
 }
 
-/// The item and the cancel both wake the thread. The wait ends in either case.
+/// The item and the cancel both wake the thread, and the wait ends in either case.
 #[test]
 fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
     within_deadline(|| {
@@ -110,7 +110,7 @@ fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
 }
 
 /// A task that was asked to stop begins no wait on a channel, however short the wait would be. Latches and
-/// semaphores do the same.
+/// semaphores also begin no wait in such a task.
 #[test]
 fn a_cancelled_task_neither_puts_nor_takes() {
     let (sender, receiver) = bounded(2);
@@ -247,7 +247,7 @@ fn a_waiting_thread_is_released_before_callbacks_run() {
 }
 
 /// When callbacks are nested too deep, a further callback is put off. Here such a callback sends the item
-/// that this wait is for.
+/// that the thread waits for.
 #[test]
 fn a_wait_deep_in_callbacks_has_those_run_that_were_put_off() {
     fn level(n: usize) {
@@ -311,7 +311,7 @@ fn a_dropped_channel_leaves_nothing_with_its_token() {
     assert!(kept.try_recv().is_err_and(|error| error.is_disconnected()));
 }
 
-/// Channels of other kinds than `bounded` can be waited for, too.
+/// Threads can also wait for channels of other kinds than `bounded`.
 #[test]
 fn any_channel_of_crossbeam_can_be_waited_for() {
     within_deadline(|| {
@@ -375,7 +375,7 @@ fn errors_say_what_happened_and_turn_into_others() {
     assert_eq!(PutError::Interrupted("item").into_inner(), "item");
 }
 
-/// The model's test compiles the same protocol against shuttle. This test compiles it against std.
+/// The model's test compiles this protocol against shuttle. This test compiles the protocol against std.
 #[test]
 fn a_protocol_of_a_program_is_compiled_for_real_threads_and_for_a_model() {
     let writer = <protocol::Writer>::new(1);

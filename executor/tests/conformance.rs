@@ -1,4 +1,4 @@
-//! `CONFORMANCE.md` and the tests name the same behaviours.
+//! Checks that `CONFORMANCE.md` and the tests name the same behaviours.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -35,7 +35,7 @@ fn the_list_of_behaviours_and_the_tests_agree() {
 }
 
 /// Returns the ids in the first column of the list's tables, each with the modules in the last column. If a
-/// behaviour has no test, the last column has `n/a` and the reason, and so no modules.
+/// behaviour has no test, the last column has `n/a` and the reason, and therefore no modules.
 fn listed(list: &str, faults: &mut Vec<String>) -> Modules {
     let mut listed = Modules::new();
     for line in list.lines() {
@@ -101,7 +101,7 @@ fn module(file: &Path) -> String {
     file.iter().map(|part| part.to_str().unwrap()).collect::<Vec<_>>().join("::")
 }
 
-/// Whether a word is an id such as `ABC-1`.
+/// Returns true if a word is an id such as `ABC-1`.
 fn is_id(word: &str) -> bool {
     word.split_once('-').is_some_and(|(group, number)| {
         !group.is_empty()

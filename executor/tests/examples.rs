@@ -1,6 +1,6 @@
 //! Runs the examples and compares their output with the transcripts of the book.
 //!
-//! The book includes the same files (`book/src/transcripts`), so a page cannot show another output.
+//! The book includes the same files (`book/src/transcripts`), so the book cannot show another output.
 
 use std::env::{self, consts::EXE_SUFFIX};
 use std::fs;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Returns the path of an example's program. `cargo test -p task-execution` builds the examples before it
 /// runs this test. `cargo test --test examples` builds no example, and uses the programs that were built
-/// last. Run `cargo build -p task-execution --examples` before it.
+/// last. Run `cargo build -p task-execution --examples` before `cargo test --test examples`.
 fn example(name: &str) -> PathBuf {
     let test = env::current_exe().unwrap();
     let target = test.parent().and_then(Path::parent).expect("tests are in target/<profile>/deps");
@@ -21,7 +21,8 @@ fn example(name: &str) -> PathBuf {
 /// Runs an example in a folder where the example may write a picture. Ends the example if it hangs.
 fn run(name: &str, arguments: &str) -> Output {
     let mut command = Command::new(example(name));
-    // Without backtraces the output fits into a pipe, so the test need not read it before the end.
+    // Without backtraces the output fits into a pipe, so the test need not read the output before the end of
+    // the example.
     command
         .args(arguments.split_whitespace())
         .current_dir(env!("CARGO_TARGET_TMPDIR"))
@@ -48,13 +49,13 @@ fn prints_what_the_book_says(name: &str) {
     is_in_the_book(&output, name);
 }
 
-/// Runs an example that measures, again and again, until its figures are as its page says. Other programs
-/// disturb a measurement, so there are twenty attempts.
+/// Runs an example that measures, again and again, until its figures agree with the page of the example.
+/// Other programs disturb a measurement, so there are twenty attempts.
 fn measured_until(name: &str, arguments: &str, as_the_page_says: impl Fn(&String) -> bool) {
     one_is(name, &[arguments; 20], as_the_page_says);
 }
 
-/// Runs an example with each of these arguments in turn, until the figures are as its page says.
+/// Runs an example with each of the given arguments, until the figures agree with the page of the example.
 fn one_is(name: &str, attempts: &[&str], as_the_page_says: impl Fn(&String) -> bool) {
     let mut all = String::new();
     for arguments in attempts {
@@ -78,8 +79,8 @@ fn is_in_the_book(output: &Output, transcript: &str) {
     assert_eq!(printed, expected.replace("\r\n", "\n"), "{transcript}");
 }
 
-/// Runs an example with each of these arguments. Each run must print what the book shows, and end with the
-/// given status.
+/// Runs an example with each of the given arguments. Each run must print the text that the book shows, and
+/// end with the given status.
 fn each_ends_with(name: &str, ways: &[(&str, i32)]) {
     for (argument, status) in ways {
         let output = run(name, argument);
@@ -148,7 +149,7 @@ examples! {
     who_hears_of_a_panic,
 }
 
-/// The page waits for tasks in its own full pool: the test checks the report and each cure.
+/// The page waits for tasks in its own full pool; the test checks the report and each cure.
 #[test]
 fn starving_page_is_told_why_and_drawn_with_each_cure() {
     is_in_the_book(&run("starving_page", ""), "starving_page");
@@ -176,14 +177,15 @@ fn starving_page_draws_a_circle_through_two_pools() {
     assert_eq!(printed, book);
 }
 
-/// The classic listing loses its permits over an executor that drops tasks. The library's executor does not.
+/// The classic listing loses its permits over an executor that drops tasks. The library's executor keeps its
+/// permits.
 #[test]
 fn bounding_a_pool_loses_permits_only_with_wrapped_tasks() {
     each_ends_with("bounding_a_pool", &["classic", "ours", "waiting", "ends"].map(|way| (way, 0)));
     assert!(!run("bounding_a_pool", "such a way").status.success());
 }
 
-/// The example shows each mistake, and shows that the library does not make it.
+/// The example shows each mistake, and shows that the library does not make the mistake.
 #[test]
 fn order_mistakes_goes_wrong_in_five_ways() {
     let ways = ["lanes", "queue", "flag", "locked_wait", "wrappers"];
@@ -208,22 +210,24 @@ fn idle_stripes_leaves_none() {
     assert!(printed.starts_with("keys: 5000,") && printed.ends_with("at the end: 0\n"), "{printed}");
 }
 
-/// One page is complete when the request to stop comes. The classic listing reports that page as cut off.
+/// One page is complete when the request to stop comes. The classic listing reports the complete page as cut
+/// off.
 #[test]
 fn what_was_running_is_known_or_presumed() {
     each_ends_with("what_was_running", &["classic", "ours"].map(|way| (way, 0)));
     assert!(!run("what_was_running", "such a way").status.success());
 }
 
-/// The test leaves the way `measure` out, which takes minutes.
+/// The test leaves out the argument `measure`, because that trial takes minutes.
 #[test]
 fn puzzle_is_solved_or_known_to_have_no_solution() {
     each_ends_with("puzzle", &["moves", "ways", "none"].map(|way| (way, 0)));
     assert!(!run("puzzle", "such a way").status.success());
 }
 
-/// The times are those of a real clock, rounded down to half a period. A busy machine delays a run by some
-/// milliseconds, whatever the period is. With a longer period such a delay is a smaller part of the period.
+/// The times in the output are times of a real clock, rounded down to half a period. A busy machine delays a
+/// run by some milliseconds, whatever the period is. With a longer period, the delay is a smaller part of
+/// the period.
 #[test]
 fn again_has_each_run_when_it_should_be() {
     for what in ["late", "panics", "changes"] {
@@ -249,7 +253,7 @@ fn again_has_tasks_that_end_with_their_executor_or_after_their_time() {
     measured_until("again", "ends", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// The example prints by how many seconds the last of a hundred runs is late: with the loop, with the fixed
+/// The example prints the delay, in seconds, of the last of a hundred runs: with the loop, with the fixed
 /// delay and with the fixed rate.
 #[test]
 fn again_drifts_unless_the_rate_is_fixed() {
@@ -260,8 +264,7 @@ fn again_drifts_unless_the_rate_is_fixed() {
     });
 }
 
-/// The example prints by how many seconds it was late. So the example is disturbed if the machine stalls for
-/// a second.
+/// The example prints its delay in seconds. So the example is disturbed if the machine stalls for a second.
 #[test]
 fn puzzle_stops_at_its_time_limit_and_at_its_bound() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/puzzle_stop.txt");
@@ -293,7 +296,7 @@ fn merge_sort_mistakes_goes_wrong_in_four_ways() {
     assert!(!run("merge_sort_mistakes", "such a way").status.success());
 }
 
-/// The computation would take hours, so a cancel or the end of `main` must end it.
+/// The computation would take hours, so the process must be ended by a cancel or by the end of `main`.
 #[test]
 fn end_of_a_computation_comes_with_a_cancel_or_with_main() {
     each_ends_with("end_of_a_computation", &[("cancel", 0), ("main_returns", 0)]);
@@ -421,7 +424,8 @@ fn linked_tokens_hear_of_the_pool_and_of_the_request() {
     assert!(!run("linked_tokens", "such a token").status.success());
 }
 
-/// The example `cost_of_a_token` measures, too. Its page says which rows cost more than other rows.
+/// The example `cost_of_a_token` is one of the examples that measure. The page of the example says which
+/// rows cost more than other rows.
 #[test]
 fn cost_of_a_token_is_least_for_a_look() {
     let as_the_page_says = |printed: &String| {
@@ -454,7 +458,7 @@ fn socket_using_task_gives_its_thread_back_and_a_closure_does_not() {
     assert!(!run("socket_using_task", "such a way").status.success());
 }
 
-/// Examples that Cargo builds only with these features.
+/// The examples that Cargo builds only with certain features, with these features.
 #[cfg(all(unix, feature = "processes", feature = "sockets"))]
 mod blocked_in_the_system {
     use super::prints_what_the_book_says;
@@ -474,7 +478,7 @@ fn last_words_ends_in_order_with_the_signals_status() {
     is_in_the_book(&output, "last_words");
 }
 
-/// Predictions of `cargo course` show what these print.
+/// The predictions of `cargo course` show the output of these examples.
 #[cfg(all(unix, feature = "signals"))]
 mod at_the_end {
     use super::prints_what_the_book_says;
@@ -485,7 +489,7 @@ mod at_the_end {
     }
 }
 
-/// Examples that Cargo builds only with this feature.
+/// The examples that Cargo builds only with this feature.
 #[cfg(feature = "channel")]
 mod with_channels {
     use super::{each_ends_with, prints_what_the_book_says};
@@ -505,7 +509,7 @@ mod with_channels {
         each_ends_with("primes", &[("generator", 0), ("broken", 1), ("producer", 0)]);
     }
 
-    /// The first way never stops trying, the second loses a task, and the other two ways are right.
+    /// The first way never stops trying, the second way loses a task, and the other two ways are right.
     #[test]
     fn non_cancelable_task() {
         let ways = [("retries", 1), ("half_way", 0), ("masked", 0), ("limit", 0)];
@@ -535,8 +539,8 @@ fn stress_finds_nothing_in_a_second() {
     assert!(printed.contains("each was run once or dropped once"), "{printed}");
 }
 
-/// The example `where_time_goes` measures, too. Its page says that a box costs time, and that it costs much
-/// more to wake a thread.
+/// The example `where_time_goes` is one of the examples that measure. The page of the example says that a
+/// box costs time, and that the wake-up of a thread costs much more.
 #[test]
 fn where_time_goes_prints_a_figure_for_each_part() {
     let as_the_page_says = |printed: &String| {
@@ -552,10 +556,11 @@ fn where_time_goes_prints_a_figure_for_each_part() {
     measured_until("where_time_goes", "1", as_the_page_says);
 }
 
-/// With `Relaxed`, `memory_order` sees two steps swapped; how often depends on the processor. With `SeqCst`
-/// it must never see that. The test runs so many rounds that the swap would show if the code forgot `SeqCst`.
-/// On a machine with one processor no swap can show. There the two threads wait six times for their turn in
-/// each round, which takes minutes beside busy programs.
+/// With `Relaxed`, `memory_order` observes two steps in the wrong order; how often depends on the processor.
+/// With `SeqCst`, the example must never observe the wrong order. The number of rounds is so large that the
+/// wrong order would occur if the code forgot `SeqCst`. On a machine with one processor, the wrong order can
+/// never occur. On such a machine the two threads wait six times for their turn in each round, which takes
+/// minutes if other programs are busy.
 #[test]
 fn memory_order_never_misses_both_flags_with_seq_cst() {
     let rounds = if thread::available_parallelism().is_ok_and(|processors| processors.get() > 1) {
@@ -569,7 +574,8 @@ fn memory_order_never_misses_both_flags_with_seq_cst() {
     assert!(printed.contains(&format!("SeqCst: in 0 of {rounds} rounds both saw nothing")), "{printed}");
 }
 
-/// The example `unequal_tasks` measures, too, and the claims of its page must hold.
+/// The example `unequal_tasks` is one of the examples that measure, and the statements of its page must
+/// hold.
 #[test]
 fn unequal_tasks_gain_less_than_equal_ones() {
     let as_the_page_says = |printed: &String| {
@@ -581,7 +587,7 @@ fn unequal_tasks_gain_less_than_equal_ones() {
     measured_until("unequal_tasks", "", as_the_page_says);
 }
 
-/// This example measures for a quarter of a minute, and prints other figures each time.
+/// The example measures for a quarter of a minute, and prints different figures each time.
 const NOT_RUN: &str = "how_many_threads";
 
 #[test]
@@ -597,7 +603,7 @@ fn every_example_is_run_here() {
 }
 
 /// `cargo course book record` writes the transcripts, and only these tests compare them afterwards. A test
-/// covers a command if the test uses the example's name and the first word of the arguments.
+/// covers a command if the test uses the example's name and the first word of the command's arguments.
 #[test]
 fn every_transcript_of_an_example_is_compared_here() {
     let recipes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/record.toml");

@@ -13,7 +13,7 @@ fn cancelled() -> CancelToken {
     token
 }
 
-/// Whether a blocking call of this thread may begin.
+/// Returns true if this thread may begin a blocking call.
 fn may_wait() -> bool {
     Latch::new(0).wait().is_ok()
 }

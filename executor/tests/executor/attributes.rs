@@ -1,7 +1,8 @@
-//! Which attributes of a task an executor over another executor keeps: a table of wrappers and attributes.
+//! A table of wrappers and attributes, which shows the attributes of a task that an executor over another
+//! executor keeps.
 //!
-//! *Kept* means that the executor below gets the attribute as the user of the task set it. For any other
-//! cell, a page of the library describes the behaviour in words that the table quotes.
+//! *Kept* means that the executor below gets the attribute exactly as the user of the task set it. For any
+//! other cell, a page of the library describes the behaviour in words that the table quotes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,17 +17,17 @@ use executor::{
 
 use crate::support::{LONG, Record, Signal, eventually, occupy, on_thread, within_deadline};
 
-/// An executor, and what the test can see of its tasks in the pool below.
+/// An executor, and the facts that the test can see about the executor's tasks in the pool below.
 struct World {
     executor: Arc<dyn Executor>,
     below: Arc<dyn ExecutorService>,
-    /// The pool below, for the tests that need it.
+    /// The pool below the executor, for the tests that need the pool.
     pool: Option<Arc<ThreadPoolExecutor>>,
     hooks: Told,
     panics: Record<String>,
 }
 
-/// Records what the hooks are told: the id, and how the task has ended.
+/// Records the arguments of the hooks: the task's id, and how the task has ended.
 #[derive(Clone)]
 struct Told(Record<(TaskId, Option<String>, Option<&'static str>)>);
 
@@ -77,7 +78,7 @@ impl World {
 
 // ----- attributes -----
 
-/// Checks whether one attribute arrives unchanged at the pool below.
+/// Checks whether an attribute arrives unchanged at the pool below.
 type Attribute = fn(&World) -> bool;
 
 fn priority(world: &World) -> bool {
@@ -196,8 +197,8 @@ fn panic_handler(world: &World) -> bool {
     world.panics.so_far() == ["unheard"]
 }
 
-/// A thread waits for any of several tasks. The library finds these tasks wherever they wait, and tells the
-/// thread if no thread can run them.
+/// A thread waits for any of several tasks. The library finds the awaited tasks in any queue, and tells the
+/// waiting thread if no thread can run them.
 fn whom_it_reports_to(world: &World) -> bool {
     let executor = Arc::clone(&world.executor);
     let waits = world.below.submit(move || {

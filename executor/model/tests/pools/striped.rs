@@ -1,4 +1,4 @@
-//! Stripes: the order in each stripe, how stripes come and go, and how they end, over hostile executors.
+//! Stripes over hostile executors: the order in each stripe, how stripes come and go, and how they end.
 
 use std::sync::Arc;
 
@@ -30,7 +30,8 @@ impl Log {
         self.busy[key].store(false, SeqCst);
     }
 
-    /// Returns how many tasks have run. They must have run one at a time, in the order of their submission.
+    /// Returns the number of tasks that have run, which must be one at a time and in the order of their
+    /// submission.
     fn ran_in_order(&self) -> usize {
         assert_eq!(self.overlaps.load(SeqCst), 0, "one at a time");
         let seen = self.seen.lock().unwrap();
@@ -61,7 +62,7 @@ fn submitters<E: Executor + 'static>(striped: &Striped<E>, log: &Log, tasks: usi
     submitters.into_iter().flat_map(|submitter| submitter.join().unwrap()).collect()
 }
 
-/// Returns how many tasks have run. All must have ended.
+/// Returns the number of tasks that have run; all tasks must have ended.
 fn join(handles: Vec<TaskHandle<()>>) -> usize {
     let ends = handles.into_iter().map(|handle| match handle.join() {
         Ok(()) => 1,
@@ -71,8 +72,8 @@ fn join(handles: Vec<TaskHandle<()>>) -> usize {
     ends.sum()
 }
 
-/// Each turn is one task, so each head hands over to the next one. Stripes leave and come back while other
-/// threads submit to them.
+/// Each turn is one task, so each head passes the thread to the next head. Stripes leave and come back while
+/// other threads submit to them.
 #[test]
 fn stripes_keep_their_order_and_strand_no_task() {
     check(|| {
@@ -88,8 +89,7 @@ fn stripes_keep_their_order_and_strand_no_task() {
 }
 
 /// One key, one task at a time: one thread makes the stripe while another thread removes it, and the stripe
-/// is used again.
-/// again.
+/// is used again and again.
 #[test]
 fn a_stripe_that_comes_and_goes_loses_nothing() {
     check(|| {
@@ -117,8 +117,8 @@ fn a_stripe_that_comes_and_goes_loses_nothing() {
     });
 }
 
-/// An executor that refuses some tasks, drops some that it has accepted, and runs some at once, even when a
-/// head hands over.
+/// An executor that refuses some tasks, drops some accepted tasks, and runs some tasks at once, even when a
+/// head submits the next head.
 struct Doubtful;
 
 impl Executor for Doubtful {
@@ -152,8 +152,8 @@ fn what_was_accepted_is_run_or_cancelled_whatever_the_executor_does() {
     });
 }
 
-/// An executor that refuses or drops all heads but the first of each burst. The tasks behind the first head
-/// must run all the same.
+/// An executor that refuses or drops all heads of each burst except the first. The tasks behind the first
+/// head must run nevertheless.
 struct OnlyFirst(AtomicUsize);
 
 impl Executor for OnlyFirst {
@@ -181,8 +181,8 @@ fn a_head_whose_successor_is_refused_goes_on() {
         line.execute(move || until.wait().unwrap()).unwrap();
         let handles: Vec<_> = (0..3).map(|n| line.submit(move || n).unwrap()).collect();
         gate.count_down();
-        // If a head is dropped after the call, the rest of its stripe is cancelled with it. Each task is run
-        // or cancelled, and the order is kept.
+        // If a head is dropped after the call, the rest of its stripe is cancelled with the head. Each task
+        // is run or cancelled, and the order is kept.
         let ends: Vec<_> = handles.into_iter().map(|handle| handle.join().ok()).collect();
         let ran = ends.iter().take_while(|end| end.is_some()).count();
         assert!(ends[ran..].iter().all(Option::is_none), "{ends:?}");
@@ -190,7 +190,8 @@ fn a_head_whose_successor_is_refused_goes_on() {
     });
 }
 
-/// Each task either runs or comes back, once, whether or not the heads have begun. And the end must come.
+/// Each task either runs or comes back, exactly once, whether or not the heads have begun. The test also
+/// checks that the end comes.
 #[test]
 fn shut_down_now_each_task_is_run_or_handed_back() {
     check(|| {
@@ -247,8 +248,8 @@ fn a_shutdown_lets_all_stripes_drain_and_is_heard_of() {
     });
 }
 
-/// Another thread shuts the pool down and gets the heads of the stripes. It runs the heads, which run their
-/// stripes, or it drops them, which ends their stripes.
+/// Another thread shuts the pool down and gets the heads of the stripes. That thread runs the heads, which
+/// run their stripes, or drops the heads, which ends their stripes.
 #[test]
 fn a_head_that_is_handed_out_runs_its_stripe_or_ends_it() {
     check(|| {
@@ -289,7 +290,7 @@ fn a_task_of_a_stripe_is_cancelled_taken_out_or_run() {
     });
 }
 
-/// The wrapper owns the executor, and can be dropped while a head has borrowed the executor. The drop waits
+/// The wrapper owns the executor, and can be dropped while a head has borrowed the executor; the drop waits
 /// for all tasks.
 #[test]
 fn dropped_it_waits_for_the_pool_that_it_owns() {
@@ -308,8 +309,8 @@ fn dropped_it_waits_for_the_pool_that_it_owns() {
     });
 }
 
-/// A task of the executor below drops the wrapper. Meanwhile a head waits there for room, and only the end of
-/// that task would make room. So the drop must not wait for that head.
+/// A task of the executor below drops the wrapper. At the same time a head waits for room in that executor,
+/// and only the end of the dropping task would make room. So the drop must not wait for the waiting head.
 #[test]
 fn dropped_by_a_task_of_a_full_pool_it_has_its_head_come_back() {
     check(|| {

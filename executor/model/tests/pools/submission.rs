@@ -1,4 +1,4 @@
-//! Each accepted task gets a worker and runs once. It is counted before its result can be seen.
+//! Each accepted task gets a worker and runs once. The task is counted before its result can be seen.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -10,7 +10,7 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Starts all threads of a pool. Afterwards they are idle, or about to be idle.
+/// Starts all threads of a pool. When the function returns, the threads are idle or about to be idle.
 fn warm_up(pool: &ThreadPoolExecutor, threads: usize) {
     for _ in 0..threads {
         pool.submit(|| ()).unwrap().join().unwrap();
@@ -147,7 +147,7 @@ fn a_pool_that_gets_no_more_threads_goes_on_with_those_it_has() {
     check(|| {
         let pool = ThreadPoolExecutor::fixed(2);
         warm_up(&pool, 1);
-        // With this label the thread cannot start other threads: see `primitives/shuttle.rs`.
+        // A thread with this label cannot start other threads: see `primitives/shuttle.rs`.
         current::set_label_for_task(current::me(), io::ErrorKind::WouldBlock);
         assert_eq!(pool.submit(|| 7).unwrap().join().unwrap(), 7);
         let none = ThreadPoolExecutor::fixed(1);

@@ -1,5 +1,5 @@
-//! An event loop, the pool that gets its requests, and the end of both. This is the mailbox of
-//! `servers/src/reactor`, with a loop that only hands requests over and collects answers.
+//! An event loop, the pool that gets the loop's requests, and the end of both. The model uses the mailbox of
+//! `servers/src/reactor`, with a loop that only submits requests and collects answers.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ fn check(body: impl Fn() + Send + Sync + Clone + 'static) {
     shuttle::check_pct(body, 1_000, 3);
 }
 
-/// Does what the system's waker does: it ends the current wait, or else the next one.
+/// Acts like the system's waker: it ends the current wait, or if there is no wait, the next wait.
 #[derive(Clone, Default)]
 struct Waker(Arc<(Mutex<bool>, Condvar)>);
 
@@ -65,7 +65,7 @@ impl Load for Request {
     }
 }
 
-/// Hands over `each` requests of each of two connections. Then collects answers until each request has its
+/// Submits `each` requests of each of two connections, and then collects answers until each request has its
 /// answer.
 fn collect(each: u32, waker: &Waker, hand_over: impl Fn(Errand<Request, Waker>)) -> Vec<Request> {
     let answers = Arc::new(Mailbox::new(waker.clone()));
@@ -127,7 +127,7 @@ fn stopped_at_any_moment_the_pool_leaves_no_request_without_an_answer() {
     });
 }
 
-/// Shows that only the stripes keep the order.
+/// Shows that the order is lost without the stripes.
 #[test]
 #[should_panic(expected = "left")]
 fn without_stripes_answers_overtake_each_other() {

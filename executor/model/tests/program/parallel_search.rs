@@ -1,5 +1,5 @@
-//! How a search by many tasks ends: the files of `executor/examples/puzzle`, compiled against the model with
-//! a puzzle of seven positions.
+//! The end of a search by many tasks: the files of `executor/examples/puzzle`, compiled against the model
+//! with a puzzle of seven positions.
 
 use std::collections::HashSet;
 use std::sync::Mutex as StdMutex;
@@ -54,7 +54,7 @@ const SCHEDULES: usize = 1_000;
 /// lead to some positions.
 const POSITIONS: u8 = 7;
 
-/// Records which positions are solutions, and which were looked at.
+/// Records which positions are solutions, and which positions were looked at.
 struct Tree {
     solutions: &'static [u64],
     looked_at: StdMutex<HashSet<u64>>,
@@ -90,8 +90,9 @@ impl Puzzle for Tree {
 
 type Way = fn(&Arc<Search<Tree>>, &Arc<dyn Executor>) -> Answer;
 
-/// Runs one of the two searches on a pool of two threads. `meanwhile` is called during the search, with the
-/// pool and the caller's token. When this function returns, no part of the search runs any more.
+/// Runs one of the two searches on a pool of two threads. The closure `meanwhile` is called during the
+/// search, with the pool and the caller's token. When this function returns, no part of the search runs any
+/// more.
 fn search(
     solutions: &'static [u64],
     way: Way,
@@ -152,7 +153,7 @@ fn it_ends_with_one_of_the_solutions() {
     );
 }
 
-/// A cancel comes at any moment. The answer is right in every case.
+/// A cancel comes at any moment, and the answer is right in every case.
 #[test]
 fn a_cancel_ends_it_and_nothing_runs_on() {
     of_each_way(

@@ -1,8 +1,8 @@
 //! A small protocol of a program: threads send lines through a channel to a thread that writes them. A flush
 //! waits until all lines before it are written.
 //!
-//! The protocol names neither std nor a model. `executor/tests/channel.rs` compiles it for real threads, and
-//! `main.rs` for shuttle.
+//! The protocol names neither std nor a model. `executor/tests/channel.rs` compiles the protocol for real
+//! threads, and `main.rs` compiles it for shuttle.
 
 use executor::channel::{PutError, ReceiverExt, Sender, SenderExt, bounded};
 
@@ -42,8 +42,8 @@ impl<const CAREFUL: bool> Writer<CAREFUL> {
         drop(self.progress.one_more.wait_while(written, |written| written.len() < lines).unwrap());
     }
 
-    /// Waits until `lines` lines are written, but at most for `timeout`. Returns how many lines are written,
-    /// and how long the wait took.
+    /// Waits until `lines` lines are written, but at most for `timeout`. Returns the number of lines that
+    /// are written, and the duration of the wait.
     pub(crate) fn flush_timeout(&self, lines: usize, timeout: Duration) -> (usize, Duration) {
         let began = Instant::now();
         let written = self.progress.written.lock().unwrap();

@@ -1,8 +1,8 @@
 //! Waits that only other such waits could end: exactly one waiter gets the report, whatever happens
-//! meanwhile, and no waiter gets a report without need.
+//! meanwhile, and no waiter gets a needless report.
 //!
-//! Each model checks both. A waiter that gets a false report fails an assertion. A waiter that misses a
-//! report never wakes, which shuttle reports as a deadlock.
+//! Each model checks both rules. A waiter that gets a false report fails an assertion. A waiter that gets no
+//! report, although it should, never wakes; shuttle reports that as a deadlock.
 
 mod others; // a second waiter, a cancel, help
 mod sources; // other sources than one task: several tasks, and permits
@@ -35,8 +35,8 @@ fn join<T: Send + 'static>(handle: TaskHandle<T>) -> Option<T> {
     }
 }
 
-/// Submits a task that waits for another task of the same pool. The result of the first task says whether the
-/// other one has run.
+/// Submits a task that waits for another task of the same pool. The result of the first task shows whether
+/// the other task has run.
 fn page(pool: &Arc<ThreadPoolExecutor>) -> TaskHandle<bool> {
     let own = Arc::clone(pool);
     pool.submit(move || join(own.submit(|| ()).unwrap()).is_some()).unwrap()

@@ -1,5 +1,5 @@
-//! A submission waits for room in its own pool's queue. Meanwhile another thread makes room, or fills the
-//! room that became free.
+//! A submission waits for room in its own pool's queue. At the same time another thread makes room, or fills
+//! the room that became free.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ fn room_for_one() -> Arc<ThreadPoolExecutor> {
     shared(ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).rejection_handler(Block::new()))
 }
 
-/// Submits a task from inside the pool. Returns true if the task was accepted. Otherwise the thread starved.
+/// Submits a task from inside the pool. Returns true if the task was accepted, and false if the thread
+/// starved.
 fn is_accepted(pool: &ThreadPoolExecutor) -> bool {
     match pool.execute(|| ()).map_err(|refused| refused.reason) {
         Ok(()) => true,
@@ -23,7 +24,8 @@ fn is_accepted(pool: &ThreadPoolExecutor) -> bool {
     }
 }
 
-/// The task in the queue is cancelled before the submission, while it waits, or after it got the report.
+/// The task in the queue is cancelled before the submission, while the submitter waits, or after the
+/// submitter got the report.
 #[test]
 fn a_cancel_makes_room_or_comes_too_late() {
     check(|| {
@@ -46,8 +48,8 @@ fn a_cancel_makes_room_or_comes_too_late() {
     });
 }
 
-/// Two threads wait for room, each for room that only the other could make. One gets the report and ends its
-/// task, which makes room for the other thread.
+/// Two threads wait for room, and each needs room that only the other thread could make. One thread gets the
+/// report and ends its task, which makes room for the other thread.
 #[test]
 fn of_two_submissions_one_is_told_and_the_other_goes_on() {
     check(|| {

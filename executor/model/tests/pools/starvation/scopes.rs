@@ -7,8 +7,8 @@ use executor_model::prelude::*;
 use super::{fixed, join};
 use crate::check;
 
-/// Between these two steps, a search cannot find the closure. But the closure will run, so no waiter may get
-/// a report.
+/// Between these two steps, a search cannot find the closure, but the closure will run, so no waiter must
+/// get a report.
 #[test]
 fn whoever_waits_for_the_owner_of_a_scope_is_not_told() {
     check(|| {
@@ -16,7 +16,7 @@ fn whoever_waits_for_the_owner_of_a_scope_is_not_told() {
         let lends_to = Arc::clone(&other);
         let lends = move || {
             for _ in 0..4 {
-                // A single round may miss that moment, so there are several rounds.
+                // A single round can miss the moment between the two steps, so there are several rounds.
                 lends_to.scope(|scope| scope.spawn(|| ()).unwrap()).unwrap();
             }
         };

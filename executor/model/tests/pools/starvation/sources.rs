@@ -1,4 +1,5 @@
-//! Waits for other events: a task that comes to a full pool, the first of several tasks, permits.
+//! Waits for other events: for a task that comes to a full pool, for the first of several tasks, and for
+//! permits.
 
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ fn is_told<T>(result: Result<T, CutShort>) -> bool {
 
 // ----- against a task that comes -----
 
-/// The awaited task comes to the pool whose only thread waits for that task. It comes through the inbox or
-/// under the lock.
+/// The awaited task comes to the pool whose only thread waits for that task. The task comes through the
+/// inbox or under the lock.
 #[test]
 fn a_task_that_comes_to_a_full_pool_has_its_threads_look() {
     check(|| {
@@ -45,8 +46,8 @@ impl Executor for OneElsewhere {
     }
 }
 
-/// Returns a pool and a service. The pool has one thread. The first task of the service ends on a thread
-/// outside the pool. All others go to the pool.
+/// Returns a pool of one thread and a service. The first task of the service ends on a thread outside the
+/// pool. All other tasks of the service go to the pool.
 fn service() -> (Arc<ThreadPoolExecutor>, Arc<ExecutorCompletionService<OneElsewhere, u32>>) {
     let pool = fixed(1);
     let executor = OneElsewhere(Arc::clone(&pool), AtomicBool::new(false));

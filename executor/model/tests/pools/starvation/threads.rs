@@ -1,5 +1,5 @@
-//! Threads that could end a wait: a thread outside the pool, a free thread, an ordered thread, a thread that
-//! is about to leave.
+//! Threads that could end a wait: a thread outside the pool, a free thread, a thread that the pool has
+//! ordered, and a thread that is about to leave.
 
 use std::io;
 use std::sync::{Arc, OnceLock, Weak};
@@ -19,7 +19,7 @@ fn growing(most: usize) -> ThreadPoolBuilder {
 
 // ----- against an end elsewhere -----
 
-/// One task waits for a task that a thread outside the pool runs. Another task waits for the first one.
+/// One task waits for a task that a thread outside the pool runs. Another task waits for the first task.
 #[test]
 fn a_task_that_ends_elsewhere_is_waited_for() {
     check(|| {
@@ -79,7 +79,7 @@ fn a_pool_that_may_have_another_thread_starts_it() {
     });
 }
 
-/// A chain of three waits needs one thread more than the two that there are.
+/// A chain of three waits needs three threads, but the pool has only two.
 #[test]
 fn a_pool_has_no_more_threads_than_its_maximum() {
     check(|| {
@@ -106,8 +106,8 @@ fn a_thread_that_cannot_be_started_is_not_counted_on() {
     });
 }
 
-/// A factory that starts the first thread. For the second thread it only reports a start, and another thread
-/// drops the worker later.
+/// A factory that starts the first thread. For the second thread, the factory only reports a start, and
+/// another thread drops the worker later.
 struct DropsLater(AtomicBool);
 
 impl ThreadFactory for DropsLater {
@@ -129,7 +129,7 @@ fn a_thread_that_was_ordered_and_does_not_come_is_waited_for_no_longer() {
 
 // ----- against `set_threads` -----
 
-/// The new thread comes before the wait, after the report, or between the two.
+/// The new thread comes before the wait, after the report, or between the wait and the report.
 #[test]
 fn more_threads_end_the_wait_or_come_too_late() {
     check(|| {

@@ -1,17 +1,17 @@
-//! The test's own records: which thread waits for what. The test's tasks and threads report each step before
-//! or after the step, under one lock. Nothing here asks the library.
+//! The test's own records, which say for each thread what it waits for. The test's tasks and threads report
+//! each step before or after the step, under one lock. The records never ask the library.
 //!
-//! A thread reports an event a little before or a little after it, as the event requires. So the test can be
-//! sure of its answer to each of these two questions:
+//! A thread reports an event a little before or a little after the event, as the kind of event requires. So
+//! the test can be sure of its answer to each of these two questions:
 //!
-//! * *Could something inside still have ended the wait?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) A
+//! * *Could a thread inside still have ended the wait?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) A
 //!   thread reports an event that opens a wait after the event, and an event that closes a wait before the
-//!   event. So if a wait was closed at any moment, it was also closed in the records at some moment between
-//!   its begin and its end. The end of a body is recorded while its thread is still busy; it opens no closed
-//!   wait.
+//!   event. So if a wait was closed at any moment, the records also showed it as closed at some moment
+//!   between its beginning and its end. The end of a body is recorded while the body's thread is still busy,
+//!   so that record opens no closed wait.
 //! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Only certain facts count as closed:
-//!   a task that its pool has accepted, and a thread that is in a body and waits there. Perhaps the library
-//!   is just about to find the wait. So the test asks again until the answer is no.
+//!   a task that its pool has accepted, and a thread that is in a body and waits there. The library can be
+//!   just about to find the wait. For this reason the test asks again until the answer is no.
 
 use std::collections::HashMap;
 use std::sync::{Mutex as Plain, MutexGuard, PoisonError};
@@ -30,7 +30,7 @@ pub(super) struct State {
     tasks: Vec<TaskBook>,
     /// The number of permits of each semaphore.
     pub(super) semaphores: Vec<usize>,
-    /// The held permits: for each entry the semaphore, the holder and the number of permits.
+    /// The held permits; each entry has the semaphore, the holder and the number of permits.
     held: Vec<(usize, usize, usize)>,
     pub(super) services: Vec<ServiceBook>,
     waits: usize,
@@ -41,10 +41,10 @@ pub(super) struct State {
 pub(super) struct PoolBook {
     pub(super) most: usize,
     pub(super) bound: Option<usize>,
-    /// Whether a worker may leave although there is work.
+    /// True if a worker may leave although there is work.
     pub(super) shrinks: bool,
     pub(super) is_shut_down: bool,
-    /// Whether the pool was stopped, so that the tasks on its threads are cancelled.
+    /// True if the pool was stopped, so that the tasks on its threads are cancelled.
     pub(super) is_stopped: bool,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct PoolBook {
 struct ThreadBook {
     works_for: Option<usize>,
     is_there: bool,
-    /// The bodies and waits that the thread is in. The last entry is the innermost.
+    /// The bodies and waits that the thread is currently in. The last entry is the innermost body or wait.
     frames: Vec<Frame>,
 }
 
@@ -66,7 +66,7 @@ enum Frame {
 struct Wait {
     what: What,
     number: usize,
-    /// Whether there was a moment since the wait's begin at which nothing inside could have ended it.
+    /// True if at some moment since the beginning of the wait, nothing inside could have ended it.
     was_closed: bool,
 }
 
@@ -75,13 +75,13 @@ pub(super) enum What {
     /// An event that comes by itself, such as a deadline.
     Open,
     Task(usize),
-    /// All of these tasks.
+    /// A wait for all of the given tasks.
     All(Vec<usize>, usize),
-    /// The first task that comes out of a service.
+    /// A wait for the first task that comes out of a service.
     First(usize),
-    /// This many permits of a semaphore.
+    /// A wait for the given number of permits of a semaphore.
     Permits(usize, usize),
-    /// Room in a pool for a task.
+    /// A wait for room in a pool for a task.
     Room(usize, usize),
 }
 
@@ -95,7 +95,7 @@ struct TaskBook {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Nowhere,
-    /// On its way into this pool, or already inside.
+    /// The task is on its way into the given pool, or already inside.
     Going(usize),
     Queued(usize),
     Running(usize),
@@ -104,15 +104,15 @@ enum Place {
 
 #[derive(Debug, Default)]
 pub(super) struct ServiceBook {
-    /// The tasks that were given to the service and did not come out.
+    /// The tasks that were given to the service and have not come out.
     pub(super) tasks: Vec<usize>,
-    /// The number of threads that are about to take a task, or have taken a task and not reported that.
+    /// The number of threads that are about to take a task, or that have taken a task and not reported it.
     pub(super) takers: usize,
-    /// The pool of a race's tasks. Cancelled tasks do not count: another task must win.
+    /// The pool of the tasks of a race. Cancelled tasks do not count: another task must win.
     pub(super) race_in: Option<usize>,
 }
 
-/// Which answer must be certain. Where the records do not know, they give the other answer.
+/// Decides which answer must be certain. If the records do not know the answer, they give the other answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sure {
     ThatItWasOpen,
@@ -236,7 +236,8 @@ impl Books {
 
     // ----- waits -----
 
-    /// Calls a function that may wait. If that function reports starvation, the records judge the report.
+    /// Calls a function that may wait. If the called function reports starvation, the records judge the
+    /// report.
     pub(super) fn wait<R>(
         &self,
         what: What,
@@ -276,7 +277,7 @@ impl Books {
 
     // ----- questions -----
 
-    /// Returns a wait that nothing inside can end, in so far as the records are sure.
+    /// Returns a wait that nothing inside can end, if the records are sure of such a wait.
     pub(super) fn without_end(&self) -> Option<String> {
         let state = self.state();
         let closed = state.closed(Sure::ThatItIsClosed);
@@ -333,8 +334,8 @@ impl State {
     }
 
     /// Returns the largest set of threads that only members of the set could release. The set begins with all
-    /// threads that wait. Then threads that something outside the set can release are removed, until there is
-    /// no such thread.
+    /// waiting threads. Then each thread that an outsider could release is removed, until there is no such
+    /// thread.
     pub(super) fn closed(&self, sure: Sure) -> Vec<bool> {
         let mut view = View { state: self, sure, closed: vec![true; self.threads.len()] };
         loop {
@@ -384,7 +385,7 @@ impl View<'_> {
             }
     }
 
-    /// Whether no thread of the pool can go on, and the pool cannot start another one.
+    /// Returns true if no thread of the pool can continue, and the pool cannot start another thread.
     fn pool(&self, number: usize) -> bool {
         let pool = &self.state.pools[number];
         let workers = self.state.threads.iter().enumerate();
@@ -401,7 +402,8 @@ impl View<'_> {
             && (self.must_be_sure() || !may_grow)
     }
 
-    /// Whether a waiter for these tasks can never go on. It waits for the tasks in their order.
+    /// Returns true if a waiter for the given tasks can never continue. The waiter waits for the tasks in
+    /// their order.
     fn all(&self, tasks: &[usize], pool: usize) -> bool {
         let first = tasks.iter().find(|&&task| !self.state.tasks[task].is_done);
         first.is_some_and(|&task| self.task(task)) || self.still_submits(tasks, pool)
@@ -426,14 +428,14 @@ impl View<'_> {
         to_come <= may_be_taken && !open.is_empty() && open.into_iter().all(|&task| self.task(task))
     }
 
-    /// Whether some of these tasks are on their way into a pool that perhaps has no room for them.
+    /// Returns true if some of the given tasks are on their way into a pool that may have no room for them.
     fn still_submits(&self, tasks: &[usize], pool: usize) -> bool {
         let is_on_its_way = |task: &usize| matches!(self.state.tasks[*task].place, Place::Going(_));
         !self.must_be_sure() && tasks.iter().any(is_on_its_way) && self.pool(pool)
     }
 
-    /// Whether a waiter for permits is closed. Waiters for permits are served in the order in which they
-    /// came.
+    /// Returns true if nothing inside can end a waiter's wait for permits. Waiters for permits are served in
+    /// the order in which they came.
     fn permits(&self, thread: usize, number: usize, kind: usize, wanted: usize) -> bool {
         let held = self.state.held.iter().filter(|held| held.0 == kind);
         let (mut in_hands, mut all_wait) = (0, true);

@@ -1,25 +1,25 @@
-//! Random starvation: by the test's own records, no report is false and no report is missed.
+//! Random starvation: judged by the test's own records, no report is false and no report is missing.
 //!
-//! A scenario is data ([`scenario`]). Its tasks and threads record their steps ([`books`]) while they make
-//! them ([`world`]). The test checks two properties of the library. It decides them by its own records only,
-//! not by what the library says:
+//! A scenario is data ([`scenario`]). The tasks and threads of the scenario record their steps ([`books`])
+//! while they make them ([`world`]). The test checks two properties of the library. The test decides the two
+//! properties by its own records only, not by the library's answers:
 //!
-//! * If a wait was reported as starving, then there was a moment since its begin at which nothing inside
-//!   could end it.
+//! * If a wait was reported as starving, then at some moment since its beginning nothing inside could end
+//!   it.
 //! * If nothing inside can end a wait, the wait must end with a report. The test checks this during the
-//!   scenario, whenever a thread outside comes to [`Settle`](scenario::Act::Settle). It checks this again at
-//!   the end, when the threads outside can do nothing more. There a missed wait is a deadlock, which shuttle
-//!   reports.
+//!   scenario, whenever a thread outside comes to [`Settle`](scenario::Act::Settle). The test checks the
+//!   second property again at the end, when the threads outside can do nothing more. At the end, a missed
+//!   wait is a deadlock, which shuttle reports.
 //!
 //! # What is random
 //!
-//! There are one to three pools with one or two threads each; some can grow beyond that, and some have a
-//! bounded queue. If the queue is full, the submitter is refused, waits, or runs the task itself. Some
-//! threads time out, and some are spare threads. Tasks submit tasks to any of the pools and wait for them.
-//! They wait by a plain, shared or timed join, by `invoke_all` and `invoke_any`, by a completion service of
-//! their own or a common one, or by permits. They also wait for promises, and for tasks that no pool has yet.
-//! One or two threads outside submit these tasks, run them, complete the promises, take permits, cancel
-//! tasks, resize pools and shut them down.
+//! The scenario has one to three pools with one or two threads each; some pools can grow further, and some
+//! have a bounded queue. If a bounded queue is full, the submitter is refused, waits, or runs the task
+//! itself. Some threads time out, and some threads are spare threads. Tasks submit other tasks to any of the
+//! pools and wait for them. The tasks wait by a plain, shared or timed join, by `invoke_all` and
+//! `invoke_any`, by a completion service of their own or a common one, or by permits. The tasks also wait for
+//! promises, and for tasks that no pool has yet. One or two threads outside the pools submit the named tasks,
+//! run them, complete the promises, take permits, cancel tasks, resize pools and shut them down.
 //!
 //! Other tests cover tasks that panic, masked steps, factories that fail, users' queues, help, latches and
 //! channels.

@@ -8,8 +8,8 @@ use crate::dice::Dice;
 #[derive(Debug, Clone)]
 pub(super) struct Scenario {
     pub(super) pools: Vec<PoolPlan>,
-    /// Tasks that all threads can join from the beginning. A thread outside runs or submits each of them at
-    /// some time.
+    /// The tasks that all threads can join from the beginning. A thread outside runs or submits each of
+    /// these tasks at some time.
     pub(super) named: Vec<Plan>,
     pub(super) promises: usize,
     /// The number of permits of each semaphore.
@@ -26,7 +26,7 @@ pub(super) struct PoolPlan {
     pub(super) bound: Option<usize>,
     pub(super) full: WhenFull,
     pub(super) core_timeout: bool,
-    /// The number of spare threads: the pool may start so many beyond its maximum, for threads that starve.
+    /// The number of spare threads that the pool may start beyond its maximum, for threads that starve.
     pub(super) spares: usize,
 }
 
@@ -58,7 +58,7 @@ pub(super) enum Step {
     /// Gives a task to the common service, or takes a handle from it.
     Give(Plan),
     Take(How),
-    /// Takes permits. `Release` gives them back, or else the end of the task.
+    /// Takes permits. `Release` gives the permits back; otherwise the end of the task does.
     Acquire(usize, usize, How),
     Release,
 }
@@ -66,16 +66,16 @@ pub(super) enum Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
     Plain,
-    /// Uses a shared handle, where the wait has such a form.
+    /// Uses a shared handle, if the wait has a form for shared handles.
     Shared,
     Timed,
 }
 
-/// What a thread outside does.
+/// The act of a thread outside the pools.
 #[derive(Debug, Clone)]
 pub(super) enum Act {
     Yield,
-    /// Checks that no wait goes on that nothing inside can end.
+    /// Checks that every wait that nothing inside can end has been reported.
     Settle,
     Submit(usize, usize),
     /// Runs a named task on a thread that belongs to no pool.
@@ -95,13 +95,13 @@ pub(super) enum Act {
 pub(super) const A_WHILE: Duration = Duration::from_millis(10);
 
 impl Scenario {
-    /// Draws a random scenario. The same seed gives the same scenario.
+    /// Draws a random scenario; the same seed gives the same scenario.
     pub(super) fn draw(seed: u64) -> Self {
         let dice = &mut Dice(seed);
         let mut pools: Vec<_> = (0..=dice.up_to(2)).map(|_| PoolPlan::draw(dice)).collect();
-        // The threads outside give tasks to the common service, which is over the first pool. If they waited
-        // for room there, a worker could wait for something that such a thread must do. The library does not
-        // know about that, so submitters to this pool must not wait.
+        // The threads outside give tasks to the common service, which is over the first pool. If the threads
+        // outside waited for room in that pool, a worker could wait for an act of such a thread. The library
+        // does not know about the acts of threads outside, so submitters to the first pool must not wait.
         if pools[0].full == WhenFull::Block {
             pools[0].full = WhenFull::Abort;
         }

@@ -68,7 +68,7 @@ struct Named {
     task: Plain<Option<Task>>,
 }
 
-/// Part of each body: records the body's drop.
+/// A part of each body that records the body's drop.
 struct Gone(Arc<World>, usize);
 
 impl Drop for Gone {
@@ -121,8 +121,8 @@ impl World {
         world
     }
 
-    /// Ends the scenario. By now all awaited events have happened. If a wait still does not end, the library
-    /// has missed it. Then this function does not end either, and shuttle reports that.
+    /// Ends the scenario; by now all awaited events have happened. If a wait still does not end, the library
+    /// has missed the wait. In that case this function does not end either, and shuttle reports a deadlock.
     fn end(self: Arc<Self>, helpers: Vec<Helper>) {
         for named in self.named() {
             let joined = named.known.handle.join();
@@ -211,7 +211,7 @@ impl ThreadFactory for Threads {
     }
 }
 
-/// Ignores reports that a submission or a race has dropped unread.
+/// Ignores reports that were dropped unread by a submission or a race.
 struct Quiet;
 
 impl PanicHandler for Quiet {
@@ -286,7 +286,7 @@ impl World {
         submitted.ok().map(|handle| (number, handle))
     }
 
-    /// Puts a task into a pool. A refused task is dropped.
+    /// Puts a task into a pool; a refused task is dropped.
     fn enter<R, E>(
         &self,
         task: usize,
@@ -323,7 +323,7 @@ impl World {
                     _ => false,
                 };
                 let joined = self.books.wait(What::Task(number), || handle.join(), starved);
-                // The other tasks let the awaited task run after all.
+                // The other tasks let the awaited task run in the end.
                 if let (0, Err(JoinError::Starved(handle, _))) = (task % 2, joined) {
                     handle.cancel();
                 }
@@ -415,7 +415,7 @@ impl World {
         }
     }
 
-    /// Takes a task out of a service. Returns false if there was no task.
+    /// Takes a task out of a service, or returns false if there was no task.
     fn take(
         &self,
         service: &ExecutorCompletionService<Arc<ThreadPoolExecutor>, ()>,
@@ -473,7 +473,7 @@ struct Stock<'a> {
 
 type Held<'a> = VecDeque<(usize, usize, Permit<'a>)>;
 
-/// Reads a report and checks that it is consistent. Always returns true.
+/// Reads a report, checks that the report is consistent, and always returns true.
 fn read(report: &Starvation) -> bool {
     assert!(report.closes_at() < report.chain().len(), "{report}");
     true
@@ -482,7 +482,7 @@ fn read(report: &Starvation) -> bool {
 // ----- the threads outside -----
 
 impl World {
-    /// Makes the thread's acts. Returns the threads for the acts that have not ended by then.
+    /// Makes the acts of the thread. Returns the threads of the acts that have not ended by then.
     fn go_through(self: &Arc<Self>, script: &[Act]) -> Vec<Helper> {
         let (mut helpers, mut permits) = (Vec::new(), Held::new());
         for act in script {
@@ -498,7 +498,8 @@ impl World {
             Act::Settle => self.settle(),
             Act::Submit(named, pool) => helpers.extend(self.submit_named(*named, *pool)),
             Act::Run(named) => helpers.extend(self.take_named(*named).map(|task| {
-                // The task runs on a thread of its own, because it may wait for the next act of this thread.
+                // The task runs on a thread of its own, because the task may wait for the next act of the
+                // calling thread.
                 self.thread_outside(move |_| drop(task.run()))
             })),
             Act::Complete(promise) => self.complete(*promise),
@@ -530,7 +531,7 @@ impl World {
         }
     }
 
-    /// Waits until the records have no wait that nothing inside can end.
+    /// Waits until the records show no wait that nothing inside can end.
     fn settle(&self) {
         for _ in 0..20_000 {
             match self.books.without_end() {
@@ -545,7 +546,7 @@ impl World {
         plain(&self.named()[named].task).take()
     }
 
-    /// Submits a named task. If the submitter perhaps must run the task, a thread of its own submits it.
+    /// Submits a named task. If the submitter may have to run the task, a thread of its own submits it.
     fn submit_named(self: &Arc<Self>, named: usize, pool: usize) -> Option<Helper> {
         let pool = if self.scenario.pools[pool].full == WhenFull::Block { 0 } else { pool };
         let task = self.take_named(named)?;
