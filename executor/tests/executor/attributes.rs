@@ -232,9 +232,10 @@ fn task_of_a_scope(world: &World) -> bool {
 
 enum Cell {
     Kept,
-    /// The attribute is not kept. The page in this file describes that in these words.
+    /// The executor below does not get the attribute. The documentation in this file describes the behaviour
+    /// in the quoted words.
     Says(&'static str, &'static str),
-    /// Nothing shows whether the attribute is kept.
+    /// No test can show whether the attribute is kept.
     NotSeen,
 }
 
@@ -256,8 +257,8 @@ const ATTRIBUTES: [(&str, Attribute); 13] = [
     ("task of a scope", task_of_a_scope),
 ];
 
-/// The cells of an executor with lines. Both executors of this kind have a page, and both pages must have
-/// these words.
+/// The cells of an executor with lines. Both executors with lines have a documentation page, and both pages
+/// must have these words.
 const LINE: [Cell; 13] = {
     const HOOKS: &str = "They see the drain task's own id, and no name";
     const OUTCOME: &str = "its outcome is not the outcome of any of them";
@@ -384,7 +385,7 @@ fn what_a_wrapper_does_not_keep_stands_on_its_page() {
     assert!(page("composed/serial.rs").contains("its panic goes to the [panic handler of the process]"));
 }
 
-/// A time limit stays with its task, through whichever executors the task goes.
+/// A time limit stays with its task, whichever executors the task goes through.
 #[test]
 fn a_time_limit_is_kept() {
     within_deadline(|| {
@@ -400,8 +401,8 @@ fn a_time_limit_is_kept() {
     });
 }
 
-/// The caller of `shutdown_now` has the line's head, and perhaps never runs that head. Later tasks of the
-/// line are not lost, but a scope cannot wait for them.
+/// The caller of `shutdown_now` gets the line's head, and may never run that head. Later tasks of the line
+/// are not lost, but a scope cannot wait for them.
 #[test]
 fn a_scope_does_not_wait_behind_a_line_that_somebody_keeps() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Which types can be sent to other threads, can be shared with them, and survive a caught panic. The
+//! Checks which types can be sent to other threads, can be shared with them, and survive a caught panic. The
 //! compiler makes these checks.
 
 use std::cell::Cell;
@@ -96,8 +96,8 @@ fn what_a_caught_panic_may_leave_behind_stays_usable() {
     unwind_safe::<ThreadPerTaskExecutor>();
 }
 
-/// A queue stores its tasks side by side, so tasks must be small. A handle has a name, and a pointer to what
-/// it shares with its task.
+/// A queue stores its tasks side by side, so tasks must be small. A handle has a name, and a pointer to the
+/// state that it shares with its task.
 #[test]
 fn a_task_is_no_larger_than_six_words() {
     assert!(size_of::<Task>() <= 6 * size_of::<usize>(), "{} bytes", size_of::<Task>());

@@ -116,8 +116,8 @@ fn polling_again_after_the_result_panics() {
     assert!(catch_unwind(AssertUnwindSafe(|| handle.as_mut().poll(&mut context))).is_err());
 }
 
-/// Asynchronous code can await a handle on any runtime. Here one runtime polls a handle, and then another
-/// runtime polls it: the result is the same.
+/// Asynchronous code can await a handle on any runtime. In this test one runtime polls a handle, and then
+/// another runtime polls the same handle: the result is the same.
 #[test]
 fn two_runtimes_can_await_handles_of_one_pool() {
     within_deadline(|| {

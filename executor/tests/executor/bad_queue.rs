@@ -1,4 +1,4 @@
-//! A user's own queue or comparator panics or drops tasks. No thread is lost, no lock stays locked, and the
+//! A user's own queue or comparator panics or drops tasks: no thread is lost, no lock stays locked, and the
 //! counts are right.
 
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use executor::{
 use crate::support::{LONG, Record, assert_matches, eventually, occupy, settle, tracked, within_deadline};
 
 /// The method in which a queue panics, and the point in that method. The queue panics only once, so that the
-/// test sees whether the pool goes on.
+/// test sees whether the pool continues to work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     None,
@@ -99,8 +99,8 @@ impl WorkQueue for Moody {
     }
 }
 
-/// Makes a pool of one thread, whose panic handler uses the pool. If the pool called the handler under its
-/// lock, the handler would deadlock there.
+/// Makes a pool of one thread, whose panic handler uses the pool. If the pool called the handler under the
+/// pool's lock, the handler would deadlock.
 fn watched(builder: ThreadPoolBuilder) -> (Arc<ThreadPoolExecutor>, Record<String>) {
     let (own, heard) = (Arc::new(OnceLock::<Weak<ThreadPoolExecutor>>::new()), Record::new());
     let builder = builder.panic_handler({
@@ -240,7 +240,7 @@ fn a_queue_that_panics_when_it_is_looked_at_shows_nothing() {
     });
 }
 
-/// The worker asks the queue for its length, too.
+/// The worker calls the queue's `len`, too.
 #[test]
 fn a_queue_whose_length_panics_costs_no_thread() {
     within_deadline(|| {
@@ -391,7 +391,7 @@ fn a_task_whose_comparison_panics_is_refused() {
     });
 }
 
-/// A queue that keeps only the newest task. It drops the older task under the lock of the pool.
+/// A queue that keeps only the newest task. The queue drops the older task under the lock of the pool.
 #[derive(Default)]
 struct NewestOnly(Option<Task>);
 

@@ -1,4 +1,4 @@
-//! A user's code that runs outside any task: callbacks, hooks, and the `Drop` of values that are no longer
+//! User code that runs outside any task: callbacks, hooks, and the `Drop` of values that are no longer
 //! needed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,8 +17,8 @@ use crate::support::{
 
 // ----- whose token is current -----
 
-/// Cancels the current token, as a user's code would that expects its own token there. Returns true if the
-/// cancel ends no wait there and leaves no trace.
+/// Cancels the current token, as user code would that expects its own token there. Returns true if the
+/// cancel ends no wait and leaves no trace.
 fn cancel_the_current_token() -> bool {
     CancelToken::current().cancel();
     Latch::new(0).wait().is_ok() && !CancelToken::current().is_cancelled()
@@ -33,7 +33,7 @@ impl Drop for CancelsWhenDropped {
     }
 }
 
-/// Asserts that the pool goes on: a task that is submitted now is not cancelled.
+/// Asserts that the pool continues to work: a task that is submitted now is not cancelled.
 fn assert_unharmed(pool: &impl ExecutorService) {
     pool.submit_cancellable(CancelToken::check).unwrap().join().unwrap();
 }
@@ -119,7 +119,7 @@ fn a_callback_that_runs_on_the_thread_of_a_task_does_not_run_in_that_task() {
                 move || tell.send(cancel_the_current_token()).unwrap()
             });
             other.cancel();
-            // Runs at once, because `other` is cancelled already.
+            // The callback runs at once, because `other` is cancelled already.
             let _late = other.on_cancel({
                 let tell = tell.clone();
                 move || tell.send(cancel_the_current_token()).unwrap()
@@ -276,8 +276,8 @@ fn a_cancel_drops_what_was_captured_and_calls_back_in_this_order_before_it_retur
     });
 }
 
-/// Returns tasks with a callback each. Each callback waits until all of these tasks have been released, and
-/// reports whether they were.
+/// Returns tasks that have a callback each. Each callback waits until all of the tasks have been released,
+/// and reports whether they were released.
 fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Result<(), Cancelled>>> {
     let all_let_go = Arc::new(Latch::new(number));
     let task = || {
@@ -287,8 +287,8 @@ fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Resu
             let others = Arc::clone(&all_let_go);
             let here = thread::current().id();
             let callback = move || {
-                // If the request came before the registration, the callback runs on this thread. Such an
-                // attempt does not count.
+                // If the cancel came before the registration, the callback runs on this thread. An attempt
+                // in which the callback runs on this thread does not count.
                 if thread::current().id() != here {
                     met.send(others.wait_timeout(LONG / 10).is_ok()).unwrap();
                 }
@@ -324,8 +324,8 @@ fn at_a_deadline_all_tasks_are_let_go_before_the_first_callback_runs() {
 
 // ----- how deep they nest -----
 
-/// Returns a promise whose callback completes the next promise, whose callback completes the next one, and so
-/// on. Each callback records its begin and its end.
+/// Returns a promise whose callback completes the next promise, and so on along the chain. Each callback
+/// records its begin and its end.
 fn chain(length: usize, record: &Record<(usize, &'static str)>) -> Promise<usize> {
     let mut next: Option<Promise<usize>> = None;
     for n in (0..length).rev() {
@@ -456,7 +456,7 @@ fn a_callback_may_wait_for_what_one_that_was_put_off_brings_about() {
             level(n + 1);
         });
         start.complete(()).unwrap();
-        // If 32 callbacks are nested already, `complete` puts the callback of `started` off: the callback has
+        // If 32 callbacks are nested already, `complete` defers the callback of `started`: the callback has
         // not run when `complete` returns.
         assert_eq!(answered.join().unwrap(), n);
     }
@@ -518,7 +518,7 @@ fn a_panic_deep_down_ends_no_callback_but_its_own() {
         }
         next.unwrap().complete(()).unwrap();
         assert_eq!(ran.load(Ordering::Relaxed), 100);
-        // Afterwards the depth is counted right again: this callback is called directly.
+        // Afterwards the depth is counted correctly again: the callback is called directly.
         let (promise, handle) = Promise::new();
         let ran_on = on_thread(move || {
             let (tell, told) = mpsc::channel();

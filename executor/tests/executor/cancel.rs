@@ -482,8 +482,7 @@ fn the_printed_form_says_whether_it_is_cancelled() {
     assert_eq!(format!("{token:?}"), "CancelToken { cancelled: true }");
 }
 
-/// Each task makes a child of the previous task's token. A long chain of such tokens must not overflow the
-/// stack.
+/// Each task makes a child of the previous task's token. A long chain of tokens must not overflow the stack.
 #[test]
 fn a_chain_of_a_hundred_thousand_children_is_cancelled_and_dropped() {
     let top = CancelToken::new();

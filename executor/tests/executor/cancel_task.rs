@@ -1,5 +1,5 @@
-//! Cancels of tasks that have not begun, that run, or that have ended; and what a running body sees of a
-//! cancel.
+//! Cancels of tasks that have not begun, that run, or that have ended, and the effects of a cancel that a
+//! running body sees.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,8 @@ use crate::support::{
     within_deadline,
 };
 
-/// A running task that ignores its token until the test releases it. Then it returns its token.
+/// A running task that ignores its token until the test releases it. When the test has released the task,
+/// the task returns its token.
 struct Oblivious {
     handle: TaskHandle<CancelToken>,
     release: Signal,
@@ -144,7 +145,7 @@ impl Wake for SetWhenWoken {
     }
 }
 
-/// A body that asks for its token only after the request has come.
+/// A body that asks for its token only after the cancel has come.
 #[test]
 fn a_body_that_looks_late_sees_the_request() {
     within_deadline(|| {
@@ -155,7 +156,7 @@ fn a_body_that_looks_late_sees_the_request() {
             let handle = pool.submit(move || {
                 there.0.set();
                 there.1.wait();
-                // This wait could end at once. It comes before the task has made its token.
+                // The first wait could end at once. The first wait comes before the task has made its token.
                 let waited = Latch::new(0).wait();
                 there.2.send((waited.is_err(), CancelToken::current().is_cancelled())).unwrap();
             });
@@ -270,7 +271,7 @@ fn a_canceller_outlives_its_handle_and_tells_the_same() {
     });
 }
 
-/// FUT-16 as a race: the handle reports a cancel exactly if `cancel` returned true.
+/// FUT-16 as a race: the handle reports a cancel if and only if `cancel` returned true.
 #[test]
 fn whoever_decides_the_outcome_first_wins_and_both_sides_agree() {
     within_deadline(|| {

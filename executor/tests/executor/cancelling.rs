@@ -18,11 +18,10 @@ use crate::support::{
     LONG, SHORT, Signal, Spot, assert_matches, blocked, occupy, on_every_concurrent_executor, within_deadline,
 };
 
-/// A task that reads a stream to its end.
+/// A task that reads a stream to its end, and reports the error or end that its body saw.
 struct ReadAll {
     stream: TcpStream,
     spot: Spot,
-    /// Reports how the body understood the end of its read.
     ended: mpsc::Sender<Result<usize, Cancelled>>,
 }
 
@@ -45,7 +44,7 @@ impl CancellableTask for ReadAll {
     }
 }
 
-/// A task that reads, the other end of its stream, and what the test can observe of the task.
+/// A task that reads, the other end of its stream, and the facts that the test can observe about the task.
 struct Connection {
     task: ReadAll,
     peer: TcpStream,
@@ -67,7 +66,7 @@ fn connection() -> Connection {
 fn is_closed(mut peer: &TcpStream) -> bool {
     match peer.read(&mut [0]) {
         Ok(count) => count == 0,
-        // A reset means that some data was not read. Any other error is the time-out.
+        // A reset means that some data was not read. Any error other than a reset is the time-out.
         Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
     }
 }
@@ -203,7 +202,7 @@ fn the_task_does_not_end_while_its_canceller_runs() {
         let cancels = blocked(move || handle.cancel());
         in_canceller.wait();
         let next = executor.submit(|| ()).unwrap();
-        // Perhaps the thread has gone on by now. If the time is too short, the test can miss a fault, but it
+        // The thread can have continued by now. If the time is too short, the test can miss a fault, but it
         // does not fail.
         thread::sleep(Duration::from_millis(20));
         assert_eq!((pool.stats().completed, next.state()), (0, TaskState::Pending));

@@ -1,5 +1,5 @@
-//! The end of a pool by `close` and by its drop: both wait for the accepted tasks, except where a wait could
-//! only deadlock.
+//! The end of a pool by `close` and by its drop: both calls wait for the accepted tasks, except where a wait
+//! could only deadlock.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -168,7 +168,8 @@ fn a_cancelled_close_returns_only_when_what_ran_has_ended() {
     });
 }
 
-/// A pool is a local variable of a cancelled task. The cancel does not shorten the wait in the pool's drop.
+/// A pool is a local variable of a cancelled task. The cancel of the task does not shorten the wait in the
+/// pool's drop.
 #[test]
 fn dropping_waits_even_in_a_cancelled_task() {
     within_deadline(|| {
@@ -272,7 +273,7 @@ fn a_pool_that_outlives_its_owner_inside_a_queued_task_ends_with_that_task() {
     });
 }
 
-/// The pool is owned only by one of its own tasks, which was handed back. So there is a reference cycle.
+/// The pool is owned only by one of its own tasks, which was handed back, so there is a reference cycle.
 #[test]
 fn a_handed_back_task_that_owns_its_pool_can_be_dropped() {
     within_deadline(|| {
@@ -353,7 +354,8 @@ fn a_pool_told_to_finish_when_it_is_dropped_is_as_one_told_nothing() {
     });
 }
 
-/// The owner of the pool unwinds and drops the pool. With this policy, too, the drop does not wait.
+/// The owner of the pool unwinds and drops the pool. With this policy, too, the drop does not wait for the
+/// tasks.
 #[test]
 fn a_pool_told_to_cancel_that_is_dropped_by_its_own_task_or_a_panic_does_not_wait() {
     within_deadline(|| {

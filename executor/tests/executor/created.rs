@@ -1,4 +1,5 @@
-//! All ways to create a task, and whether the task's token is below the token that is current at that place.
+//! Tests for each way to create a task whether the task's token is below the token that is current at that
+//! place.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use crate::support::{LONG, Occupied, Record, SHORT, Signal, occupy, on_thread, w
 /// is cancelled.
 type Probe = Box<dyn FnOnce() + Send>;
 
-/// Makes a task in one way, and has it run a probe. The function perhaps returns before the probe has run.
+/// Makes a task in one way, and makes it run a probe. The function can return before the probe has run.
 type Way = fn(&Pools, Probe);
 
 struct Pools {
@@ -134,7 +135,8 @@ const BELOW: &[(&str, Way)] = &[
     }),
 ];
 
-/// Returns whether a task that is made in this way is cancelled with the token of the place where it is made.
+/// Returns true if a task that is made in this way is cancelled together with the token of the place where it
+/// is made.
 fn hears(way: Way, pools: &Pools) -> bool {
     let (token, seen, done) = (CancelToken::new(), Record::new(), Signal::new());
     let (of_the_maker, note, is_done) = (token.clone(), seen.clone(), done.clone());
@@ -220,8 +222,8 @@ fn a_masked_computation_is_masked_on_every_thread() {
     });
 }
 
-/// A submitter's thread runs the line, because the executor below runs tasks at once. Meanwhile other
-/// submitters submit tasks. The tokens of these tasks are not below that submitter's token.
+/// A submitter's thread runs the line, because the executor below runs tasks at once. At the same time other
+/// submitters submit tasks, whose tokens are not below the first submitter's token.
 #[test]
 fn of_a_line_that_a_submitter_runs_only_its_own_task_hangs_below_its_token() {
     fn check(line: Arc<SerialExecutor<impl Executor + 'static>>) {

@@ -91,13 +91,14 @@ fn a_callback_that_blocks_holds_up_no_other_deadline() {
 #[test]
 fn of_cancel_and_deadline_the_first_gives_the_reason() {
     within_deadline(|| {
-        // On a busy machine, perhaps the deadline comes first.
+        // On a busy machine, the deadline can come first.
         let in_time = || {
             let token = CancelToken::new().with_timeout(SHORT);
             token.cancel_because("enough").then_some(token)
         };
         let token = (0..1_000).find_map(|_| in_time()).expect("one of them is cancelled in time");
-        // Deadlines come in their order: the deadline of the dropped token would have come before this one.
+        // Deadlines come in their order: the deadline of the dropped token would have come before the
+        // remaining deadline.
         assert!(CancelToken::new().with_timeout(SHORT).sleep(LONG).is_err());
         assert_eq!(token.reason().unwrap().message(), Some("enough"));
 
@@ -137,7 +138,7 @@ fn a_sooner_deadline_does_not_wait_for_a_later_one() {
     });
 }
 
-/// The timer keeps no token alive, and nothing that is registered with a token.
+/// The timer keeps neither a token alive, nor a value that is registered with a token.
 #[test]
 fn a_token_that_is_dropped_before_its_time_takes_everything_with_it() {
     let (value, alive) = tracked();

@@ -1,5 +1,5 @@
-//! The problems of `examples/divide_and_conquer` and the sorts of `examples/merge_sort`: their results are
-//! those of one thread, for inputs of every kind, on pools of several sizes.
+//! The problems of `examples/divide_and_conquer` and the sorts of `examples/merge_sort`. Their results equal
+//! the results of one thread, for inputs of every kind, on pools of several sizes.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -9,7 +9,7 @@ use executor::fork_join::ForkJoinPool;
 use crate::support::within_deadline;
 
 #[path = "../../examples/merge_sort/fork_join.rs"]
-// The modules are written as in a library, and the example alone needs some of their items.
+// The modules are written like modules of a library, and the example alone needs only some of their items.
 #[allow(unreachable_pub, dead_code)]
 mod fork_join;
 #[path = "../../examples/merge_sort/input.rs"]
@@ -49,8 +49,8 @@ fn on_pools(check: impl Fn() + Sync + Send + 'static) {
     });
 }
 
-/// Returns lists of all lengths: empty, short, as long as a piece, and longer. They are random, with many
-/// equal elements, with all elements equal, sorted, or in reverse order.
+/// Returns lists of all lengths: empty, short, as long as a piece, and longer. The elements are random,
+/// random with many equal elements, all equal, sorted, or in reverse order.
 fn lists() -> Vec<Vec<u32>> {
     let lengths = [0, 1, 2, 3, 499, 500, 501, 999, 1000, 1001, 4000, 5077];
     let of_length = |length: usize| {

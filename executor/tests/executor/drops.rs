@@ -1,4 +1,4 @@
-//! The drop of an executor over another executor waits for nothing, in whichever state the executor below is.
+//! The drop of an executor over another executor waits for no task, whatever the state of the executor below.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ type Wrapper = Box<dyn Submits>;
 type Make = fn(Pool) -> Wrapper;
 type Closure = Box<dyn FnOnce() + Send>;
 
-/// A wrapper, with the only method that these tests need.
+/// A wrapper, with only the method that these tests need.
 trait Submits: Send {
     fn submit(&self, f: Closure);
 }
@@ -62,10 +62,10 @@ const WRAPPERS: [(&str, Make); 8] = [
 /// The state of the pool below.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
-    /// Its threads are busy, one of them with a task of the wrapper. Its queue is full.
+    /// The pool's threads are busy, one of them with a task of the wrapper, and the pool's queue is full.
     Full,
-    /// As in `Full`, but the wrapper's task has ended. The head of a line or stripe waits for room, to take
-    /// its next turn.
+    /// The state is as in `Full`, but the wrapper's task has ended. The head of a line or stripe waits for
+    /// room before its next turn.
     HeadWaits,
     /// The pool was shut down, and its threads are busy.
     ShutDown,

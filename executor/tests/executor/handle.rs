@@ -1,10 +1,11 @@
-//! The handle of a task: how it waits for the task, how it looks without a wait, and which outcomes there
-//! are.
+//! The handle of a task: the ways to wait for the task, to check it without a wait, and the possible
+//! outcomes.
 //!
-//! Waits with a time limit are in [`crate::time_limits`], and the printed forms in [`crate::printed`]. The
-//! removal of a task from its queue is in [`crate::taking_out`], and cancels are in [`crate::cancel_task`].
-//! Handles that are completed by hand are in [`crate::promise`], handles with many waiters in
-//! [`crate::shared`], and awaited handles in [`crate::awaiting`].
+//! Tests of waits with a time limit are in [`crate::time_limits`], and tests of the printed forms in
+//! [`crate::printed`]. Tests of the removal of a task from its queue are in [`crate::taking_out`], and tests
+//! of cancels in [`crate::cancel_task`]. Tests of handles that are completed by hand are in
+//! [`crate::promise`], of handles with many waiters in [`crate::shared`], and of awaited handles in
+//! [`crate::awaiting`].
 
 use std::error::Error;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The calls that a pool makes around its tasks, around its threads and at its end; and uses of these hooks.
+//! The calls that a pool makes around its tasks, around its threads and at its end, and uses of these hooks.
 
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -118,7 +118,7 @@ fn the_hooks_run_on_the_thread_of_the_task_and_are_told_its_id() {
     });
 }
 
-/// A thread that has joined a task sees the changes that the after-hook made.
+/// A thread that has joined a task sees the changes that the task's after-hook made.
 #[test]
 fn what_the_after_hook_did_is_visible_to_whoever_has_joined() {
     within_deadline(|| {
@@ -203,8 +203,8 @@ fn each_thread_is_announced_when_it_begins_and_when_it_ends() {
     });
 }
 
-/// HOOK-3, and a panic in each of the other hooks: no thread, task or count is lost, and the handler gets the
-/// report.
+/// HOOK-3, and a panic in each of the other hooks: no thread, task or count is lost, and the panic handler
+/// gets the report.
 #[test]
 fn a_panic_in_a_hook_is_reported_and_costs_nothing() {
     within_deadline(|| {
@@ -238,7 +238,7 @@ fn a_panic_in_a_hook_is_reported_and_costs_nothing() {
     });
 }
 
-/// A hook is user code: it runs outside our locks.
+/// A hook is user code, so it runs outside the pool's locks.
 #[test]
 fn every_hook_may_use_its_pool() {
     #[derive(Clone, Default)]
@@ -282,7 +282,7 @@ fn every_hook_may_use_its_pool() {
     });
 }
 
-/// SLIP-4, and a before-hook that cancels its task: the body does not run, and the after-hook is called.
+/// SLIP-4, and a before-hook that cancels its task: the body does not run, but the after-hook is called.
 #[test]
 fn a_task_that_is_cancelled_by_its_before_hook_does_not_begin() {
     #[derive(Clone, Default)]
@@ -309,7 +309,7 @@ fn a_task_that_is_cancelled_by_its_before_hook_does_not_begin() {
         hooks.0.set(handle.canceller()).unwrap();
         drop(busy);
         assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
-        // Perhaps the hook of the task that kept the thread busy has counted, too.
+        // The hook of the task that kept the thread busy may have counted, too.
         pool.close();
         assert!(!ran.is_set());
         assert_eq!((hooks.1.get().is_some(), pool.stats().completed), (true, 2));
@@ -339,7 +339,7 @@ fn a_timing_pool_adds_up_its_tasks_and_logs_at_the_end() {
     });
 }
 
-/// Combines two hooks. Before a task and after it, the first hook is called first.
+/// Combines two hooks; both before and after a task, the first hook is called first.
 struct Both<A, B>(A, B);
 
 impl<A: Hooks, B: Hooks> Hooks for Both<A, B> {
@@ -377,8 +377,8 @@ fn two_of_a_kind_in_one_hook_do_not_disturb_each_other() {
     });
 }
 
-/// A pool whose threads are workers of another pool. Each of these workers runs this pool's tasks inside one
-/// task of the other pool.
+/// A pool whose threads are workers of another pool. Each worker of the other pool runs this pool's tasks
+/// inside one task of the other pool.
 struct Lent(Arc<ThreadPoolExecutor>);
 
 impl ThreadFactory for Lent {
@@ -421,8 +421,8 @@ fn tasks_that_wait_ask_for_more_threads_than_tasks_that_compute() {
         };
         let ms = Duration::from_millis;
         let (mostly_waits, many) = measure(ms(5), ms(50));
-        // The task waited for at least the 50 ms of its sleep. For its computing time there is only a lower
-        // bound.
+        // The task waited for at least the 50 ms of its sleep. For the task's computing time there is only a
+        // lower bound.
         assert!(mostly_waits > 2.0, "{mostly_waits}");
         assert!(
             many >= recommended_threads(thread::available_parallelism().unwrap().get(), 1.0, 2.0),

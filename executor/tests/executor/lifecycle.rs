@@ -1,6 +1,7 @@
-//! The shutdown of a pool: what is refused, what still runs, what comes back, and when the pool has ended.
+//! The shutdown of a pool: the tasks that are refused, that still run or that come back, and the moment at
+//! which the pool has ended.
 //!
-//! The effect of a shutdown on races is in [`crate::invoke_any`], and the effect on batches in
+//! The effect of a shutdown on races is tested in [`crate::invoke_any`], and the effect on batches in
 //! [`crate::invoke_all`].
 
 use std::sync::Arc;
@@ -338,7 +339,7 @@ fn submissions_that_race_with_shutting_down_now_are_refused_run_or_handed_back()
     });
 }
 
-/// END-2: the wait for the end is a wait like any other.
+/// END-2: the wait for the end is a cancellation point like any other wait.
 #[test]
 fn a_cancelled_task_stops_awaiting_the_end_of_another_pool() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! A line and the executor below it: the calls that this executor can make meanwhile, and what happens to
-//! submitters and waiters that count on the line.
+//! A line and the executor below it: the calls that the executor below can make during a submission, and the
+//! fate of submitters and waiters that count on the line.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak, mpsc};
@@ -15,11 +15,11 @@ fn refused(task: Task) -> Result<(), RejectedExecution> {
     Err(RejectedExecution { reason: RejectReason::Saturated, task })
 }
 
-/// After every second task the line asks for a next turn, if tasks are left. After the last task, no tasks
+/// After every second task the line asks for a next turn, if tasks are left; after the last task, no tasks
 /// are left.
 #[test]
 fn a_line_whose_successor_is_refused_asks_again_after_its_next_turn() {
-    /// An executor that keeps the first head and refuses all others.
+    /// An executor that keeps the first head and refuses all other heads.
     #[derive(Default)]
     struct TakesOne {
         head: Mutex<Option<Task>>,
@@ -47,11 +47,11 @@ fn a_line_whose_successor_is_refused_asks_again_after_its_next_turn() {
     assert_eq!((ran.load(Ordering::Relaxed), below.asked.load(Ordering::Relaxed)), (6, 3));
 }
 
-/// The drop waits for the threads that have borrowed the executor. It does not wait for the thread that calls
-/// it.
+/// The drop waits for the threads that have borrowed the executor, but not for the thread that calls it.
 #[test]
 fn a_line_may_be_dropped_by_the_executor_that_it_asks() {
-    /// An executor that keeps the first drain task and does not run it. At the second call it drops the line.
+    /// An executor that keeps the first drain task and does not run it. At the second call the executor drops
+    /// the line.
     #[derive(Default)]
     struct Drops {
         head: Mutex<Option<Task>>,
@@ -80,8 +80,8 @@ fn a_line_may_be_dropped_by_the_executor_that_it_asks() {
     });
 }
 
-/// No submitter may count on a head that can still be refused. But if the submitter that offers the head
-/// waited for the answer, it would wait for itself.
+/// No submitter must count on a head that can still be refused. But if the submitter that offers the head
+/// waited for the answer, the submitter would wait for itself.
 #[test]
 fn an_executor_may_submit_to_the_line_that_asks_it() {
     /// An executor that submits another task before it keeps the first head.
@@ -114,7 +114,7 @@ fn an_executor_may_submit_to_the_line_that_asks_it() {
 
 #[test]
 fn all_submitters_that_wait_for_the_answer_are_let_in() {
-    /// An executor that keeps the head, and answers when the test says so.
+    /// An executor that keeps the head, and answers when the test tells it to answer.
     #[derive(Default)]
     struct Hesitates {
         is_asked: Signal,

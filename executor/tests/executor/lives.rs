@@ -52,7 +52,8 @@ impl ExecutorService for OneStripe {
     }
 }
 
-/// Each kind of executor that passes its tasks on unchanged, and can end while the executor below goes on.
+/// Each kind of executor that passes its tasks on unchanged, and that can end while the executor below
+/// continues to work.
 fn over(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(BoundedExecutor::over(Arc::clone(pool), 100)),
@@ -61,8 +62,9 @@ fn over(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     ]
 }
 
-/// Each kind of executor that puts its tasks into lines, and can end while the executor below goes on. The
-/// executor below takes out or refuses the head of a line, not a task; other tests check that.
+/// Each kind of executor that puts its tasks into lines, and that can end while the executor below continues
+/// to work. The executor below takes out or refuses the head of a line, and never a single task; other tests
+/// check that behaviour.
 fn lines(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(SerialExecutor::over(Arc::clone(pool))),
@@ -70,7 +72,7 @@ fn lines(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     ]
 }
 
-/// Each kind of executor that, at its end, ends the executor below, too.
+/// Each kind of executor whose end also ends the executor below.
 fn owning(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     vec![
         Arc::new(BoundedExecutor::owning(Arc::clone(pool), 100)),
@@ -88,7 +90,8 @@ fn stacks(pool: &Arc<ThreadPoolExecutor>) -> Vec<Arc<dyn ExecutorService>> {
     twice.collect()
 }
 
-/// Runs a test with each executor that ends without its pool. Each has a pool of one thread of its own.
+/// Runs a test with each executor that ends without its pool. Each of these executors has its own pool of
+/// one thread.
 fn on_each(test: impl Fn(&Arc<dyn ExecutorService>, &Arc<ThreadPoolExecutor>)) {
     on_each_that_passes_on(&test);
     on_each_of(lines, test);
@@ -222,8 +225,8 @@ fn the_executor_below_cancels_them_as_well() {
     });
 }
 
-/// Whether the calling task is asked to stop. The first result is what a wait sees, which makes no token. The
-/// second is what the task's token says.
+/// Returns two flags that say whether the calling task is asked to stop. The first flag is what a wait sees,
+/// which makes no token. The second flag is what the task's token says.
 fn is_asked_to_stop() -> (bool, bool) {
     (executor::Latch::new(0).wait().is_err(), CancelToken::current().is_cancelled())
 }
@@ -514,7 +517,7 @@ fn the_permits_of_a_stack_are_known_by_their_tasks() {
                 matches!(refused.reason, RejectReason::Starved(_))
             };
             assert!(stack.submit(wants_another).unwrap().join_timeout(LONG).unwrap());
-            // While the task with the permit is queued, the holder is known, too.
+            // The holder is also known while the task that has the permit is queued.
             let own = Arc::clone(&stack);
             let waits = pool.submit(move || {
                 own.execute(|| ()).unwrap();

@@ -1,4 +1,4 @@
-//! The latch and the semaphore of `examples/locks_and_waiting`, and the wait that they share.
+//! The latch and the semaphore of `examples/locks_and_waiting`, and the wait function that both share.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};

@@ -61,7 +61,7 @@ fn tasks_that_run_inline_in_a_masked_step_are_shielded() {
         let token = CancelToken::new();
         token.cancel();
         token.attach(|| {
-            // The first wait could end at once. The second must block.
+            // The first wait could end at once, and the second wait must block.
             let waits = || (Latch::new(0).wait(), Latch::new(1).wait_timeout(SHORT));
             let in_a_task = || DirectExecutor.submit(waits).unwrap().join().unwrap();
             assert_eq!(in_a_task(), (Err(Cancelled), Err(WaitError::Interrupted)));

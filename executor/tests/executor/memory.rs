@@ -1,6 +1,6 @@
-//! When the values that tasks capture and return are dropped: as soon as no code can need them.
+//! The values that tasks capture and return are dropped as soon as no code can need them.
 //!
-//! How removed and purged tasks are dropped is tested in [`crate::queues`].
+//! The drop of removed and purged tasks is tested in [`crate::queues`].
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn an_idle_worker_keeps_nothing_of_the_last_task() {
     });
 }
 
-/// After a panic, too, neither the task's captured values nor the payload stay.
+/// After a panic, too, the task's captured values and the payload are dropped.
 #[test]
 fn an_idle_worker_keeps_nothing_of_a_task_that_panicked() {
     within_deadline(|| {

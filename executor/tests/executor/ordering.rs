@@ -1,4 +1,4 @@
-//! Each task runs once, in the right order, and sees what it should see.
+//! Each task runs once, in the right order, and sees all changes that it must see.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
@@ -90,7 +90,7 @@ fn each_of_many_tasks_runs_exactly_once() {
     });
 }
 
-/// SAT-7: a user can submit the same closure again and again. Each submission is a task of its own.
+/// SAT-7: a user can submit the same closure again and again, and each submission is a separate task.
 #[test]
 fn one_closure_can_be_submitted_again_and_again() {
     within_deadline(|| {
@@ -237,8 +237,8 @@ fn tasks_that_wait_for_each_other_all_get_a_thread() {
     });
 }
 
-/// This is only a smoke test; the model checkers check the memory model. On a machine that orders all stores,
-/// this test cannot find a missing order.
+/// This test is only a smoke test; the model checkers check the memory model. On a machine that orders all
+/// stores, the test cannot find a missing order.
 #[test]
 fn what_was_done_before_the_submission_is_seen_by_the_task_and_what_it_did_by_the_joiner() {
     within_deadline(|| {
@@ -308,8 +308,8 @@ fn a_task_can_submit_further_tasks_to_its_own_pool() {
 }
 
 /// As many tasks run at the same time as there are threads. The first task in the queue begins first, even if
-/// no task ends before another has begun. A worker must not take two tasks at a time because the tasks before
-/// were short: it would keep a task from the task that waits for it.
+/// no task ends before another has begun. A worker must not take two tasks at a time because the previous
+/// tasks were short: the worker could keep the second task from the task that waits for it.
 #[test]
 fn pairs_of_tasks_that_wait_for_each_other_meet_on_two_threads() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! A panic that no joiner reads goes to the pool's handler, once. (The process's handler has a test in a
-//! process of its own.)
+//! A panic that no joiner reads goes to the pool's handler, exactly once. (The process's handler has a test
+//! in a process of its own.)
 
 use std::sync::Arc;
 use std::thread;
@@ -93,7 +93,7 @@ fn a_panic_whose_handle_is_dropped_unread_is_reported_then() {
     });
 }
 
-/// If the panic is read, in any of the possible ways, it belongs to the reader and is not reported.
+/// If the panic is read, in any of the possible ways, the panic belongs to the reader and is not reported.
 #[test]
 fn a_panic_that_was_read_is_not_reported() {
     within_deadline(|| {
@@ -256,7 +256,7 @@ fn a_payload_of_the_handlers_own_panic_that_panics_again_costs_nothing() {
     });
 }
 
-/// The handler is user code: it runs outside our locks, and may submit the failed task again.
+/// The handler is user code: it runs outside the pool's locks, and may submit the failed task again.
 #[test]
 fn the_handler_may_use_the_pool() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! The straightforward pool of `examples/pool_steps`, step by step. Each step can do all that the earlier
-//! steps can do, and adds its own ability. The example shows the faults that a step still has.
+//! The straightforward pool of `examples/pool_steps`, step by step. Each step has all abilities of the
+//! earlier steps, and adds a new ability. The example shows the faults that each step still has.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Sender};
@@ -32,7 +32,7 @@ trait Step {
     fn give(&self, job: Job);
 }
 
-/// The abilities of the steps from the third on.
+/// The abilities of the steps from the third step on.
 trait Ends: Step {
     fn end(self);
 }

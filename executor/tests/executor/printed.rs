@@ -1,4 +1,4 @@
-//! What handles, cancellers, tasks and executors print.
+//! The printed forms of handles, cancellers, tasks and executors.
 
 use std::sync::Arc;
 use std::time::Duration;

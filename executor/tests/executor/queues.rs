@@ -1,5 +1,5 @@
-//! The queue of a pool: the order in which tasks run, the removal of a task, and what cancelled tasks leave
-//! behind.
+//! The queue of a pool: the order in which tasks run, the removal of a task, and the entries that cancelled
+//! tasks leave in the queue.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn queues() -> [Box<dyn WorkQueue>; 6] {
     ]
 }
 
-/// A queue that passes its calls on to another queue, and counts.
+/// A queue that passes its calls on to another queue, and counts them.
 struct Counting {
     queue: Box<dyn WorkQueue>,
     counts: Arc<Counts>,
@@ -40,7 +40,7 @@ struct Counting {
 struct Counts {
     /// The number of tasks in the queue, including cancelled tasks.
     tasks: AtomicUsize,
-    /// How often the queue was asked to free memory.
+    /// The number of times that the queue was asked to free memory.
     shrunk: AtomicUsize,
 }
 
@@ -128,7 +128,7 @@ fn tasks_run_in_the_order_of_the_queue() {
     });
 }
 
-/// A task that comes late overtakes the tasks that wait, but not the task that runs.
+/// A late task overtakes the tasks that wait, but not the task that runs.
 #[test]
 fn an_important_task_overtakes_those_that_wait() {
     within_deadline(|| {
@@ -202,7 +202,7 @@ fn settle_when_accepted(pool: &ThreadPoolExecutor) {
     eventually("the thread is idle and takes a task", || pool.execute(|| ()).is_ok());
 }
 
-/// A user's queue in which two classes of tasks take turns. It refuses a task called `never`.
+/// A user's queue in which two classes of tasks take turns, and which refuses a task called `never`.
 #[derive(Default)]
 struct TakingTurns {
     lines: [VecDeque<Task>; 2],
@@ -385,7 +385,7 @@ fn cancelling_a_task_that_was_taken_out_changes_no_count() {
     });
 }
 
-/// REM-7: no count includes cancelled tasks, and `purge` frees their entries in the queue.
+/// REM-7: no count includes cancelled tasks, and `purge` frees the queue entries of cancelled tasks.
 #[test]
 fn purging_clears_out_what_cancelled_tasks_leave_behind() {
     within_deadline(|| {
@@ -407,7 +407,8 @@ fn purging_clears_out_what_cancelled_tasks_leave_behind() {
     });
 }
 
-/// No thread calls `purge`, and no worker takes tasks. Still the queue does not fill up with cancelled tasks.
+/// No thread calls `purge`, and no worker takes tasks, but the queue still does not fill up with cancelled
+/// tasks.
 #[test]
 fn a_queue_whose_tasks_are_all_cancelled_stays_small() {
     within_deadline(|| {
@@ -439,7 +440,7 @@ fn a_cancelled_task_takes_no_room() {
 }
 
 /// A task reaches the queue directly or through the inbox. In a pool with the library's own FIFO queue, only
-/// the first task here goes directly.
+/// the first task of this test goes directly to the queue.
 #[test]
 fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
     within_deadline(|| {
@@ -465,8 +466,8 @@ fn a_task_cancelled_before_it_was_submitted_does_not_count_as_waiting() {
     });
 }
 
-/// A hand-off queue accepts one task for each idle thread. A task that was cancelled before it got there does
-/// not count.
+/// A hand-off queue accepts one task for each idle thread. A task that was cancelled before it reached the
+/// queue does not count.
 #[test]
 fn a_task_cancelled_on_its_way_to_an_idle_thread_does_not_stand_for_one() {
     within_deadline(|| {

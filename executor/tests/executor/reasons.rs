@@ -1,4 +1,4 @@
-//! Why a token was cancelled, as the holders of the token and the errors report it.
+//! The reason for which a token was cancelled, as the holders of the token and the errors report it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use executor::{
 
 use crate::support::{Explosions, LONG, Signal, blocked, on_thread, tracked, within_deadline};
 
-/// Returns what users can read from a reason.
+/// Returns the data that users can read from a reason.
 fn read(cancelled: &Cancelled) -> (CancelKind, bool, Option<&str>) {
     let reason = cancelled.reason().expect("a reason");
     (reason.kind(), reason.is_inherited(), reason.message())
@@ -371,7 +371,8 @@ fn the_value_is_dropped_with_the_last_who_can_ask_for_it() {
     assert!(!alive());
 }
 
-/// The value belongs to the user. So its `Drop` may panic, wait, or use its token.
+/// The value in the reason belongs to the user. So the `Drop` of the value may panic, wait, or use its
+/// token.
 #[test]
 fn a_value_that_cannot_be_dropped_quietly_disturbs_neither_token_nor_task() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! What happens to a task for which there is no room, and to a task that comes after the shutdown.
+//! The fate of a task for which there is no room, and of a task that comes after the shutdown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,8 +15,8 @@ use crate::support::{
     LONG, Occupied, Record, Signal, assert_matches, eventually, occupy, on_thread, rounds, within_deadline,
 };
 
-/// Returns a pool with one busy thread and a queue with one place, which is full. `first` is the task in the
-/// queue.
+/// Returns a pool with one busy thread and a queue with one place, which is full. The argument `first` is
+/// the task in the queue.
 fn full(
     handler: impl RejectionHandler + 'static,
 ) -> (ThreadPoolExecutor, Occupied, executor::TaskHandle<i32>) {
@@ -27,7 +27,7 @@ fn full(
     (pool, busy, first)
 }
 
-/// A handler that counts its calls, and gives each task back.
+/// A handler that counts its calls, and returns each task to the submitter.
 #[derive(Clone, Default)]
 struct Counting(Arc<AtomicUsize>);
 
@@ -137,8 +137,8 @@ fn caller_runs_runs_the_task_on_the_submitting_thread() {
     });
 }
 
-/// A submitter that runs a task submits nothing meanwhile, so it slows down. The task that it runs overtakes
-/// the tasks that wait.
+/// A submitter that runs a task submits no other task during that time, so it slows down. The task that the
+/// submitter runs overtakes the tasks that wait.
 #[test]
 fn with_caller_runs_the_submitter_does_every_task_that_does_not_fit_in_its_turn() {
     within_deadline(|| {
@@ -229,7 +229,7 @@ fn discard_oldest_drops_the_head_of_the_queue_and_takes_the_newcomer() {
     });
 }
 
-/// The documentation warns of this trap.
+/// The documentation warns of this behaviour.
 #[test]
 fn discard_oldest_on_a_priority_queue_drops_the_most_important_task() {
     within_deadline(|| {
@@ -271,8 +271,8 @@ impl ThreadFactory for HeldBack {
     }
 }
 
-/// A task for which a thread is being started does not wait in the queue. So it cannot be the oldest task
-/// there.
+/// A task for which a thread is being started does not wait in the queue, so it cannot be the oldest task in
+/// the queue.
 #[test]
 fn discard_oldest_leaves_a_task_alone_whose_thread_is_being_started() {
     within_deadline(|| {
@@ -340,8 +340,8 @@ fn a_handler_of_ones_own_may_pass_the_task_on() {
     });
 }
 
-/// A handler that makes room by taking out the next task. It runs that task when the new task is in the
-/// queue.
+/// A handler that makes room by taking out the next task. The handler runs that task when the new task is in
+/// the queue.
 struct Swap(Record<String>);
 
 impl RejectionHandler for Swap {
@@ -402,7 +402,7 @@ fn the_handler_hears_of_a_task_that_no_thread_could_be_started_for() {
     });
 }
 
-/// If a handler is replaced while a submitter's thread calls it, that call goes on to its end.
+/// If a handler is replaced while a submitter's thread calls it, the call continues to its end.
 #[test]
 fn a_handler_may_replace_itself() {
     struct Once(std::sync::Weak<ThreadPoolExecutor>);

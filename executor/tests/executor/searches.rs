@@ -1,5 +1,4 @@
-//! The searches of `examples/puzzle`: what they find, that they notice when there is no solution, and that
-//! they end.
+//! The searches of `examples/puzzle`: they find the solutions, notice when there is no solution, and end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -81,7 +80,7 @@ fn ways<P: Puzzle>() -> [Way<P>; 3] {
     ]
 }
 
-/// More positions than any puzzle here has, except for the large puzzle.
+/// A number larger than the number of positions of any puzzle here except the large puzzle.
 const MOST: usize = 1 << 20;
 
 fn fresh<P: Puzzle>(puzzle: P) -> Arc<Search<P>> {
@@ -100,7 +99,7 @@ fn nothing_is_left(pool: &ThreadPoolExecutor) {
     });
 }
 
-/// Asserts that the puzzle allows each step of the way to a position. Returns the number of steps.
+/// Asserts that the puzzle allows each step of the way to a position, and returns the number of steps.
 fn steps(search: &Search<impl Puzzle>, solved: Position) -> usize {
     let way = search.seen.way_to(&search.puzzle, solved);
     assert_eq!(way[0], (Move::NONE, search.puzzle.start()));
@@ -122,7 +121,8 @@ fn the_fewest_steps_of_klotski_are_found_in_order_and_by_levels() {
     });
 }
 
-/// The number is well known. The block can never be at this target, so the search sees all positions.
+/// The number of steps is well known. The block can never be at this target, so the search sees all
+/// positions.
 #[test]
 fn klotski_has_25955_positions() {
     within_deadline(|| {
@@ -132,7 +132,7 @@ fn klotski_has_25955_positions() {
     });
 }
 
-/// Returns a puzzle with a large block that must get from one corner to the opposite corner.
+/// Returns a puzzle in which a large block must be moved from one corner to the opposite corner.
 fn small() -> Blocks {
     puzzles::draw("AAB AAC DEF G..", 7)
 }
@@ -151,7 +151,7 @@ fn a_solution_that_tasks_find_is_a_way_from_the_start() {
     });
 }
 
-/// The order of the queue is the order of the search.
+/// The order of the queue is also the order of the search.
 #[test]
 fn a_search_by_tasks_promises_no_shortest_solution() {
     within_deadline(|| {
@@ -198,8 +198,8 @@ fn a_puzzle_without_solution_is_known_to_have_none() {
     });
 }
 
-/// A puzzle with so many positions, in no order, that no search sees all of them. The closure says for each
-/// position whether it is a solution.
+/// A puzzle with so many positions, in random order, that no search sees all of them. The closure decides
+/// for each position whether it is a solution.
 struct Endless<F>(F);
 
 impl<F: Fn(u64) -> bool + Send + Sync + 'static> Puzzle for Endless<F> {
@@ -324,7 +324,7 @@ fn a_pool_that_is_shut_down_now_ends_its_searches() {
     });
 }
 
-/// The number of the search's tasks in the pool does not grow with the number of positions.
+/// The number of tasks that the search has in the pool does not grow with the number of positions.
 #[test]
 fn batches_have_at_most_so_many_tasks_at_a_time() {
     within_deadline(|| {
@@ -337,7 +337,7 @@ fn batches_have_at_most_so_many_tasks_at_a_time() {
         };
         let search = Arc::new(Search::new(Endless(look), 5_000));
         assert_eq!(batches::solve(&search, &executor, Bounds(3, 4)), Err(Unfinished::NoRoom));
-        // On each thread, perhaps a task that has given its place back has not ended yet.
+        // On each thread, a task that has given its place back may still be running.
         assert!((3..=5).contains(&most.load(Ordering::Relaxed)), "{most:?}");
     });
 }

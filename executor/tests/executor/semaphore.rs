@@ -15,8 +15,8 @@ use crate::support::{
 
 type Wait = fn(&Semaphore) -> Result<usize, WaitError>;
 
-/// The four ways to wait for permits. If the wait fails, the function says why. If it succeeds, the permits
-/// stay taken.
+/// The four ways to wait for permits. If the wait fails, the function returns the reason. If the wait
+/// succeeds, the permits stay taken.
 const WAITS: [Wait; 4] = [
     |semaphore| semaphore.acquire().map(Permit::forget).map_err(WaitError::from),
     |semaphore| semaphore.acquire_many(3).map(Permit::forget).map_err(WaitError::from),
@@ -264,7 +264,7 @@ fn an_owned_permit_comes_back_where_it_is_dropped() {
 }
 
 /// The semaphore had recorded which thread of the pool has the permit. When the permit becomes an owned
-/// permit, that record ends.
+/// permit, the record of its holder ends.
 #[test]
 fn an_owned_permit_of_a_pools_thread_comes_back_once() {
     within_deadline(|| {
@@ -347,8 +347,8 @@ fn one_release_can_serve_several_waiters() {
     });
 }
 
-/// The waiter at the head of the line gives up. The free permits were too few for it. Now they go to the
-/// waiters behind it.
+/// The waiter at the head of the line gives up. The free permits were too few for that waiter. Now the free
+/// permits go to the waiters behind it.
 #[test]
 fn a_waiter_that_gives_up_makes_way() {
     within_deadline(|| {

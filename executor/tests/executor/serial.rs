@@ -1,5 +1,5 @@
-//! One task at a time: the order of the tasks, and what happens to the line if the executor below refuses,
-//! drops or hands out tasks.
+//! One task at a time: the order of the tasks, and the fate of the line if the executor below refuses, drops
+//! or hands out tasks.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,7 +24,7 @@ fn tasks_run_one_at_a_time_and_in_the_order_of_each_submitter() {
                     for n in 0..100 {
                         let (busy, log) = (Arc::clone(busy), Arc::clone(log));
                         let task = move || {
-                            // The line orders these accesses.
+                            // The line orders the accesses to this value.
                             assert!(!busy.swap(true, Ordering::Relaxed), "another one runs");
                             log.lock().unwrap().push((submitter, n));
                             busy.store(false, Ordering::Relaxed);
@@ -84,7 +84,7 @@ fn a_refusal_comes_back_whole_and_strands_nobody() {
     });
 }
 
-/// An executor that refuses the first few tasks. It answers when the test lets it answer.
+/// An executor that refuses the first few tasks, and answers when the test lets it answer.
 struct Doubtful {
     asked: Spot,
     answer: Signal,
@@ -205,7 +205,7 @@ fn over_executors_that_run_tasks_at_once() {
         let inner_log = Arc::clone(&log);
         line.execute(move || {
             let log = Arc::clone(&inner_log);
-            // This task runs behind the current task, not inside it.
+            // The new task runs behind the current task, not inside it.
             own.execute(move || log.lock().unwrap().push("inner")).unwrap();
             inner_log.lock().unwrap().push("outer");
         })
@@ -254,7 +254,7 @@ fn a_line_behind_a_task_that_waits_for_it_is_found() {
             matches!(own.submit(|| ()).unwrap().join(), Err(JoinError::Starved(..)))
         });
         assert!(waits.unwrap().join_timeout(LONG).unwrap());
-        // The wait is also found if the task comes when the thread already waits for it.
+        // The library also finds the wait if the task comes when the thread already waits for the task.
         let spot = Spot::default();
         let executor::FutureTask { task, handle } = executor::FutureTask::new(|| ());
         let at = spot.clone();
@@ -300,8 +300,8 @@ fn a_line_behind_a_task_that_can_go_on_is_waited_for() {
     });
 }
 
-/// An executor that answers each call as `answer` says. The tasks that it accepts run on threads of their
-/// own. It counts the calls that are made inside one of its calls.
+/// An executor that answers each call as its function `answer` decides. The tasks that the executor accepts
+/// run on threads of their own. The executor counts the calls that are made inside one of its calls.
 struct Told<F> {
     answer: F,
     calls: AtomicUsize,
@@ -420,8 +420,8 @@ fn lines_of_one_thread_take_turns() {
     });
 }
 
-/// The line owns its pool, so the drop of the line drops the pool. That drop waits until the head has given
-/// the pool back. So the head is not the one that drops the pool.
+/// The line owns its pool, so the drop of the line drops the pool. The drop of the pool waits until the head
+/// has given the pool back. So the head does not drop the pool.
 #[test]
 fn a_line_that_is_dropped_waits_for_its_pool_also_while_it_takes_turns() {
     within_deadline(|| {
@@ -470,7 +470,7 @@ fn an_executor_that_panics_strands_nobody() {
         assert_eq!(line.submit(|| 2).unwrap().join_timeout(LONG).unwrap(), 2);
 
         // The executor panics, but has stored the head. So a submitter that comes next from another thread
-        // may count on the head.
+        // may count on the stored head.
         let line = Arc::new(SerialExecutor::over(TooLate::default()));
         let first = executor::FutureTask::new(|| 1);
         panics(&*line, first.task);
@@ -482,12 +482,12 @@ fn an_executor_that_panics_strands_nobody() {
     });
 }
 
-/// The executor answers one submitter late. That answer does not concern the head that another submitter
-/// offers meanwhile.
+/// The executor answers one submitter late. The late answer does not concern the head that another submitter
+/// offers during that time.
 #[test]
 fn a_late_yes_is_no_yes_to_another() {
-    /// An executor that runs the first task at once and answers late. It refuses the second task late, and
-    /// runs all others.
+    /// An executor that runs the first task at once and answers late. The executor refuses the second task
+    /// late, and runs all other tasks.
     #[derive(Default)]
     struct Late {
         calls: AtomicUsize,

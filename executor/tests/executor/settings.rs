@@ -1,5 +1,5 @@
-//! The settings: which settings contradict each other, which can be changed while the pool runs, and a pool
-//! without settings.
+//! The settings: the settings that contradict each other, the settings that can be changed while the pool
+//! runs, and a pool without settings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

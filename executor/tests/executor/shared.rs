@@ -308,7 +308,8 @@ fn counted() -> (Waker, impl Fn() -> usize) {
     (Waker::from(wake), move || weak.strong_count() - 1)
 }
 
-/// A future that polls several handles can give each poll a new waker. Then a handle keeps only the last one.
+/// A future that polls several handles can give each poll a new waker. In that case a handle keeps only the
+/// last waker.
 #[test]
 fn a_handle_keeps_only_the_waker_of_its_last_poll_and_none_when_it_is_gone() {
     let (_promise, handle) = Promise::<()>::new();

@@ -1,5 +1,5 @@
-//! The special behaviour of the executors without a pool. (The faults of the minimal pool are shown by its
-//! own example.)
+//! The special behaviour of the executors without a pool. (The example of the minimal pool shows that pool's
+//! faults.)
 
 use std::sync::mpsc;
 use std::thread;

@@ -187,7 +187,7 @@ const CALLS: &[(&str, Blocks)] = &[
     }),
 ];
 
-/// Functions that can reach a wait, but are no cancellation points, or have none of their own.
+/// Functions that can reach a wait, but that are no cancellation points or have no wait of their own.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("ThreadPoolExecutor::drop", "waits for the end in a masked step, as its documentation says"),
     ("ScheduledThreadPoolExecutor::drop", "the same"),
@@ -214,9 +214,9 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 /// The waits inside every blocking call: the wait in `wait.rs`, and the waits for a channel.
 const WAITS: &[&str] = &["wait_as", "send_unless", "recv_unless"];
 
-/// Functions that wait inside a task or a thread of the library's own. `Task::run` runs such a task like any
-/// other; for example, the drain task of a strand submits its successor. The scan goes by names alone. So it
-/// would find a way to that wait from every function that runs a task.
+/// Functions that wait inside a task or a thread of the library. `Task::run` runs such a task like any other
+/// task; for example, the drain task of a strand submits its successor. The scan compares only names.
+/// Therefore the scan would find a path to such a wait from every function that runs a task.
 const INSIDE: &[(&str, &str)] = &[("Strand", "hand_over"), ("ScheduledShared", "sleep_and_hand_over")];
 
 type Blocks = fn() -> bool;
@@ -244,7 +244,7 @@ fn with_room() -> (Occupied, ThreadPoolExecutor) {
     occupied(ThreadPoolExecutor::builder())
 }
 
-/// Returns a pool like that of [`with_room`], but with a full queue. So submitters wait for room.
+/// Returns a pool like that of [`with_room`], but with a full queue, so that submitters wait for room.
 fn full() -> (Occupied, ThreadPoolExecutor) {
     let builder = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).rejection_handler(Block::new());
     let (busy, pool) = occupied(builder);

@@ -1,22 +1,23 @@
 //! Finds in the sources the public functions that can reach the wait in `wait.rs`.
 //!
-//! The scan does not know types. It uses the names of the functions that a body calls. For a method, it also
-//! uses the declared type of the field or parameter before the dot. So it finds a few functions too many
-//! rather than too few. The list of exceptions explains the functions that are too many.
+//! The scan does not know types. The scan uses the names of the functions that a body calls. For a method,
+//! the scan also uses the declared type of the field or parameter before the dot. Therefore the scan finds a
+//! few functions too many rather than too few. The list of exceptions explains the functions that are too
+//! many.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Methods that types of the standard library have, too. If the receiver has no known declaration, such a
-/// name means the standard library's method.
+/// Methods whose names are also names of methods of standard types. If the receiver has no known
+/// declaration, such a name means the standard library's method.
 const OF_STD: &[&str] = &[
     "acquire", "clone", "close", "default", "drop", "fmt", "join", "new", "next", "push", "run", "sleep",
     "take", "wait",
 ];
 
 pub(super) struct Function {
-    /// The type or trait of the block that contains the function. It is empty outside any block.
+    /// The type or trait of the block that contains the function; it is empty outside any block.
     owner: String,
     /// The trait that the block implements for the owner.
     of_trait: String,
@@ -26,7 +27,7 @@ pub(super) struct Function {
 }
 
 struct Call {
-    /// The text before the name, and whether a dot is between them.
+    /// The text before the name, and a flag that is true if a dot is between the two.
     before: Option<(String, bool)>,
     name: String,
 }
@@ -98,7 +99,7 @@ impl Sources {
         }
     }
 
-    /// Treats this function as if it called nothing.
+    /// Treats the given function as if it called no other function.
     pub(super) fn do_not_follow(&mut self, owner: &str, name: &str) {
         let is_it = |function: &&mut Function| function.owner == owner && function.name == name;
         let function = self.functions.iter_mut().find(is_it);
@@ -226,7 +227,7 @@ fn without_generics(text: &str) -> String {
     outside.collect()
 }
 
-/// Returns the name of a function declared in this line, and whether it is public.
+/// Returns the name of a function declared in this line, and whether the function is public.
 fn function(line: &str) -> Option<(bool, String)> {
     let line = line.trim_start();
     let public = line.starts_with("pub ");
@@ -235,7 +236,7 @@ fn function(line: &str) -> Option<(bool, String)> {
     Some((public, first_word(rest.strip_prefix("fn ")?).to_owned()))
 }
 
-/// Returns the calls in a line. If the receiver is in the line before, it counts as unknown.
+/// Returns the calls in a line. If the receiver is in the previous line, it counts as unknown.
 fn calls(line: &str) -> Vec<Call> {
     let calls = line.match_indices('(').filter_map(|(place, _)| {
         let text = &line[..place];

@@ -1,5 +1,5 @@
-//! The completion service gives out each task once, in the order in which the tasks end. It reports when no
-//! task is left.
+//! The completion service gives out each task once, in the order in which the tasks end. The service reports
+//! when no task is left.
 
 mod takers;
 
@@ -18,7 +18,7 @@ use crate::support::{
     on_every_concurrent_executor, on_every_executor, on_every_pool, tracked, within_deadline,
 };
 
-/// Takes all handles. Asserts CS-1 for each handle: its task is finished.
+/// Takes all handles. Asserts CS-1 for each handle: the task of the handle is finished.
 fn take_all<E: Executor, T: Send + 'static>(service: &ExecutorCompletionService<E, T>) -> Vec<TaskHandle<T>> {
     std::iter::from_fn(|| service.take().unwrap()).inspect(|handle| assert!(handle.is_finished())).collect()
 }
@@ -141,7 +141,7 @@ fn handles_come_in_the_order_in_which_the_tasks_end() {
     });
 }
 
-/// Several handles are ready, because no taker took them as they came.
+/// Several handles are ready, because no taker took them when they became ready.
 #[test]
 fn handles_that_lie_ready_come_in_the_order_in_which_the_tasks_ended() {
     within_deadline(|| {
@@ -161,7 +161,7 @@ fn handles_that_lie_ready_come_in_the_order_in_which_the_tasks_ended() {
     });
 }
 
-/// A taker fetches all ready handles. It leaves those that it does not need to the next taker.
+/// A taker fetches all ready handles, and leaves the handles that it does not need to the next taker.
 #[test]
 fn what_was_fetched_comes_before_what_has_come_since() {
     let service = ExecutorCompletionService::new(DirectExecutor);

@@ -59,7 +59,7 @@ fn many_takers_get_each_handle_once_and_all_learn_that_there_are_no_more() {
     });
 }
 
-/// A handle has woken a taker that gives up. Another taker must get that handle.
+/// A handle has woken a taker that gives up. Another taker must get the handle.
 #[test]
 fn takers_that_give_up_cost_the_others_nothing() {
     within_deadline(|| {
@@ -68,7 +68,7 @@ fn takers_that_give_up_cost_the_others_nothing() {
             let service = Arc::new(ExecutorCompletionService::new(&pool));
             let token = CancelToken::new();
             let release = Signal::new();
-            // Two tasks are outstanding, so the first that ends wakes only one taker.
+            // Two tasks are outstanding, so the first task that ends wakes only one taker.
             let last = Signal::new();
             service.submit(held(&release, 1)).unwrap();
             service.submit(held(&last, 2)).unwrap();

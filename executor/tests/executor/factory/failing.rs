@@ -1,4 +1,4 @@
-//! What a pool does if its factory starts no thread.
+//! The behaviour of a pool if its factory starts no thread.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use executor::{
 
 use crate::support::{LONG, assert_matches, eventually, occupy, occupy_all, within_deadline};
 
-/// A user's factory that fails in one of several ways when the test says so.
+/// A user's factory that fails in one of several ways when the test tells it to fail.
 struct Troubled {
     good: AtomicUsize,
     trouble: Trouble,
@@ -120,8 +120,8 @@ fn a_pool_without_a_single_thread_can_be_shut_down() {
     });
 }
 
-/// When the pool asks for a second thread, the factory drops both workers. The pool must tell the first
-/// submitter, too.
+/// When the pool asks for a second thread, the factory drops both workers. The pool must report the failure
+/// to the first submitter, too.
 #[test]
 fn a_task_whose_thread_does_not_come_while_another_is_refused_is_cancelled_too() {
     struct Fickle(Mutex<Option<Worker>>);
@@ -154,7 +154,7 @@ fn a_task_whose_thread_does_not_come_while_another_is_refused_is_cancelled_too()
     });
 }
 
-/// A factory that reports a started thread, but starts none.
+/// A factory that reports a started thread, but starts no thread.
 struct Liar(AtomicUsize);
 
 impl ThreadFactory for Liar {

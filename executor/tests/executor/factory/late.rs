@@ -49,7 +49,7 @@ fn a_thread_may_take_its_time_to_come() {
     });
 }
 
-/// No thread is left that could run the tasks. So their handles must not wait any longer.
+/// No thread is left that could run the tasks, so the handles of the tasks must not wait any longer.
 #[test]
 fn tasks_whose_threads_all_never_come_are_cancelled_when_that_is_known() {
     within_deadline(|| {
@@ -84,7 +84,7 @@ fn the_one_thread_that_comes_does_the_tasks_of_those_that_do_not() {
 }
 
 /// While no thread has started yet, a submitter must not count on any thread: it waits until a thread starts
-/// or all have failed.
+/// or until all starts have failed.
 #[test]
 fn a_submitter_waits_the_moment_until_the_first_thread_has_come_or_will_not() {
     within_deadline(|| {
@@ -223,7 +223,7 @@ fn after_a_shutdown_a_late_thread_still_runs_its_task_and_one_that_does_not_come
     });
 }
 
-/// A factory that starts the first few workers, and keeps all later ones.
+/// A factory that starts the first few workers, and does not start any later worker.
 #[derive(Default)]
 struct Slow(AtomicUsize, Mutex<Vec<Worker>>);
 

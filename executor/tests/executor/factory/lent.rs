@@ -8,8 +8,8 @@ use executor::{ExecutorService, ThreadFactory, ThreadPoolExecutor, Worker, prelu
 
 use crate::support::{LONG, SHORT, Signal, within_deadline};
 
-/// A factory that runs a pool's workers on another executor's threads. These threads do other work before and
-/// afterwards.
+/// A factory that runs a pool's workers on another executor's threads. The lent threads do other work before
+/// and afterwards.
 struct Lend(Arc<ThreadPoolExecutor>);
 
 impl ThreadFactory for Lend {
@@ -49,7 +49,7 @@ fn a_task_on_a_lent_thread_can_close_both_pools_whose_thread_it_is() {
     });
 }
 
-/// Perhaps the allocator gives the second pool the address of the first pool.
+/// The allocator can give the second pool the address of the first pool.
 #[test]
 fn a_thread_that_was_a_worker_once_waits_for_the_pools_that_it_closes() {
     within_deadline(|| {

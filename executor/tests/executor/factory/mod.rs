@@ -1,4 +1,5 @@
-//! Where a pool's threads come from, how they are named, and what a factory can do while it is called.
+//! The source of a pool's threads, the names of the threads, and the calls that a factory can make while it
+//! is called.
 
 mod failing;
 mod late;
@@ -31,7 +32,7 @@ fn threads_are_numbered_within_their_pool_and_pools_in_the_process() {
             let (first, second) = (thread_name(pool), thread_name(pool));
             let (name, one) = first.split_once("-thread-").unwrap();
             assert_eq!(one, "1");
-            // The second task starts the second thread, but perhaps the first thread takes the second task.
+            // The second task starts the second thread, but the first thread can take the second task.
             assert!(second == first || second == format!("{name}-thread-2"), "{second}");
             name.strip_prefix("pool-").unwrap().parse::<u32>().unwrap()
         });
@@ -97,7 +98,7 @@ fn a_new_factory_starts_the_threads_from_now_on() {
     });
 }
 
-/// The factory is user code: the pool calls it outside our locks.
+/// The factory is user code, so the pool calls it outside the pool's locks.
 #[test]
 fn a_factory_may_look_at_its_pool() {
     struct Curious(Arc<OnceLock<Weak<ThreadPoolExecutor>>>);
@@ -119,7 +120,7 @@ fn a_factory_may_look_at_its_pool() {
     });
 }
 
-/// The start of a thread is a part of the submission, and so of the task that submits.
+/// The start of a thread is a part of the submission, and therefore of the task that submits.
 #[test]
 fn a_factory_runs_under_the_token_of_the_submitter_whose_next_token_counts_again() {
     struct Cancels;

@@ -8,8 +8,8 @@ use executor::{JoinError, TaskHandle, prelude::*};
 use super::pool;
 use crate::support::{LONG, rounds, within_deadline};
 
-/// Invokes `count` tasks and adds the results. `failing` is the number of the task that fails, if there is
-/// one.
+/// Invokes `count` tasks and adds their results. The argument `failing` is the number of the task that
+/// fails, if there is such a task.
 fn sum_of_batch(pool: &ForkJoinPool, count: u32, failing: Option<u32>) -> (u32, Vec<String>) {
     let task = |n| {
         move || {
@@ -78,7 +78,7 @@ enum Forking {
     WhileWanted,
 }
 
-/// Computes the integral of a cubic. It splits halves until two rules agree.
+/// Computes the integral of a cubic. The function splits halves until two rules agree.
 fn integral(from: f64, to: f64, area: f64, forking: Forking) -> f64 {
     fn at(x: f64) -> f64 {
         (x * x + 1.0) * x
@@ -100,7 +100,7 @@ fn integral(from: f64, to: f64, area: f64, forking: Forking) -> f64 {
     let forked = fork(move || integral(middle, to, right, forking));
     let left = integral(from, middle, left, forking);
     let right = match forking {
-        // The join runs the second half here, unless a thief has it.
+        // The join runs the second half on this thread, unless a thief has the half.
         Forking::WhileWanted => match forked.remove() {
             Some(task) => {
                 task.run();

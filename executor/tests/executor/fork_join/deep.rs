@@ -1,4 +1,4 @@
-//! Very deep recursions and late forks. They are rare in reasonable programs, but possible.
+//! Very deep recursions and late forks. Such recursions are rare in reasonable programs, but possible.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -65,7 +65,7 @@ fn a_payload_whose_destructor_panics_ends_neither_the_worker_nor_the_caller() {
             both.wait();
             panic_any(OnDrop(|| panic!("of the payload")));
         };
-        // Both halves panic. The caller gets one payload, and the pool drops the other payload.
+        // Both halves panic: the caller gets one payload, and the pool drops the other payload.
         let panicked =
             catch_unwind(AssertUnwindSafe(|| pool.invoke(|| join(|| fail(&both), || fail(&both)))));
         std::mem::forget(panicked);
@@ -334,7 +334,7 @@ fn what_a_task_of_a_scope_spawns_is_run_by_the_scope_that_waits_on_the_last_free
             .unwrap();
         });
         begun.wait();
-        // This task is before the inner task in the queue, and waits for the scope.
+        // The waiting task is before the inner task in the queue, and waits for the scope.
         let waits = pool.submit(move || its.lock().unwrap().take().unwrap().join());
         *slot.lock().unwrap() = Some(scoped.unwrap());
         at_its_end.wait_until_blocked(); // the scope must get the report

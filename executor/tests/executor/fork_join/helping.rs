@@ -1,4 +1,4 @@
-//! What a worker does while it waits.
+//! The work that a worker does while it waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,7 +65,8 @@ fn a_batch_from_inside_needs_no_second_worker() {
 fn a_waiting_worker_takes_pieces_of_what_was_stolen_from_it() {
     within_deadline(|| {
         let pool = pool(2);
-        // A thief steals the second half. That half makes a piece that only the waiting thread can run.
+        // A thief steals the second half. The stolen half makes a piece that only the waiting thread can
+        // run.
         let stolen = Signal::new();
         let second = || {
             stolen.set();
@@ -100,7 +101,8 @@ fn what_may_want_a_lock_of_the_waiting_frame_does_not_run_on_top_of_it() {
         };
         let second = || {
             stolen.set();
-            // The waiting worker can see these three tasks. This half does not need them for its end.
+            // The waiting worker can see the following three tasks. The stolen half does not need these
+            // tasks for its end.
             submit(&|task| pool.execute(task).unwrap());
             submit(&|task| pool.execute_externally(task).unwrap());
             submit(&|task| drop(fork(|| drop(task.run()))));
@@ -162,7 +164,7 @@ fn a_thief_that_waits_for_the_task_whose_join_waits_for_it_is_told_so() {
     });
 }
 
-/// The worker does not starve: it waits for any of these tasks, and it can run one of them itself.
+/// The worker does not starve: it waits for any of several tasks, and it can run one of them itself.
 #[test]
 fn a_worker_that_waits_for_the_first_of_its_tasks_runs_one() {
     within_deadline(|| {
@@ -259,7 +261,7 @@ fn a_worker_that_sleeps_takes_a_piece_that_its_thief_offers_later() {
 }
 
 /// Only the end of the stolen half wakes the worker. The worker does not look for pieces while it unwinds. By
-/// then its thief has another task, so the thief does not fall asleep either.
+/// then the thief of the half has another task, so the thief does not fall asleep either.
 #[test]
 fn a_worker_that_unwinds_is_woken_by_the_end_of_what_was_stolen_from_it() {
     within_deadline(|| {
@@ -373,8 +375,8 @@ fn no_more_stand_in_than_were_allowed() {
     });
 }
 
-/// A worker that had blocked comes back, while its stand-in has a task. Now one worker is too many. So the
-/// first worker that has nothing to do sleeps.
+/// A worker that had blocked returns from its wait, while its stand-in has a task. Now the pool has one
+/// worker too many, so the first worker that has no task sleeps.
 #[test]
 fn a_worker_that_goes_on_leaves_what_comes_to_its_stand_in() {
     within_deadline(|| {
@@ -420,8 +422,8 @@ fn nobody_stands_in_for_a_worker_that_does_not_block_any_more() {
     });
 }
 
-/// If a thief has offered a half before it begins a stolen task, that half is no part of the stolen task.
-/// Perhaps the half needs a lock that the waiter holds.
+/// If a thief has offered a half before it begins a stolen task, the half is no part of the stolen task. The
+/// half may need a lock that the waiter holds.
 #[test]
 fn a_half_that_its_thief_has_offered_before_is_no_piece_of_a_stolen_task() {
     within_deadline(|| {

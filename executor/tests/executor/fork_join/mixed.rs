@@ -1,5 +1,5 @@
-//! Computations of all kinds inside each other, chosen at random. Their results are compared with the result
-//! of one thread.
+//! Computations of all kinds inside each other, chosen at random. The results of the computations are
+//! compared with the result of one thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::support::{LONG, rounds, within_deadline};
 enum Work {
     Leaf(u64),
     Panic,
-    /// The work inside may panic. In that case the result is 7.
+    /// The work inside may panic; in that case the result is 7.
     Catch(Arc<Work>),
     Join(Arc<Work>, Arc<Work>),
     Fork(Arc<Work>, Arc<Work>),

@@ -1,4 +1,5 @@
-//! Waits until a pool has nothing left to do: from outside, on the pool's workers, and inside each other.
+//! Waits until a pool has no task left: from outside the pool, on its workers, and in waits inside each
+//! other.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -72,7 +73,7 @@ fn quiescence_is_not_there_while_a_task_runs() {
     });
 }
 
-/// A wait for quiescence runs a task, and that task waits for quiescence, too. The inner wait must not count
+/// A wait for quiescence runs a task, and the task waits for quiescence, too. The inner wait must not count
 /// the tasks below it twice.
 #[test]
 fn a_wait_inside_a_wait_ends_when_all_other_forks_have_run() {
@@ -101,7 +102,7 @@ fn each_of_three_waits_inside_each_other_has_run_its_own_forks() {
                 ran.fetch_add(1, Ordering::SeqCst);
             }));
         }
-        // The outer waits are below this wait on the stack.
+        // The outer waits are below the innermost wait on the stack.
         let is_quiet = own.await_quiescence(LONG);
         is_quiet && own.stats().queued == 0
     }
@@ -135,7 +136,7 @@ fn any_number_of_tasks_may_wait_in_each_other_on_one_worker() {
     });
 }
 
-/// From outside, a task that itself waits for quiescence counts as unfinished.
+/// Seen from outside, a task that itself waits for quiescence counts as unfinished.
 #[test]
 fn from_outside_a_task_that_has_waited_for_quiet_counts() {
     within_deadline(|| {
@@ -160,7 +161,7 @@ fn from_outside_a_task_that_has_waited_for_quiet_counts() {
     });
 }
 
-/// The other task waits for this task. The task that begins to wait last gets the report.
+/// The other task waits for the present task. The task that begins to wait last gets the report.
 #[test]
 fn a_wait_for_quiet_and_a_join_that_wait_for_each_other_are_found() {
     within_deadline(|| {
@@ -196,8 +197,8 @@ fn a_wait_for_quiet_and_a_join_that_wait_for_each_other_are_found() {
     });
 }
 
-/// A thread of another pool runs a task of this pool, because it waits for that task. While the task runs,
-/// the thread counts as a thread of this pool.
+/// A thread of another pool runs a task of this pool, because the thread waits for the task. While the task
+/// runs, the thread counts as a thread of this pool.
 #[test]
 fn a_helper_of_another_pool_that_waits_for_quiet_does_not_wait_for_itself() {
     within_deadline(|| {

@@ -125,7 +125,7 @@ impl PartialOrd for NoOrder {
 #[test]
 fn an_order_that_is_none_ends_the_sort_and_loses_nothing() {
     within_deadline(|| {
-        // Perhaps the standard library's sort notices the bad order and panics, once for each small piece.
+        // The standard library's sort may notice the bad order and panic, once for each small piece.
         let mut elements: Vec<_> = (0..40_000).map(NoOrder).collect();
         let _ = catch_unwind(AssertUnwindSafe(|| par_sort_unstable(&mut elements)));
         let mut kept: Vec<_> = elements.iter().map(|element| element.0).collect();

@@ -87,7 +87,8 @@ fn after_a_refusal_the_deadline_still_holds() {
     });
 }
 
-/// A batch that is larger than the pool can be done in several calls. The errors exist for this use.
+/// A batch that is larger than the pool can be done in several calls. The errors contain the remaining tasks
+/// for this use.
 #[test]
 fn what_is_refused_can_be_invoked_again_until_all_is_done() {
     within_deadline(|| {

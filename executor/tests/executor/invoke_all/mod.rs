@@ -1,6 +1,6 @@
 //! A batch of tasks, and the wait for all of them.
 //!
-//! The caller gets a refusal when the tasks accepted before it have ended, and no task is lost.
+//! The caller gets a refusal after the previously accepted tasks have ended, and no task is lost.
 
 mod cut_short;
 
@@ -27,7 +27,7 @@ fn states<T: Send + 'static>(handles: &[TaskHandle<T>]) -> Vec<TaskState> {
     handles.iter().map(TaskHandle::state).collect()
 }
 
-/// Returns a task that waits for its cancellation, and the spot where it waits.
+/// Returns a task that waits for its cancellation, and the spot where the task waits.
 fn sleeper() -> (FutureTask<()>, Spot) {
     let spot = Spot::default();
     let there = spot.clone();

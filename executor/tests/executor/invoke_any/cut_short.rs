@@ -1,4 +1,4 @@
-//! Races that end early because of a refusal, a cancel of the caller or the end of the pool; and panics.
+//! Races that end early because of a refusal, a cancel of the caller, the end of the pool or a panic.
 
 use std::sync::{Arc, mpsc};
 
@@ -132,7 +132,7 @@ fn shutting_down_now_releases_who_waits_for_a_winner() {
                     one_waits.wait_until_blocked();
                     drop(pool.shutdown_now());
                     let error = caller.join().unwrap().unwrap_err();
-                    // If the race had not submitted the second task yet, that task is refused.
+                    // If the race had not submitted the second task yet, the second task is refused.
                     assert_matches!(
                         error.reason,
                         InvokeFailure::AllFailed | InvokeFailure::Rejected(RejectReason::Shutdown)

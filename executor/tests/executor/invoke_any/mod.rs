@@ -1,4 +1,4 @@
-//! Tasks that compete, and the wait for the first of them that succeeds.
+//! Tasks that compete, and the wait for the first of the tasks that succeeds.
 
 mod cut_short;
 
@@ -30,7 +30,7 @@ fn fail() -> ! {
     std::panic::resume_unwind(Box::new("oh"))
 }
 
-/// Returns a task that waits for its cancellation, the spot where it waits, and a signal that the
+/// Returns a task that waits for its cancellation, the spot where the task waits, and a signal that the
 /// cancellation sets.
 fn loser() -> (FutureTask<Attempt>, Spot, Signal) {
     let (spot, told) = (Spot::default(), Signal::new());
@@ -43,13 +43,13 @@ fn loser() -> (FutureTask<Attempt>, Spot, Signal) {
     (task, spot, told)
 }
 
-/// The failures in the error, as text.
+/// Returns the failures in the error, as text.
 fn told(error: &InvokeAnyError<i32, &'static str>) -> Vec<String> {
     error.failures.iter().map(ToString::to_string).collect()
 }
 
-/// Runs a test with both forms of the call. The time limit of the second form is so long that it makes no
-/// difference.
+/// Runs a test with both forms of the call. The time limit of the second form is so long that it has no
+/// effect.
 fn each_form(test: impl Fn(&dyn Fn(&dyn Executor, Vec<FutureTask<Attempt>>) -> Outcome)) {
     test(&|executor, tasks| executor.invoke_any(tasks));
     test(&|executor, tasks| executor.invoke_any_timeout(tasks, Duration::MAX));

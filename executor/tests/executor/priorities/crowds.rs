@@ -35,7 +35,7 @@ fn a_hundred_thousand_lines_rise_whatever_is_before_them() {
     });
 }
 
-/// Each task is more urgent than all tasks before it, and has a turn of its own.
+/// Each task is more urgent than all previous tasks, and has a turn of its own.
 #[test]
 fn a_line_rises_a_hundred_thousand_times() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! The priority of a strand rises while users' queues raise tasks in their own way or wrongly, or while tasks
-//! are refused or cancelled, or the pool is stopped.
+//! The priority of a strand rises while users' queues raise tasks correctly or wrongly, while tasks are
+//! refused or cancelled, or while the pool is stopped.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -17,10 +17,10 @@ use crate::support::{LONG, assert_matches, occupy, rounds, within_deadline};
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Raises {
     Never,
-    /// Takes the task out and puts it in again.
+    /// Takes the task out and puts it into the queue again.
     Anew,
     Panics,
-    /// Panics while it has taken the task out.
+    /// Panics after it has taken the task out.
     PanicsHalfWay,
     Drops,
     /// Raises the task of another user.
@@ -137,7 +137,7 @@ impl Books {
         Self { ran: Arc::default(), handles: Vec::new() }
     }
 
-    /// Submits one task for each key. Each task is more urgent than the tasks before it.
+    /// Submits one task for each key. Each task is more urgent than the previous tasks.
     fn submit(&mut self, striped: &StripedExecutor<usize, Arc<ThreadPoolExecutor>>, number: usize) {
         let (ran, key) = (Arc::clone(&self.ran), number % KEYS);
         let task = FutureTask::new(move || {
@@ -150,8 +150,8 @@ impl Books {
         }
     }
 
-    /// Asserts that each accepted task has run once and in its order, or was cancelled. Returns how many
-    /// tasks have run.
+    /// Asserts that each accepted task has run once and in its order, or was cancelled, and returns the
+    /// number of tasks that have run.
     fn close(self) -> usize {
         let mut completed = 0;
         for (number, handle) in self.handles {
@@ -174,8 +174,7 @@ fn pool(handler: impl RejectionHandler + 'static, capacity: usize) -> Arc<Thread
     Arc::new(builder.rejection_handler(handler).build().unwrap())
 }
 
-/// A submitter raises the priorities of strands. At the same time another thread stops the pool or the
-/// striped executor.
+/// A submitter raises the priorities of strands while another thread stops the pool or the striped executor.
 #[test]
 fn a_line_that_rises_while_all_is_stopped_is_handed_out_or_run() {
     within_deadline(|| {
@@ -195,8 +194,8 @@ fn a_line_that_rises_while_all_is_stopped_is_handed_out_or_run() {
             let stops_pool = round % 2 == 0;
             let back = if stops_pool { pool.shutdown_now() } else { striped.shutdown_now() };
             let books = submitter.join().unwrap();
-            // A stopped striped executor may leave the ticket that the submitter was just about to submit.
-            // That ticket has no task to run.
+            // When a striped executor is stopped, the ticket that the submitter was about to submit may
+            // remain. The remaining ticket has no task to run.
             assert!(!stops_pool || pool.queued() == 0, "a ticket stays in a pool that was stopped");
             let accepted = books.handles.len();
             for task in back {
@@ -210,8 +209,8 @@ fn a_line_that_rises_while_all_is_stopped_is_handed_out_or_run() {
     });
 }
 
-/// Two submitters raise the priorities of strands in a queue that is nearly always full. Meanwhile tasks are
-/// refused in each way, cancelled and removed.
+/// Two submitters raise the priorities of strands in a queue that is nearly always full. At the same time
+/// tasks are refused in each way, cancelled and removed.
 #[test]
 fn lines_rise_beside_refusals_and_cancellations() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! How the priorities and names of a line's tasks affect the queue of the executor below.
+//! The effect of the priorities and names of a line's tasks on the queue of the executor below.
 
 mod crowds; // a hundred thousand lines
 mod hostile; // hostile queues, and shutdowns at the wrong moment
@@ -46,9 +46,9 @@ impl Held {
         self.pool.snapshot().queued
     }
 
-    /// Frees the thread, and returns the names of the tasks in the order in which they ran. It waits for the
-    /// tasks before it shuts the pool down, because after a shutdown a strand cannot submit its next drain
-    /// task.
+    /// Frees the thread, and returns the names of the tasks in the order in which the tasks ran. The
+    /// function waits for the tasks before it shuts the pool down, because after a shutdown a strand cannot
+    /// submit its next drain task.
     fn order(self) -> Vec<&'static str> {
         drop(self.busy);
         eventually("all has run", || {
@@ -178,7 +178,7 @@ fn a_successor_has_the_priority_of_what_is_left() {
     });
 }
 
-/// If a task comes while its line runs, it makes the next turn more urgent, not the current turn.
+/// A task that comes while its line runs makes the next turn more urgent, not the current turn.
 #[test]
 fn what_comes_while_the_line_runs_counts_for_its_next_turn() {
     within_deadline(|| {
@@ -226,7 +226,7 @@ fn where_priorities_mean_nothing_a_line_keeps_its_place() {
     });
 }
 
-/// The line rises through other executors. Each of them wraps the line's task in its own way.
+/// The line rises through other executors, each of which wraps the line's task in its own way.
 #[test]
 fn a_line_rises_through_what_is_between_it_and_the_queue() {
     fn check<E: Executor + 'static>(held: Held, below: E) {

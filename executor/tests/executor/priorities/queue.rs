@@ -1,5 +1,5 @@
-//! A [`PriorityQueue`] of plain tasks and of tickets that rise. Its answers are compared with those of a list
-//! that is searched each time.
+//! A [`PriorityQueue`] of plain tasks and of tickets that rise. The queue's answers are compared with the
+//! answers of a list that is searched each time.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ fn it_does_what_a_list_does() {
                         queue.push(task, 0).unwrap();
                     }
                     0..5 if !tickets.is_empty() => {
-                        // The ticket has perhaps left by now, or its new priority is not higher.
+                        // The ticket can have left by now, or its new priority is not higher.
                         let id = tickets[chosen % tickets.len()];
                         let known = list.0.iter().find(|(known, _)| *known == id).copied();
                         let by = i32::try_from(random(&mut state) % 4).unwrap();
@@ -104,7 +104,7 @@ fn it_does_what_a_list_does() {
     }
 }
 
-/// The queue gives the ticket out, and its user submits it again.
+/// The queue gives the ticket out, and the ticket's user submits it again.
 #[test]
 fn a_ticket_that_comes_back_comes_last_among_its_equals() {
     let mut queue = PriorityQueue::new();

@@ -69,7 +69,7 @@ fn an_error_can_take_the_place_of_the_result() {
     });
 }
 
-/// INV-30: after the task, nothing of its time limit stays in the pool.
+/// INV-30: after the task has ended, no entry for its time limit remains in the pool.
 #[test]
 fn a_task_that_ends_in_time_is_left_alone() {
     within_deadline(|| {

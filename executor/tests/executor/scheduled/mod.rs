@@ -1,6 +1,6 @@
 //! Tasks that run later, and tasks that run again and again, on a real clock. The times at which runs are due
-//! are tested on a simulated clock, beside the library's `scheduled/schedule.rs` and `rule.rs`. These tests
-//! check that no run is early, and what happens between threads.
+//! are tested on a simulated clock, beside the library's `scheduled/schedule.rs` and `rule.rs`. The tests
+//! here check that no run is early, and check the behaviour of several threads.
 
 mod delayed; // tasks that run once: not early, in order, taken out, refused
 mod series; // series: their runs, what changes and ends them, what a panic does
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use executor::ScheduledThreadPoolExecutor;
 
-/// A time that no test reaches.
+/// A time so far away that no test reaches it.
 const AN_HOUR: Duration = Duration::from_hours(1);
 
 /// Runs a test with a scheduled pool of one thread, and with a scheduled pool of several threads.

@@ -1,4 +1,4 @@
-//! Series: their runs, what changes them and what ends them.
+//! Series: their runs, the calls that change a series, and the events that end it.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, mpsc};
@@ -30,8 +30,8 @@ fn note_runs(most: usize) -> (Record<Instant>, impl FnMut(&Series) + Send + 'sta
     (begins, body)
 }
 
-/// SCHED-6: no run is before its tick, so the series does not run earlier and earlier. The other direction
-/// follows from the arithmetic of the ticks. (FUT-7)
+/// SCHED-6: no run is before its tick, so the series does not become earlier and earlier. The arithmetic of
+/// the ticks implies that the series does not become later. (FUT-7)
 #[test]
 fn at_a_fixed_rate_no_run_is_before_its_tick() {
     within_deadline(|| {
@@ -95,7 +95,7 @@ fn runs_of_one_series_never_overlap_and_each_sees_what_the_one_before_did() {
     });
 }
 
-/// Three ticks pass while the first run is held up.
+/// Three ticks pass while the first run is delayed.
 #[test]
 fn missed_ticks_are_caught_up_with_or_left_out() {
     const PERIOD: Duration = Duration::from_millis(20);
@@ -153,8 +153,8 @@ fn a_series_may_change_pause_and_cancel_itself_from_within() {
     });
 }
 
-/// A closure schedules itself again. The pool has one entry for it at a time, and the entry goes when it is
-/// cancelled. SCHED-12
+/// A closure schedules itself again; the pool has one entry for it at a time, and a cancel removes the
+/// entry. SCHED-12
 #[test]
 fn a_task_may_schedule_the_next_one() {
     fn chain(pool: &Arc<ScheduledThreadPoolExecutor>, left: u32, done: Signal) {

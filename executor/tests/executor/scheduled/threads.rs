@@ -1,5 +1,5 @@
-//! The threads of a scheduled pool: when they are started, and what happens to due tasks while the system has
-//! no thread.
+//! The threads of a scheduled pool: the moment at which they are started, and the fate of due tasks while the
+//! system has no thread.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use executor::{ScheduledThreadPoolExecutor, SeriesEnd, ThreadFactory, Worker, pr
 use super::AN_HOUR;
 use crate::support::{LONG, eventually, within_deadline};
 
-/// A factory that has no thread until the test says so. It counts its calls.
+/// A factory that has no thread until the test permits it, and that counts its calls.
 #[derive(Default)]
 struct ThreadsLater {
     asked: AtomicUsize,
@@ -28,8 +28,8 @@ impl ThreadFactory for ThreadsLater {
     }
 }
 
-/// If a thread were started only when the first task is due, that task would begin late: a thread takes time
-/// to start.
+/// If a thread were started only when the first task is due, the task would begin late, because a thread
+/// takes time to start.
 #[test]
 fn threads_come_when_tasks_are_planned_and_not_when_they_are_due() {
     within_deadline(|| {
@@ -49,15 +49,15 @@ fn what_is_due_while_there_is_no_thread_runs_as_soon_as_there_is_one() {
         let pool = ScheduledThreadPoolExecutor::builder().thread_factory(Arc::clone(&threads));
         let pool = pool.build().unwrap();
         let due = pool.schedule(Duration::ZERO, || 7).unwrap();
-        // The first call came when the task was planned.
+        // The first call of the factory came when the task was planned.
         eventually("it was due", || threads.asked.load(Ordering::SeqCst) >= 2);
         threads.has_some.store(true, Ordering::SeqCst);
         assert_eq!(due.join_timeout(LONG).unwrap(), 7);
     });
 }
 
-/// The run waits for the next attempt to start a thread. The shutdown takes the run. Or else the run is on
-/// its way to the pool, and finds nothing to run there.
+/// The run waits for the next attempt to start a thread. The shutdown takes the run out of the pool. If the
+/// shutdown does not, the run is on its way to the pool, and finds no task to run there.
 #[test]
 fn a_shutdown_ends_a_series_whose_run_finds_no_thread() {
     within_deadline(|| {
