@@ -24,7 +24,7 @@ fn an_idle_pool_uses_no_processor_and_does_not_wake_up() {
     let (wake_ups, ticks) = (workers(), processor_ticks());
     thread::sleep(WINDOW); // waits for nothing: this is the time in which nothing must happen
     assert_eq!(workers(), wake_ups, "no worker has left its sleep, not even for a short look");
-    // A tick is a hundredth of a second. One spinning worker alone would use thirty ticks.
+    // A tick is a hundredth of a second. A single spinning worker would use thirty ticks.
     let used = processor_ticks() - ticks;
     assert!(used <= 3, "{used} ticks in {WINDOW:?}");
     drop(pool);
@@ -43,7 +43,7 @@ fn come_upon_cancelled_tasks(pool: &ThreadPoolExecutor) {
     gate.wait();
 }
 
-/// Returns for each worker whether it sleeps, and how often it has fallen asleep so far.
+/// Returns for each worker whether it sleeps, and the number of times that it has fallen asleep so far.
 fn workers() -> Vec<(bool, u64)> {
     let mut workers = Vec::new();
     for task in fs::read_dir("/proc/self/task").unwrap() {

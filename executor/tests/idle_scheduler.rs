@@ -1,5 +1,5 @@
-//! An idle scheduled pool uses no processor time, and a scheduled pool with little to do uses little. This
-//! test runs in a process of its own, so that no other thread is busy.
+//! An idle scheduled pool uses no processor time, and a scheduled pool with few tasks uses little. This test
+//! runs in a process of its own, so that no other thread is busy.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -38,13 +38,14 @@ fn a_scheduler_wakes_up_for_what_is_due_and_for_nothing_else() {
     });
     series.unwrap().join().unwrap();
     assert!(start.elapsed() >= 99 * period);
-    // A tick is a hundredth of a second. If a thread woke up in vain for each run, it would use more ticks.
+    // A tick is a hundredth of a second. If a thread woke up needlessly for each run, the thread would use
+    // more ticks.
     let used = processor_ticks() - ticks;
     assert!(used <= 20, "{used} ticks for a hundred runs in a second");
 }
 
-/// Returns for each thread of the pool its name, whether it sleeps, and how often it has fallen asleep so
-/// far.
+/// Returns for each thread of the pool its name, whether it sleeps, and the number of times that it has
+/// fallen asleep.
 fn threads() -> Vec<(String, bool, u64)> {
     let mut threads = Vec::new();
     for task in fs::read_dir("/proc/self/task").unwrap() {

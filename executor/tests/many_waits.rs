@@ -1,6 +1,6 @@
-//! The cost of thousands of waits. These tests are a program of their own, because they keep the lock busy
-//! that all searches take. Other tests check whether a thread sleeps, and a thread that waits for that lock
-//! sleeps, too.
+//! The cost of thousands of waits. These tests are a separate program, because they occupy the lock that all
+//! searches take. Other tests check whether a thread sleeps, and a thread that waits for that lock sleeps,
+//! too.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -18,7 +18,7 @@ fn within_deadline(test: impl FnOnce() + Send + 'static) {
     assert!(is_done.recv_timeout(Duration::from_secs(20)).is_ok(), "it panicked, or is not done after 20 s");
 }
 
-/// Each thread waits for the thread before it. If each search looked at all of them, this test would take
+/// Each thread waits for the thread before it. If each search looked at all threads, this test would take
 /// half a minute.
 #[test]
 fn thousands_of_threads_that_wait_are_searched_quickly() {
@@ -38,8 +38,8 @@ fn thousands_of_threads_that_wait_are_searched_quickly() {
     });
 }
 
-/// A thread that waits for tasks runs them itself. If it searched for each task, each search would look at
-/// all tasks that are left.
+/// A thread that waits for tasks runs them itself. If the thread searched for each task, each search would
+/// look at all remaining tasks.
 #[test]
 fn help_with_a_hundred_thousand_tasks_takes_no_search_for_each() {
     within_deadline(|| {

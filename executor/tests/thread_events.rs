@@ -75,7 +75,7 @@ fn a_thread_is_told_of_when_it_begins_when_it_ends_and_when_it_is_refused() {
     let pool = pool.name("heard").build().unwrap();
     let begun = pool.submit(|| thread::current().name().map(str::to_owned)).unwrap().join().unwrap();
     assert_eq!(begun.as_deref(), Some("heard-thread-1"));
-    // The thread itself logs this before its first task. So the line is there already.
+    // The thread itself logs this event before its first task, so the line is already there.
     assert_eq!(heard_of(&listener, "heard", 0), [r#"a thread begins thread="heard-thread-1" alive=1"#]);
     pool.close();
     assert_eq!(

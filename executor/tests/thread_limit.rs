@@ -1,5 +1,5 @@
-//! What happens if the system can start no more threads. This test runs in a process of its own, because the
-//! limit is for the whole process: it leaves no memory for another thread's stack.
+//! The behaviour of the library if the system can start no more threads. This test runs in a process of its
+//! own, because the limit is for the whole process: it leaves no memory for another thread's stack.
 #![cfg(target_os = "linux")]
 
 use std::sync::{Arc, Condvar, Mutex};
@@ -46,7 +46,7 @@ fn without_threads_to_be_had_tasks_come_back_or_make_do_with_the_threads_there_a
     let empty = ThreadPoolExecutor::fixed(1);
     a_pool_without_a_thread_gives_the_task_back(&empty);
     for n in 0..100 {
-        // The second thread cannot be started. So the submitter must wake the first thread, which is idle.
+        // The second thread cannot be started. So the submitter must wake the idle first thread.
         assert_eq!(pool.submit(move || n).unwrap().join_timeout(LONG).unwrap(), n);
     }
     assert_eq!((pool.stats().threads, pool.stats().completed), (1, 101));
@@ -65,8 +65,8 @@ fn without_threads_to_be_had_tasks_come_back_or_make_do_with_the_threads_there_a
 
 fn a_thread_per_task_gives_the_task_back() {
     let executor = ThreadPerTaskExecutor::new();
-    // The system perhaps still has memory for one or two stacks, so a few attempts can succeed. The tasks do
-    // not end meanwhile.
+    // The system may still have memory for one or two stacks, so a few attempts can succeed. The tasks do
+    // not end during the attempts.
     let release = Arc::new((Mutex::new(false), Condvar::new()));
     let rejected = (0..64)
         .find_map(|_| {

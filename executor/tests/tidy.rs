@@ -1,13 +1,13 @@
-//! Rules for the sources that the compiler does not check: the order of the modules, what `lib.rs` says about
-//! them, and the length of the examples.
+//! Rules for the sources that the compiler does not check: the order of the modules, the descriptions of the
+//! modules in `lib.rs`, and the length of the examples.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Returns the files that list modules in bottom-up order: `lib.rs`, and the `mod.rs` of each folder, however
-/// deep. The items that such a file defines itself are the page of its folder, and any module of the folder
-/// may name them.
+/// deep. The items that a listed file defines itself are the page of its folder, and any module of the folder
+/// may name these items.
 fn lists() -> Vec<String> {
     fn below(folder: &str, lists: &mut Vec<String>) {
         for name in names_in(&src(folder)) {
@@ -23,17 +23,18 @@ fn lists() -> Vec<String> {
     lists
 }
 
-/// The highest number of lines that a new reader should read first.
+/// The highest number of lines that a new reader should have to read first.
 const FIRST_PATH: usize = 1_500;
 
-/// The highest number of the library's types that the code on the first path names.
+/// The highest number of the library's types that the code on the first path may name.
 const FIRST_PATH_TYPES: usize = 60;
 
-/// The highest number of lines for a file of an example, so that a reader can read it in five minutes.
+/// The number of lines that a file of an example must stay below, so that a reader can read it in five
+/// minutes.
 const EXAMPLE: usize = 60;
 
-/// Examples that may be longer. Some of them measure or are built step by step, and some must still be
-/// shortened.
+/// Examples that may be longer. Some of the long examples measure or are built step by step, and some must
+/// still be shortened.
 const LONG_EXAMPLES: &[&str] = &[
     "how_many_threads.rs",
     "locks_and_waiting",
@@ -56,8 +57,8 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the lines outside the items for tests only, because tests may use everything. Such an item ends at
-/// the first line that closes an item and is not indented.
+/// Returns the lines outside the items that are only for tests, because tests may use everything. An item for
+/// tests ends at the first line that closes an item and is not indented.
 fn without_tests(text: &str) -> impl Iterator<Item = &str> {
     let mut in_tests = false;
     text.lines().filter(move |line| {
@@ -103,7 +104,7 @@ fn passed_on<'a>(code: &'a str, modules: &[&str]) -> BTreeMap<&'a str, &'a str> 
 }
 
 /// Returns the paths by which a module of a list can name another module of the list. If a wing re-exports a
-/// name for the users of the library, the wing's own modules may use that path, too.
+/// name for the users of the library, the wing's own modules may use the re-exported path, too.
 fn prefixes(list: &str) -> Vec<String> {
     match list.strip_suffix("/mod.rs") {
         None => vec!["crate::".to_owned()],
@@ -114,7 +115,8 @@ fn prefixes(list: &str) -> Vec<String> {
     }
 }
 
-/// Returns the modules of a list that name a module below them. `sources` returns the texts of a module.
+/// Returns the modules of a list that name a module below them. The argument `sources` returns the texts of
+/// a module.
 fn upward(list: &str, prefix: &str, sources: impl Fn(&str) -> Vec<String>) -> Vec<String> {
     let list = code(list);
     let modules = modules(&list);
@@ -148,7 +150,7 @@ fn sources(folder: &Path, module: &str, prefix: &str) -> Vec<String> {
     std::iter::once(read(&inner.join("mod.rs"))).chain(below).collect()
 }
 
-/// With this order, no modules can refer to each other in a circle.
+/// With such an order, no modules can refer to each other in a circle.
 #[test]
 fn a_module_refers_only_to_modules_above_it() {
     for name in lists() {
@@ -162,7 +164,7 @@ fn a_module_refers_only_to_modules_above_it() {
     }
 }
 
-/// The wings of the web crawler, and the modules of each wing, are in such an order, too.
+/// The wings of the web crawler, and the modules of each wing, are listed in bottom-up order, too.
 #[test]
 fn a_wing_of_the_crawler_refers_only_to_wings_above_it() {
     for wing in ["", "sites/", "crawl/", "out/", "lessons/"] {
@@ -175,8 +177,8 @@ fn a_wing_of_the_crawler_refers_only_to_wings_above_it() {
     }
 }
 
-/// The modules of the exercises' harness, and those of its folders, are in such an order, too. A module with a
-/// path of its own is compiled from another folder, so it is left out.
+/// The modules of the exercises' harness, and the modules of its folders, are listed in bottom-up order, too.
+/// A module with a path of its own is compiled from another folder, so the check leaves it out.
 #[test]
 fn a_module_of_the_harness_refers_only_to_modules_above_it() {
     for wing in ["", "diagnosis/", "recorder/", "model/", "model/graph/", "memory/"] {
@@ -326,7 +328,8 @@ fn visible_types(code: &str) -> impl Iterator<Item = &str> {
     types(code).filter_map(|(name, is_visible)| is_visible.then_some(name))
 }
 
-/// Returns the types that a module declares, and for each type whether other modules can use it.
+/// Returns the types that a module declares, each with a flag that is true if other modules can use the
+/// type.
 fn types(code: &str) -> impl Iterator<Item = (&str, bool)> {
     let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
     code.lines().filter_map(move |line| {
@@ -369,7 +372,7 @@ fn files_below(folder: &str, files: &mut Vec<String>) {
     }
 }
 
-/// If a reader searches for the name of a type, there is only one such type.
+/// A reader who searches for the name of a type finds only one type of that name.
 #[test]
 fn no_two_types_that_a_module_shows_have_the_same_name() {
     let (mut files, mut seen) = (Vec::new(), BTreeMap::new());
@@ -390,7 +393,7 @@ fn a_type_that_others_see_is_found_whoever_may_see_it() {
     assert_eq!(visible_types(text).collect::<Vec<_>>(), ["A", "B", "D"]);
 }
 
-/// The walk of a task names only functions that exist.
+/// The description of a task's way through the library names only functions that exist.
 #[test]
 fn each_function_on_the_walk_of_a_task_is_in_its_file() {
     let lib = read(&src("lib.rs"));
@@ -406,8 +409,8 @@ fn each_function_on_the_walk_of_a_task_is_in_its_file() {
     }
 }
 
-/// The list of words in `lib.rs` names the file that explains each word. The page of that file must use the
-/// word.
+/// The list of words in `lib.rs` names the file that explains each word. The file must use the word in its
+/// documentation.
 #[test]
 fn each_word_of_the_list_is_on_the_page_that_explains_it() {
     let lib = read(&src("lib.rs"));

@@ -14,7 +14,7 @@ use executor::{
     ThreadPoolExecutor, prelude::*,
 };
 
-/// A time that no wait here takes, unless the library is broken.
+/// A time that every wait here stays below, unless the library is broken.
 const LONG: Duration = Duration::from_secs(30);
 
 /// Runs `f` on a thread of its own. When the thread is blocked, returns a function that waits for the result
@@ -92,7 +92,8 @@ fn connections_are_accepted_and_are_blocking_ones() {
     assert_eq!(accepts(), ("hello".to_owned(), from));
 }
 
-/// If the library woke `accept` by a connection of its own, it would take a connection away.
+/// If the library woke `accept` by a connection of its own, that connection could take the place of a
+/// client's connection.
 #[test]
 fn a_cancel_takes_no_connection_from_anybody() {
     let (listener, address) = listen();
@@ -152,7 +153,7 @@ fn a_task_that_accepts_is_stopped_with_its_pool() {
 
 // ----- connections under way -----
 
-/// Returns a socket that has an address but does not listen. So it refuses all connections.
+/// Returns a socket that has an address but does not listen, so that it refuses all connections.
 fn bound() -> (TcpListener, SocketAddr) {
     use rustix::net::{AddressFamily, SocketType, bind, socket};
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
@@ -202,7 +203,7 @@ fn a_connection_that_is_refused_says_so() {
 fn a_connection_that_nobody_answers_takes_its_time_and_a_cancel_ends_it() {
     let (listener, address) = bound();
     rustix::net::listen(&listener, 0).unwrap();
-    // The queue of the listener is full, so Linux answers no further connection.
+    // The queue of the listener is full, so Linux accepts no further connection.
     let _queued = TcpStream::connect(address).unwrap();
     let token = CancelToken::new();
     let before = file_descriptors();
@@ -230,13 +231,12 @@ fn ends_at_once() -> Child {
     Command::new("true").spawn().unwrap()
 }
 
-/// Returns whether the system still has the process, perhaps as a zombie.
+/// Returns true if the system still has the process, perhaps as a zombie.
 fn is_known(id: u32) -> bool {
     std::path::Path::new("/proc").join(id.to_string()).exists()
 }
 
-/// A lock for tests that look at process numbers, because one of these tests makes the system use a number
-/// again.
+/// A lock for tests that look at process numbers, because one test makes the system use a number again.
 static NUMBERS: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -287,8 +287,9 @@ fn waiting_closes_the_childs_input() {
     assert!(waits().unwrap().success());
 }
 
-/// After a child was collected, another process can get its number and run on. The test needs to choose the
-/// number of the next process. On systems where it cannot, the test shows less.
+/// After a child was collected, the system can give its process number to another process, which then runs.
+/// The test needs to choose the number of the next process. On systems where the test cannot choose the
+/// number, it checks less.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_that_was_collected_is_not_waited_for_again() {
@@ -318,7 +319,7 @@ fn a_child_that_was_collected_is_not_waited_for_again() {
     assert_eq!(waited, Ok(true));
 }
 
-/// With that setting the system collects children by itself, so `wait` gets no status.
+/// With this setting the system collects children by itself, so `wait` gets no status.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_is_cancelled_in_a_process_that_ignores_sigchld_too() {

@@ -1,10 +1,10 @@
-//! Each wait of a thread that other threads count on ends, or starves, or the page says that it goes on
-//! waiting.
+//! Checks for each wait of a thread that other threads count on: the wait ends, or it starves, or the
+//! documentation says that it does not end.
 //!
-//! The table is the one in the documentation. The test tries each cell in each of the [`places`]. It uses one
-//! thread, and two threads that are both in the same wait, on all processors and on one. The place must not
-//! matter: a thread that runs a hook, a callback or a destructor counts as a worker. So the table needs three
-//! columns and not thirty.
+//! The table in this test is the table in the documentation. The test tries each cell of the table in each of
+//! the [`places`]. The test uses one thread, and two threads that are both in the same wait, on all
+//! processors and on one processor. The place must not matter: a thread that runs a hook, a callback or a
+//! destructor counts as a worker. So the table needs three columns instead of thirty.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, channel};
@@ -21,16 +21,16 @@ use executor::{
     TaskHandle, TaskInfo, ThreadPoolExecutor, TrackingExecutor, prelude::*,
 };
 
-/// A time that no wait takes that ends.
+/// A time that every wait that ends stays below.
 const LONG: Duration = Duration::from_secs(10);
 
 /// The number of tasks that may wait in the queue of a thread pool.
 const ROOM: usize = 8;
 
-/// How long the test watches a wait that does not end.
+/// The time for which the test watches a wait that does not end.
 const WHILE: Duration = Duration::from_millis(3);
 
-/// How a wait ended.
+/// The way in which a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// The awaited event has come.
@@ -43,7 +43,7 @@ enum End {
 
 use End::{Came, Cancelled, Told};
 
-/// The code that a thread of the pool runs. It waits, and reports how the wait ended.
+/// The code that a thread of the pool runs, which waits and reports how the wait ended.
 type Body = Box<dyn FnOnce() + Send>;
 
 // ----- what a thread waits for -----
@@ -83,7 +83,7 @@ impl Pool for ForkJoinPool {
     }
 }
 
-/// The common pool.
+/// Implements the trait for the common pool.
 impl Pool for &'static ForkJoinPool {
     fn await_quiescence(&self) -> Option<bool> {
         Pool::await_quiescence(*self)
@@ -132,7 +132,7 @@ fn refused(why: RejectReason) -> End {
 /// A wait of the table, called by a thread of the pool. Returns `None` if the pool has no such call.
 type Wait<P> = fn(&Arc<P>) -> Option<End>;
 
-/// Returns the waits of the table, by their names there.
+/// Returns the waits of the table, by their names in the table.
 fn waits<P: Pool>() -> Vec<(&'static str, Wait<P>)> {
     [for_tasks(), for_other_things()].concat()
 }
@@ -378,7 +378,7 @@ impl Gate {
 }
 
 /// The reports of all the pool's threads, which wait for the same kind of event at the same time. If a thread
-/// is told that it starves, it stays busy until the test knows all reports.
+/// gets a report that it starves, the thread stays busy until the test knows all reports.
 struct Waiters {
     ends: Receiver<End>,
     told: Gate,
@@ -407,8 +407,8 @@ impl Waiters {
         (Self { ends, told, token, threads }, bodies)
     }
 
-    /// Returns the verdict: `helped` if each thread's event came; `told` if one thread was told; `waits` if
-    /// all waited until they were cancelled.
+    /// Returns the verdict: `helped` if the event of each thread came; `told` if one thread got a report;
+    /// `waits` if all threads waited until they were cancelled.
     fn verdict(self, expected: &str) -> Result<&'static str, String> {
         let mut ends = Vec::new();
         match expected {
@@ -492,7 +492,8 @@ fn every_wait_ends_as_the_table_says() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// If a thread starts other threads, these run on the processors on which the first thread may run.
+/// If a thread starts other threads, the new threads run on the processors on which the first thread may
+/// run.
 #[cfg(target_os = "linux")]
 #[test]
 fn every_wait_ends_as_the_table_says_on_one_processor() {

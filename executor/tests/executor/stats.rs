@@ -13,7 +13,7 @@ fn no_thread_exists_before_the_first_task_and_then_one_more_for_each_up_to_the_s
         let pool = ThreadPoolExecutor::fixed(3);
         assert_eq!((pool.stats().threads, pool.stats().core_threads), (0, 3));
         for threads in [1, 2, 3, 3, 3] {
-            // Each task is joined before the next comes, so the existing threads are idle.
+            // Each task is joined before the next task comes, so the existing threads are idle.
             pool.submit(|| ()).unwrap().join().unwrap();
             assert_eq!(pool.stats().threads, threads);
         }
@@ -80,7 +80,7 @@ fn a_task_counts_as_completed_when_it_has_ended_and_not_before() {
     });
 }
 
-/// STAT-2, as a callback sees it. The callback runs after a joiner was released.
+/// STAT-2, as a callback sees the numbers. The callback runs after a joiner was released.
 #[test]
 fn a_callback_finds_its_task_counted() {
     within_deadline(|| {
@@ -118,7 +118,7 @@ fn the_task_count_is_what_waits_runs_and_has_ended() {
     });
 }
 
-/// SLIP-6: a task that was cancelled while it waited is in no count.
+/// SLIP-6: a task that was cancelled while it waited is not in any count.
 #[test]
 fn a_task_cancelled_while_it_waited_is_not_counted() {
     within_deadline(|| {
@@ -219,8 +219,8 @@ fn what_a_pool_prints_says_what_its_sizes_are() {
     });
 }
 
-/// The snapshot shows tasks by name, if they have one. It shows the running tasks first, and then the waiting
-/// tasks in the order in which they will run.
+/// The snapshot shows tasks by name, if they have a name. The snapshot shows the running tasks first, and
+/// then the waiting tasks in the order in which they will run.
 #[test]
 fn a_snapshot_names_what_runs_and_what_waits() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! The simulation of `examples/steal_simulation`: it does all the work once and in order, and keeps the
+//! The simulation of `examples/steal_simulation` does all the work once and in order, and keeps the
 //! theoretical bounds.
 
 #[path = "../../examples/steal_simulation/costs.rs"]
@@ -31,11 +31,11 @@ use log::{Run, What};
 use pool::simulate;
 use tree::{Piece, Tree};
 
-/// A pool without costs. So the result depends only on which worker takes which piece.
+/// Makes a pool without costs. In such a pool the result depends only on which worker takes which piece.
 const FREE: Costs =
     Costs { call: 0, offer: 0, steal: 0, look: 1, patience: 0, wake: 0, wake_up: 0, offers: Offers::All };
 
-/// Returns a random tree: it has halves of different sizes, and work before and after the halves.
+/// Returns a random tree that has halves of different sizes, and work before and after the halves.
 fn drawn(seed: u64) -> Tree {
     let hash =
         |n: u64| (n ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd134_2543_de82_ef95) >> 33;
@@ -128,8 +128,9 @@ fn no_run_is_faster_than_the_work_divided_or_than_the_longest_way() {
     });
 }
 
-/// Theory promises `T1/p + c · T∞` if thieves take any piece. Here a worker that waits takes only pieces of
-/// one half, so theory promises nothing. For these trees the constant `c` must be 3.94.
+/// Theory promises `T1/p + c · T∞` if thieves may take any piece. In this simulation a worker that waits
+/// takes only pieces of one half, so theory promises no bound. For the trees of this test, `c` must be at
+/// least 3.94, and the test allows 5.
 #[test]
 fn without_costs_a_run_is_not_much_slower_than_greedy() {
     for seed in 1..200 {

@@ -231,7 +231,7 @@ fn it_waits_for_the_end_and_keeps_nobody_from_it() {
     });
 }
 
-/// Stops its pool when a task needs too much. It does not keep the pool alive.
+/// Stops its pool when a task needs too much. The hook does not keep the pool alive.
 struct Fuse {
     stopper: Mutex<Option<Stopper>>,
     _value: Arc<()>,

@@ -1,7 +1,7 @@
-//! What the tests share: deadlines, tasks that a test holds up, and values that report their drop.
+//! The helpers that the tests share: deadlines, tasks that a test delays, and values that report their drop.
 //!
-//! Nothing here uses the library's own latch or handles, because a fault of theirs could then hide itself.
-//! Every wait has a deadline, so a bug makes a test fail, and does not make it hang.
+//! No helper uses the library's own latch or handles, because a fault in them could then hide itself. Every
+//! wait has a deadline, so a bug makes a test fail and does not make it hang.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,8 +14,8 @@ use executor::{
     ScheduledThreadPoolExecutor, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 
-/// A time that no wait here takes unless the library is broken, even on a fortieth of a processor.
-/// `.ci/mutants` breaks the library on purpose, and runs one test at a time on a core of its own.
+/// A time that every wait in these tests stays below unless the library is broken, even on a fortieth of a
+/// processor. `.ci/mutants` breaks the library on purpose, and runs one test at a time on a core of its own.
 pub(crate) const LONG: Duration = Duration::from_secs(if IS_IMPATIENT { 4 } else { 30 });
 
 const IS_IMPATIENT: bool = option_env!("EXECUTOR_TESTS_IMPATIENT").is_some();
@@ -38,7 +38,7 @@ pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Waits until a fact is true that no event announces.
+/// Waits until a fact is true, if no event announces the fact.
 pub(crate) fn eventually(fact: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + LONG;
     while !is_so() {
@@ -47,15 +47,15 @@ pub(crate) fn eventually(fact: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Runs a test of a deadline with more and more time, until its tasks were under way before the deadline. On
-/// an idle machine, the first attempt is enough.
+/// Runs a test of a deadline with more and more time, until the test's tasks were under way before the
+/// deadline. On an idle machine, the first attempt is enough.
 pub(crate) fn with_enough_time(attempt: impl Fn(Duration) -> bool) {
     let attempts = [100, 1_000, 5_000].map(Duration::from_millis);
     assert!(attempts.into_iter().any(attempt), "not even with the longest deadline were the tasks under way");
 }
 
-/// Returns the rounds of a race: `most`, or fewer if the time is up. On a busy machine, each round waits for
-/// its turn on a processor.
+/// Returns the rounds of a race: `most` rounds, or fewer rounds if the time is up. On a busy machine, each
+/// round waits for its turn on a processor.
 pub(crate) fn rounds(most: usize) -> impl Iterator<Item = usize> {
     let end = Instant::now() + Duration::from_secs(if IS_IMPATIENT { 2 } else { 5 });
     (0..most).take_while(move |_| Instant::now() < end)
@@ -80,8 +80,8 @@ impl Signal {
         *self.0.0.lock().unwrap()
     }
 
-    /// Waits until the signal is set. The time limit is longer than that of any other wait. Otherwise a
-    /// held-up task could give up and go on just when its waiter gives up, too.
+    /// Waits until the signal is set. The time limit is longer than the limit of any other wait. Otherwise a
+    /// delayed task could give up and continue just when its waiter gives up, too.
     pub(crate) fn wait(&self) {
         let limit = LONG * 3 / 2;
         let (set, _) = self.0.1.wait_timeout_while(self.0.0.lock().unwrap(), limit, |set| !*set).unwrap();
@@ -128,17 +128,17 @@ impl Spot {
         self.arrived.set();
     }
 
-    /// Returns when the thread sleeps or has ended. If the system does not show that, it waits for some time.
-    /// If that time is too short, the tests prove less, but they do not fail.
+    /// Returns when the thread sleeps or has ended. If the system does not show whether a thread sleeps, the
+    /// function waits for some time. If that time is too short, the tests prove less, but they do not fail.
     pub(crate) fn wait_until_blocked(&self) {
         self.arrived.wait();
         let stat = self.thread.lock().unwrap().clone();
         if stat.is_empty() {
             return thread::sleep(4 * SHORT);
         }
-        // A thread that waits for a lock sleeps, too, but not for long. So the thread must be in the same
-        // sleep a little later. If the sleep looks like a wait for a lock, it must be the same much later: on
-        // a busy machine the holder perhaps cannot release the lock sooner.
+        // A thread that waits for a lock sleeps, too, but not for a long time. So the thread must be in the
+        // same sleep a little later. If the sleep looks like a wait for a lock, the sleep must be the same
+        // much later, because on a busy machine the holder may be unable to release the lock sooner.
         eventually("the thread is blocked", || {
             let before = sleep_of(&stat);
             let looks = if before.is_some() && may_be_a_lock(&stat) { 40 } else { 1 };
@@ -151,15 +151,15 @@ impl Spot {
     }
 }
 
-/// Whether a thread sleeps as it does for a lock of the standard library: in a futex whose expected value is
-/// 2, which means a lock with waiters. (In a condition variable the value is 2 only by chance.)
+/// Returns true if a thread sleeps as it does for a lock of the standard library: in a futex whose expected
+/// value is 2, which means a lock with waiters. (In a condition variable the value is 2 only by chance.)
 fn may_be_a_lock(stat: &str) -> bool {
     let call = std::fs::read_to_string(stat.replace("/stat", "/syscall")).unwrap_or_default();
     call.split(' ').nth(3).is_some_and(|expected| expected == "0x2")
 }
 
-/// Returns how often the thread has fallen asleep, which identifies its sleep. Returns `None` if the thread
-/// is awake.
+/// Returns the number of times that the thread has fallen asleep, which identifies its sleep. Returns `None`
+/// if the thread is awake.
 fn sleep_of(stat: &str) -> Option<String> {
     let Ok(line) = std::fs::read_to_string(stat) else { return Some("the thread is gone".to_owned()) };
     let sleeps = line.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S'));
@@ -198,7 +198,7 @@ impl<R> Waiter<R> {
         self.0.recv_timeout(LONG).expect("the thread ends, and without a panic")
     }
 
-    /// Whether `f` has not returned yet.
+    /// Returns true if `f` has not returned yet.
     pub(crate) fn still_waits(&self) -> bool {
         matches!(self.0.try_recv(), Err(mpsc::TryRecvError::Empty))
     }
@@ -261,9 +261,9 @@ impl<T> Clone for Record<T> {
     }
 }
 
-/// Runs a task on a thread of the pool, and waits until that thread sleeps. Then the pool can wake it for the
-/// next task. To wait until the pool counts the task as completed is not enough: the thread does not sleep
-/// yet.
+/// Runs a task on a thread of the pool, and waits until that thread sleeps. When the thread sleeps, the pool
+/// can wake it for the next task. A wait until the pool counts the task as completed is not enough, because
+/// the thread does not sleep yet.
 pub(crate) fn settle(pool: &ThreadPoolExecutor) {
     let spot = Spot::default();
     let there = spot.clone();
@@ -271,7 +271,7 @@ pub(crate) fn settle(pool: &ThreadPoolExecutor) {
     spot.wait_until_blocked();
 }
 
-/// Returns a value to capture, and a function that says whether the value is still alive.
+/// Returns a value to capture, and a function that returns whether the value is still alive.
 pub(crate) fn tracked() -> (Arc<()>, impl Fn() -> bool + Send + 'static) {
     let value = Arc::new(());
     let weak = Arc::downgrade(&value);
@@ -354,7 +354,7 @@ pub(crate) fn on_every_concurrent_executor(test: impl Fn(&dyn Executor)) {
     }
 }
 
-/// Runs a test. If it fails, the message says with which executor.
+/// Runs a test, and names the executor in the message if the test fails.
 fn on(name: &str, test: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(test)) {
         eprintln!("with {name}:");

@@ -74,7 +74,7 @@ fn a_task_that_was_taken_out_by_its_handle_and_dropped_is_cancelled() {
     });
 }
 
-/// The worker gets the task, or the handle does.
+/// Either the worker or the handle gets the task.
 #[test]
 fn a_task_is_run_by_the_pool_or_taken_out_and_never_both() {
     within_deadline(|| {

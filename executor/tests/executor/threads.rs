@@ -1,5 +1,5 @@
-//! When a pool starts threads, and when they end: the pool's sizes, the keep-alive time, and the effect of
-//! the queue.
+//! The moments at which a pool starts and ends threads: the pool's sizes, the keep-alive time, and the
+//! effect of the queue.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -170,8 +170,8 @@ fn without_core_timeout_core_threads_survive_the_keep_alive_time_and_those_above
             .maximum_threads(3)
             .keep_alive(SHORT)
             .queue(HandOffQueue::new())
-            // A thread that has just ended a task needs a moment until it is idle. The submitter waits for
-            // it.
+            // A thread that has just ended a task needs a moment until it is idle. The submitter waits until
+            // the thread is idle.
             .rejection_handler(Block::new())
             .build()
             .unwrap();
@@ -242,7 +242,7 @@ fn a_keep_alive_time_longer_than_the_clock_means_for_ever() {
     });
 }
 
-/// If a thread already sleeps for longer than the new time, it ends at once.
+/// If a thread has already slept for longer than the new time, the thread ends at once.
 #[test]
 fn a_new_keep_alive_time_counts_for_threads_that_are_idle_already() {
     within_deadline(|| {
@@ -268,7 +268,7 @@ fn a_thread_that_is_woken_without_a_task_has_been_idle_all_the_same() {
                 longest.set(longest.get().max(woken.replace(Instant::now()).elapsed()));
                 size(&pool) == 0
             });
-            // If this test's thread had a long pause, perhaps the worker has ended because no task woke it.
+            // If this test's thread had a long pause, the worker may have ended because no task woke it.
             longest.get().max(woken.get().elapsed()) < keep_alive / 2
         });
     });
@@ -307,7 +307,7 @@ fn a_lower_core_size_ends_idle_threads_and_a_higher_one_starts_threads_for_what_
     });
 }
 
-/// The core size and the maximum of such a pool must be equal, so users can change them only together.
+/// The core size and the maximum of such a pool must be equal, so users can change the two only together.
 #[test]
 fn a_pool_without_a_bound_is_resized_in_both_directions() {
     within_deadline(|| {
@@ -440,7 +440,7 @@ fn the_life_of_a_pool() {
     });
 }
 
-/// Threads end while tasks come. No task may stay without a thread.
+/// Threads end while tasks come, and no task must stay without a thread.
 #[test]
 fn no_task_is_missed_by_threads_that_are_about_to_end() {
     within_deadline(|| {
@@ -452,7 +452,7 @@ fn no_task_is_missed_by_threads_that_are_about_to_end() {
             assert_eq!(handle.join_timeout(LONG).unwrap(), n);
             tasks += 1;
             if n % 3 == 0 {
-                // This sleep is no wait for an event, so any time will do.
+                // This sleep is not a wait for an event, so any duration is right.
                 std::thread::sleep(Duration::from_micros(40));
             }
         }

@@ -1,4 +1,5 @@
-//! The timed runs of `examples/timed_run`: the fault of each version, and that its cure is right.
+//! The timed runs of `examples/timed_run`: the tests show the fault of each version, and that its cure is
+//! right.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
@@ -59,7 +60,7 @@ fn a_late_cancel_hits_what_the_caller_does_next() {
     });
 }
 
-/// In Java, such a cancel can hit the next task, because it interrupts the thread, and not the task.
+/// In Java, such a cancel can hit the next task, because it interrupts the thread and not the task.
 #[test]
 fn a_late_cancel_does_not_hit_the_next_task_of_its_thread() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Which tasks ran when an executor was shut down abruptly: the tasks that are known, the tasks that are
+//! The tasks that ran when an executor was shut down abruptly: the tasks that are known, the tasks that are
 //! presumed, and the tasks that are not reported.
 
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ fn a_task_that_gives_up_is_known_to_be_cut_off() {
 }
 
 /// This false positive cannot be avoided: the task has done its work, and is asked to stop before it can
-/// report that.
+/// report its completion.
 #[test]
 fn a_task_that_was_done_before_it_could_say_so_is_presumed_to_be_cut_off() {
     within_deadline(|| {
@@ -113,8 +113,8 @@ fn what_ended_before_and_what_never_began_is_not_reported() {
     });
 }
 
-/// The executor below has handed the task out. The new owner runs the task after the end, under a token that
-/// is cancelled.
+/// The executor below has handed the task out. The new owner runs the task after the end, under a cancelled
+/// token.
 #[test]
 fn what_somebody_else_runs_after_the_end_is_not_reported() {
     within_deadline(|| {
@@ -242,7 +242,7 @@ fn one_task_inline_that_stops_its_own_executor_is_cut_off() {
     assert!(tracking.cut_off().unwrap().is_empty());
 }
 
-/// Returns a task that records how it ended: completed, or asked to stop while it ran.
+/// Returns a task that records whether it completed or was asked to stop while it ran.
 fn told(done: &Arc<std::sync::Mutex<BTreeSet<usize>>>, n: usize) -> Task {
     let done = Arc::clone(done);
     Task::new(move || {

@@ -1,4 +1,5 @@
-//! The common complaints about other thread pools, with one test for each. Here they do not apply.
+//! The common complaints about other thread pools, with one test for each complaint. The complaints do not
+//! apply to this library.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,8 +37,8 @@ fn unbounded_by_accident() {
     });
 }
 
-/// If the queue would never let the pool reach its maximum, that is an error when the pool is built. It is no
-/// surprise later.
+/// If the queue would never let the pool reach its maximum, the construction of the pool returns an error. So
+/// users learn of such a contradiction at once.
 #[test]
 fn maximum_never_reached() {
     within_deadline(|| {
@@ -165,7 +166,8 @@ fn no_names_and_no_view_inside() {
     });
 }
 
-/// The captured values of a cancelled task are dropped at once. What is left of such tasks does not pile up.
+/// The captured values of a cancelled task are dropped at once. The queue entries of such tasks do not pile
+/// up.
 #[test]
 fn cancelled_tasks_held_in_memory() {
     within_deadline(|| {
@@ -215,7 +217,8 @@ fn failures_that_vanish() {
     });
 }
 
-/// The core size is zero and the queue has room. In j.u.c. such a pool once ran no task at all.
+/// The core size is zero and the queue has room. In `java.util.concurrent`, such a pool once ran no task at
+/// all.
 #[test]
 fn core_zero_runs_nothing() {
     within_deadline(|| {

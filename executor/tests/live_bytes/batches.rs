@@ -1,4 +1,4 @@
-//! Calls that take several tasks at once.
+//! Calls that submit or take several tasks at once.
 
 use executor::{ExecutorCompletionService, FutureTask, ThreadPoolExecutor, WaitError, prelude::*};
 

@@ -1,11 +1,12 @@
-//! Nothing stays behind: after each scenario the process has exactly as many allocated bytes and threads as
-//! before.
+//! Checks that no memory is leaked: after each scenario the process has exactly as many allocated bytes and
+//! threads as before.
 //!
-//! A scenario is a function that sets something up and returns the body of a round. The set-up stays for all
-//! rounds. So the bytes show what each round adds to a pool, a token or a latch that stays. Afterwards the
-//! set-up is dropped, which shows what the set-up itself leaves. The first rounds warm up. Each round has a
-//! thread of its own, which takes its thread-locals with it. A round ends when all threads that were started
-//! in it have ended. That makes the numbers exact.
+//! A scenario is a function that prepares some objects and returns the body of a round. The prepared objects
+//! stay for all rounds. So the bytes show how much memory each round adds to a pool, token or latch that
+//! lives through all rounds. After the rounds the prepared objects are dropped, which shows the memory that
+//! they themselves leave behind. The first rounds only fill caches and buffers. Each round has a thread of
+//! its own, which frees its thread-locals when it ends. A round ends when all threads that were started in
+//! it have ended, so the numbers are exact.
 //!
 //! These tests do not use the standard test harness, because it has threads and allocations of its own.
 //! Filters, `--exact` and `--list` work as usual.
@@ -85,7 +86,7 @@ struct Holdings {
 }
 
 impl Holdings {
-    /// Counts the threads before it reads the bytes. When the number of threads is the old one again, no
+    /// Counts the threads before it reads the bytes. When the number of threads is the old number again, no
     /// other thread changes the bytes.
     fn now() -> Self {
         let threads = threads();
@@ -105,14 +106,15 @@ impl Holdings {
     }
 }
 
-/// Returns the number of threads of the process. A thread no longer counts when it has freed all that it
-/// frees.
+/// Returns the number of threads of the process. A thread no longer counts when it has freed all the memory
+/// that it frees.
 #[cfg(target_os = "linux")]
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()
 }
 
-/// Returns 0. Other systems do not show the threads, so no number is exact there and nothing is measured.
+/// Returns 0. Other systems do not show the threads, so on these systems no number is exact and nothing is
+/// measured.
 #[cfg(not(target_os = "linux"))]
 fn threads() -> usize {
     0
@@ -206,7 +208,7 @@ fn measure(scenario: fn() -> Round) {
     at_first.assert_again("when all is dropped");
 }
 
-/// Runs `f`, and waits until all threads that were started meanwhile have ended.
+/// Runs `f`, and waits until all threads that were started during the call have ended.
 fn with_all_its_threads(f: impl FnOnce()) {
     let before = threads();
     f();

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use executor::{Executor, TaskHandle, prelude::*};
 
-/// A time that no wait here takes, unless the library is broken or the machine is very busy. `.ci/mutants`
-/// breaks the library on purpose, and runs one scenario at a time on a core of its own.
+/// A time that every wait here stays below, unless the library is broken or the machine is very busy.
+/// `.ci/mutants` breaks the library on purpose, and runs one scenario at a time on a core of its own.
 pub(crate) const LONG: Duration =
     Duration::from_secs(if option_env!("EXECUTOR_TESTS_IMPATIENT").is_some() { 8 } else { 30 });
 
@@ -23,12 +23,12 @@ pub(crate) fn until(fact: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Whether the caller is the only thread of the process that runs or could run.
+/// Returns true if the caller is the only thread of the process that runs or could run.
 pub(crate) fn all_others_sleep() -> bool {
     let running = std::fs::read_dir("/proc/self/task").unwrap().filter(|thread| {
         let stat = std::fs::read_to_string(thread.as_ref().unwrap().path().join("stat"));
-        // The state comes after the name, which may contain spaces and parentheses. A thread that has ended
-        // has no state.
+        // The thread's state comes after its name, which may contain spaces and parentheses. A thread that
+        // has ended has no state.
         stat.is_ok_and(|stat| !stat.rsplit(") ").next().unwrap().starts_with('S'))
     });
     running.count() == 1

@@ -1,4 +1,4 @@
-//! Waits that end without their event, on objects that stay.
+//! Waits that end without their event, on objects that live through all rounds.
 
 use std::thread;
 

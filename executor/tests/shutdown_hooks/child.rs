@@ -1,4 +1,5 @@
-//! The child processes that the tests start. Each is an ignored test, which proves nothing by itself.
+//! The child processes that the tests start. Each child process is an ignored test, which proves nothing by
+//! itself.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use crate::process::LONG;
 /// A deadline that passes during the test.
 pub(crate) const SOON: Duration = Duration::from_secs(1);
 
-/// Reports to the test, in a line of its own, because the test harness writes to standard output, too.
+/// Reports to the test, in a separate line, because the test harness writes to standard output, too.
 fn say(what: impl std::fmt::Display) {
     let mut stdout = std::fs::OpenOptions::new().write(true).open("/dev/stdout").unwrap();
     stdout.write_all(format!("\n@{what}\n").as_bytes()).unwrap();
@@ -144,7 +145,7 @@ child!(exits_in_a_hook_that_panics {
     terminate();
 });
 
-/// Runs a process in which a hook calls `exit`, somewhere inside the calls that the hook makes.
+/// Runs a process in which a hook calls `exit`, at some depth inside the calls that the hook makes.
 fn exits_by(how: fn(ShutdownHooks)) {
     let report = |report: &panics::PanicReport<'_>| say(format_args!("reported: {report}"));
     panics::set_handler(Arc::new(report));
@@ -164,7 +165,7 @@ fn exits_by(how: fn(ShutdownHooks)) {
     terminate();
 }
 
-/// Calls `exit`. The type of a closure needs a function that seems to return.
+/// Calls `exit`. The closure of a hook returns `()`, so this function does not have the return type `!`.
 fn exit(hooks: &ShutdownHooks) {
     hooks.exit(9);
 }
@@ -318,7 +319,7 @@ child!(requested_and_hangs {
     wait_for_the_end();
 });
 
-/// Adds three hooks: the second one to run blocks, so the last one never runs.
+/// Adds three hooks: the second hook to run blocks, so the last hook never runs.
 fn hooks_that_block(shutdown: &ShutdownHooks) {
     add(shutdown, "a");
     shutdown.add("blocks", |_| thread::sleep(2 * LONG)).unwrap();
@@ -394,7 +395,7 @@ child!(writes_much {
 
 child!(cannot_flush {
     let _shutdown = install(SOON);
-    // The pipe is opened again, so that only this description does not block.
+    // The pipe is opened a second time, so that only the new description does not block.
     let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
     let pipe = rustix::fs::open("/dev/stdout", flags, rustix::fs::Mode::empty()).unwrap();
     print!("half a line, which stays in the buffer");
@@ -522,7 +523,7 @@ child!(works_hard {
     }
     say("ready");
     // The process runs tasks, drops results, allocates, and starts and ends threads. A signal may interrupt
-    // any of these.
+    // any of these operations.
     while let Ok(task) = pool.submit(|| vec![1; 1_000].iter().sum::<usize>()) {
         let other = thread::spawn(|| "text".repeat(100));
         let _ = (task.join(), other.join());

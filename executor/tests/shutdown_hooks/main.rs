@@ -1,8 +1,8 @@
-//! Shutdown hooks, as a parent sees them that starts a process, sends it signals and looks at its exit
-//! status.
+//! Shutdown hooks, as a parent process sees them: it starts a process, sends it signals and looks at its
+//! exit status.
 //!
-//! The processes are the ignored tests of `child`. A test starts each process, and the process reports events
-//! on standard output.
+//! The processes are the ignored tests of the module `child`. A test starts each process, and the process
+//! reports events on standard output.
 #![cfg(unix)]
 
 mod child;
@@ -36,7 +36,7 @@ fn the_end_of_main_runs_them_too_and_keeps_its_status() {
     Process::start("unwinds").assert_ends(101, &["a: End"]); // the test harness's status for a panic
 }
 
-/// A shell makes the processes that a script starts in the background ignore this signal.
+/// If a script starts a process in the background, the shell makes the process ignore this signal.
 #[test]
 fn a_signal_that_the_parent_has_ignored_is_caught_all_the_same() {
     let mut command = Command::new("sh");
@@ -116,7 +116,7 @@ fn a_program_that_is_asked_otherwise_ends_by_itself() {
     }
 }
 
-/// The thread that keeps the deadline waits for nothing but the deadline.
+/// The thread that keeps the deadline waits only for the deadline.
 #[test]
 fn what_blocks_is_left_behind_at_the_deadline() {
     for (child, status) in [
@@ -168,8 +168,8 @@ fn a_process_has_one_set_of_hooks() {
     Process::start("installs_twice").assert_ends(0, &["AlreadyExists", "a"]);
 }
 
-/// At first the pool ends without cancels: tasks that end within the grace period are not disturbed. Then the
-/// other tasks are cancelled, and waiting tasks never begin.
+/// At first the pool ends without cancels, so tasks that end within the grace period are not disturbed. Then
+/// the other tasks are cancelled, and the waiting tasks never begin.
 #[test]
 fn a_pool_is_ended_by_its_hook() {
     Process::start("ends_a_pool").assert_ends(143, &["quick task done", "log"]);
@@ -179,8 +179,8 @@ fn a_pool_is_ended_by_its_hook() {
     Process::start("has_lost_its_pool").assert_ends(143, &["pool dropped", "log"]);
 }
 
-/// A signal comes at any moment, whatever the process does then. Each hook runs once, in order, and the
-/// status names the signal. `EXECUTOR_SIGNALS=300` asks for more rounds.
+/// A signal comes at any moment, whatever the process does at that moment. Each hook runs once, in order,
+/// and the status names the signal. `EXECUTOR_SIGNALS=300` asks for more rounds.
 #[test]
 fn a_signal_at_any_moment_runs_each_hook_once_in_order() {
     for round in 0..times() {
@@ -193,8 +193,8 @@ fn a_signal_at_any_moment_runs_each_hook_once_in_order() {
     }
 }
 
-/// The second signal comes before, during or after the hooks. It may cut the hooks short, but must not change
-/// anything else.
+/// The second signal comes before, during or after the hooks. The second signal may cut the hooks short, but
+/// must not change anything else.
 #[test]
 fn two_signals_at_any_moments_run_a_beginning_of_the_hooks() {
     for round in 0..times() {
@@ -212,7 +212,7 @@ fn two_signals_at_any_moments_run_a_beginning_of_the_hooks() {
     }
 }
 
-/// The library itself writes nothing to standard error, so no process needs to read that.
+/// The library itself writes nothing to standard error, so no process needs to read standard error.
 #[test]
 fn nobody_has_to_read_standard_error() {
     for stderr in [closed as fn() -> Stderr, full, unread] {
@@ -248,8 +248,8 @@ fn a_hook_that_writes_to_standard_error_is_left_behind_at_the_deadline() {
     process.assert_ends(143, &["b", "a"]);
 }
 
-/// At the end the standard library flushes standard output. That can block, and must not keep the process
-/// from ending.
+/// At the end the standard library flushes standard output. The flush can block, and must not keep the
+/// process from ending.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_output_that_cannot_be_flushed_does_not_hold_up_the_end() {
@@ -257,7 +257,7 @@ fn an_output_that_cannot_be_flushed_does_not_hold_up_the_end() {
     process.assert_ends(143, &[]);
 }
 
-/// Two threads wait for the end. Neither of them may wake up meanwhile.
+/// Two threads wait for the end, and neither of them may wake up earlier.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_wakes_up_while_there_is_no_signal() {
@@ -268,7 +268,7 @@ fn nothing_wakes_up_while_there_is_no_signal() {
         thread::sleep(Duration::from_secs(1)); // the time in which wake-ups are counted
         process.voluntary_context_switches() - before
     };
-    // In the first seconds, threads that were just started perhaps still go to sleep.
+    // In the first seconds, threads that were just started may still be falling asleep.
     let quiet = (0..20).any(|_| wakes_within_a_second() == 0);
     assert!(quiet, "something looks again and again");
 }
@@ -298,7 +298,7 @@ fn unread() -> Stderr {
     (Some(reader), writer.into())
 }
 
-/// A pipe without room.
+/// A pipe without room for another byte.
 fn full() -> Stderr {
     let (reader, mut writer) = io::pipe().unwrap();
     fill(&mut writer);
@@ -315,7 +315,7 @@ fn fill(writer: &mut PipeWriter) {
     fcntl_setfl(&*writer, blocking).unwrap();
 }
 
-/// Returns a moment within 20 ms, a different one each time.
+/// Returns a moment within 20 ms, a different moment each time.
 fn moment() -> Duration {
     use std::hash::{BuildHasher, RandomState};
     Duration::from_micros(RandomState::new().hash_one(0) % 20_000)

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A time that no wait here takes, unless the library is broken or the machine is very busy.
+/// A time that every wait here stays below, unless the library is broken or the machine is very busy.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
-/// Returns how often a test tries something that depends on the moment.
+/// Returns the number of times that a test tries an operation whose result depends on the moment.
 pub(crate) fn times() -> usize {
     env::var("EXECUTOR_SIGNALS").map_or(8, |times| times.parse().expect("EXECUTOR_SIGNALS is a number"))
 }
@@ -62,7 +62,7 @@ impl Process {
         Self { child, said }
     }
 
-    /// Starts a process, and returns its standard output, of which nothing was read.
+    /// Starts a process, and returns its standard output, from which nothing was read.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_unheard(child: &str) -> (Self, std::process::ChildStdout) {
         let mut child = command(child).stderr(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
@@ -70,7 +70,7 @@ impl Process {
         (Self { child, said: mpsc::channel().1 }, stdout)
     }
 
-    /// Waits for this line of the process. Fails if another line comes first.
+    /// Waits for the given line of the process, and fails if another line comes first.
     pub(crate) fn until(&mut self, expected: &str) {
         assert_eq!(self.said.recv_timeout(LONG).expect("the process says something"), expected);
     }
@@ -79,8 +79,8 @@ impl Process {
         kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Sends a signal. A child exists until its parent waits for it, but perhaps it has ended, and only its
-    /// exit status is left.
+    /// Sends a signal. A child exists until its parent waits for it, but the child may have ended, so that
+    /// only its exit status is left.
     pub(crate) fn send_if_it_lives(&self, signal: Signal) {
         let _ = kill_process(self.pid(), signal);
     }

@@ -77,7 +77,7 @@ fn callbacks_that_cancel_the_next_token_and_then_wait() {
     });
 }
 
-/// The library drops the results, because no handle to them is left.
+/// The library drops the results, because no handle to the results is left.
 #[test]
 fn destructors_that_complete_the_next_promise_and_then_join() {
     struct Link(Option<(Promise<Link>, Box<Link>)>, Arc<Latch>);
@@ -107,7 +107,7 @@ fn destructors_that_complete_the_next_promise_and_then_join() {
 
 /// No thread may wait for a callback that is below the wait on the thread's own stack. Each callback here
 /// waits until the last callback of the chain has run, so all of them are on stacks at the same time. The
-/// stacks of a few threads are enough.
+/// stacks of a few threads are enough for the chain.
 #[test]
 fn callbacks_that_wait_for_the_end_of_their_chain() {
     const FEW: usize = 256;
@@ -134,8 +134,8 @@ fn callbacks_that_wait_for_the_end_of_their_chain() {
         for gone_on in going_on {
             assert_eq!(gone_on.join_timeout(LONG).unwrap(), FEW);
         }
-        // Each stack has 32 callbacks inside each other, and 32 callbacks inside waits. The last callback of
-        // the chain runs on any of these stacks.
+        // Each stack has 32 callbacks nested in each other, and 32 callbacks nested in waits. The last
+        // callback of the chain runs on any of these stacks.
         assert_eq!(threads.lock().unwrap().len(), FEW.div_ceil(64));
     });
 }

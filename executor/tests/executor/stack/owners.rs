@@ -1,4 +1,5 @@
-//! Drops in drops: results, tasks, executors and registrations that are each the last owner of the next one.
+//! Drops in drops: results, tasks, executors and registrations, each of which is the last owner of the next
+//! one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! Waits of a pool's thread outside the bodies of tasks: in hooks, callbacks and destructors; and completion
-//! services whose tasks are in a line.
+//! Waits of a pool's thread outside the bodies of tasks: in hooks, callbacks and destructors. Also
+//! completion services whose tasks are in a line.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use executor::{
 use super::{named, outside, shared};
 use crate::support::{Signal, assert_matches, within_deadline};
 
-/// Hooks that have the task with the name "hooked" wait for another task.
+/// Hooks that make the task with the name "hooked" wait for another task.
 #[derive(Clone, Default)]
 struct Waits {
     before: Arc<Mutex<Option<SharedHandle<()>>>>,
@@ -81,7 +81,7 @@ fn a_callback_on_a_pools_thread_waits_for_a_task_of_the_pool() {
     });
 }
 
-/// The destructor of a captured value waits. It runs after the body has ended.
+/// The destructor of a captured value waits after the body has ended.
 #[test]
 fn a_destructor_on_a_pools_thread_waits_for_a_task_of_the_pool() {
     struct Waits(Arc<ThreadPoolExecutor>, Signal);
@@ -185,8 +185,8 @@ fn a_service_over_a_stripe_that_has_not_begun() {
     });
 }
 
-/// The service's tasks run one after the other, on a free thread. The service returns both, also the task
-/// that was cancelled, perhaps while it waited for its turn.
+/// The service's tasks run one after the other, on a free thread. The service returns both tasks, even the
+/// task that was cancelled, which may have been waiting for its turn.
 #[test]
 fn a_service_over_a_line_that_moves() {
     within_deadline(|| {

@@ -10,14 +10,14 @@ use executor::{
 use super::{one_thread, outside, shared};
 use crate::support::within_deadline;
 
-/// Waits as the documentation recommends.
+/// Waits in the way that the documentation recommends.
 fn helped<T: Send + 'static>(pool: &ThreadPoolExecutor, handle: TaskHandle<T>) -> Result<T, JoinError<T>> {
     while !handle.is_finished() && pool.help() {}
     handle.join()
 }
 
-/// Runs `length` tasks, each of which waits for the next. Returns how many tasks have run, or the report of
-/// the task that starves.
+/// Runs `length` tasks, each of which waits for the next task. Returns the number of tasks that have run, or
+/// the report of the task that starves.
 fn chain(pool: &Arc<ThreadPoolExecutor>, length: usize) -> Result<usize, String> {
     if length == 0 {
         return Ok(0);
@@ -54,7 +54,7 @@ fn so_many_tasks_and_no_more_lie_on_top_of_each_other() {
     });
 }
 
-/// Returns the order in which a task that has submitted three others runs them while it helps.
+/// Returns the order in which a task that has submitted three other tasks runs them while it helps.
 fn order_of(pool: &Arc<ThreadPoolExecutor>) -> Vec<usize> {
     let own = Arc::clone(pool);
     let order = pool.submit(move || {
@@ -127,7 +127,7 @@ fn a_task_that_is_run_by_a_call_belongs_to_its_pool_and_not_to_the_caller() {
     });
 }
 
-/// Records the calls around tasks.
+/// Records the calls of the hooks around tasks.
 struct Around(Arc<Mutex<Vec<String>>>);
 
 impl Hooks for Around {

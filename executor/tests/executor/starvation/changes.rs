@@ -34,8 +34,8 @@ fn the_last_free_thread_leaves() {
     });
 }
 
-/// The task that a thread waits for is in no queue, so its owner may run it at any time. Instead, the owner
-/// submits it to the pool whose thread waits.
+/// The task that a thread waits for is in no queue, so the task's owner may run it at any time. Instead of
+/// that, the owner submits the task to the pool whose thread waits.
 #[test]
 fn a_task_comes_to_a_pool_whose_threads_all_wait() {
     within_deadline(|| {
@@ -54,7 +54,7 @@ fn a_task_comes_to_a_pool_whose_threads_all_wait() {
     });
 }
 
-/// The owner submits the task to a line instead. The task that waits is in that line, or it is before the
+/// The owner submits the task to a line instead. The waiting task is in that line, or it is before the
 /// line's head in the pool's queue.
 #[test]
 fn a_task_comes_to_a_line_that_waits_for_the_one_that_waits_for_it() {
@@ -81,7 +81,7 @@ fn a_task_comes_to_a_line_that_waits_for_the_one_that_waits_for_it() {
 }
 
 /// The owner submits the task to a second pool, whose thread waits for the first pool's thread. The first
-/// search did not find the task in any pool, so it did not ask the second pool's thread.
+/// search did not find the task in any pool, so the search did not ask the second pool's thread.
 #[test]
 fn a_task_comes_to_the_second_of_two_pools() {
     within_deadline(|| {
@@ -109,8 +109,8 @@ fn a_task_comes_to_the_second_of_two_pools() {
     });
 }
 
-/// The first of two tasks ends outside, and another taker gets it. The remaining taker can then only starve,
-/// because of the second task.
+/// The first of two tasks ends outside the pool, and another taker gets that task. The remaining taker can
+/// then only starve, because of the second task.
 #[test]
 fn the_last_task_that_could_end_goes_to_another_taker() {
     within_deadline(|| {
@@ -131,7 +131,7 @@ fn the_last_task_that_could_end_goes_to_another_taker() {
         });
         first.wait_until_blocked();
         let waits = pool.submit(move || {
-            // This is a task that this same pool must run.
+            // The second task must be run by this same pool.
             let FutureTask { task, handle } = FutureTask::new(|| ());
             queued.execute(task).unwrap();
             at.arrive();
@@ -163,8 +163,8 @@ fn the_last_permit_elsewhere_comes_back_and_is_not_enough() {
     });
 }
 
-/// A task wants all permits and has one of them. The holder of the other permit waits for nothing, runs to
-/// its end, and gives the permit back.
+/// A task wants all permits and has one of them. The holder of the other permit does not wait, runs to its
+/// end, and gives the permit back.
 #[test]
 fn the_last_permit_of_another_task_comes_back_and_is_not_enough() {
     within_deadline(|| {
@@ -193,8 +193,8 @@ fn the_last_permit_of_another_task_comes_back_and_is_not_enough() {
     });
 }
 
-/// Waiters are served in order. The later waiter waits for the one before it, and that one waits for a permit
-/// that the later one holds.
+/// Waiters are served in order. The later waiter waits for the earlier waiter, and the earlier waiter waits
+/// for a permit that the later waiter holds.
 #[test]
 fn a_task_waits_for_a_permit_behind_one_that_waits_for_its_own() {
     within_deadline(|| {
@@ -272,7 +272,7 @@ fn a_wait_with_a_deadline_ends_by_it() {
 }
 
 /// One thread waits for a task without a time limit. The other thread waits with a limit, and afterwards runs
-/// that task.
+/// the awaited task.
 #[test]
 fn a_thread_that_waits_with_a_deadline_can_go_on() {
     within_deadline(|| {
@@ -308,7 +308,7 @@ fn a_cancelled_wait_is_interrupted_and_not_starved() {
     });
 }
 
-/// The token above the waiting thread's token has a deadline. When its time is up, the wait ends.
+/// The token above the waiting thread's token has a deadline. When the deadline has come, the wait ends.
 #[test]
 fn a_wait_under_a_token_with_a_deadline_ends_by_it() {
     within_deadline(|| {

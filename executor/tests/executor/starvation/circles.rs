@@ -1,4 +1,4 @@
-//! The kinds of circles, and what the report says of each.
+//! The kinds of circles of waits, and the text of the report for each kind.
 
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -202,8 +202,9 @@ fn a_completion_service_inside_a_task() {
     });
 }
 
-/// A task takes from a service over a pool. The pool's only thread has all the service's tasks on its stack:
-/// one task, or a second task on top of it. Each of these tasks waits for a permit that the taker holds.
+/// A task takes handles from a service over a pool. The pool's only thread has all the service's tasks on
+/// its stack: either one task, or a second task on top of the first. Each of these tasks waits for a permit
+/// that the taker holds.
 #[test]
 fn tasks_of_a_service_that_run_are_behind_who_takes_from_it() {
     within_deadline(|| {
@@ -258,7 +259,8 @@ fn a_shared_handle_inside_a_task() {
     });
 }
 
-/// The task of an executor runs on the thread of another pool. A task of that pool waits for it.
+/// The task of an executor runs on the thread of another pool. A task of the other pool waits for the
+/// executor's task.
 #[test]
 fn a_task_that_the_caller_runs_counts_as_running_on_the_callers_thread() {
     within_deadline(|| {

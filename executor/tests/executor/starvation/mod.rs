@@ -1,5 +1,5 @@
-//! Tasks that wait for each other until no thread is left. The library finds and names such circles, and the
-//! pool's settings decide how it helps.
+//! Tasks that wait for each other until no thread is left. The library finds and names such circles of
+//! waits, and the pool's settings decide how the pool helps.
 
 mod circles; // the kinds of circles, and what the report says of each
 mod relief; // another thread, help, a spare thread
@@ -20,7 +20,7 @@ fn shared(builder: ThreadPoolBuilder) -> Arc<ThreadPoolExecutor> {
     Arc::new(builder.build().unwrap())
 }
 
-/// A named pool of `threads` threads.
+/// Makes a named pool of `threads` threads.
 fn named(name: &str, threads: usize) -> Arc<ThreadPoolExecutor> {
     shared(ThreadPoolExecutor::builder().name(name).threads(threads))
 }
@@ -29,7 +29,7 @@ fn one_thread(what: OnStarvation) -> Arc<ThreadPoolExecutor> {
     shared(ThreadPoolExecutor::builder().name("own").on_starvation(what))
 }
 
-/// Returns the report of a join that starves. The join's task is cancelled.
+/// Returns the report of a join that starves, and cancels the join's task.
 fn starves<T: Send + 'static>(handle: TaskHandle<T>) -> Starvation {
     match handle.join() {
         Err(JoinError::Starved(handle, starvation)) => {

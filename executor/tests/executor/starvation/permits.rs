@@ -1,4 +1,5 @@
-//! Permits: which threads could give a permit back, and which waiters are before others in the line.
+//! Permits: the threads that could give a permit back, and the waiters that are before other waiters in the
+//! line.
 
 use std::sync::{Arc, mpsc};
 
@@ -12,7 +13,7 @@ fn is_starved<T>(ended: &Result<T, CutShort>) -> bool {
 }
 
 /// Starts a task that takes a permit, gets a handle from a channel, and waits for that handle's task. Returns
-/// when the started task has the permit. The result of the started task is whether it starves.
+/// when the started task has the permit. The result of the started task is true if the task starves.
 fn holder(
     pool: &ThreadPoolExecutor,
     permits: &Arc<Semaphore>,
@@ -32,8 +33,8 @@ fn holder(
     (holder.unwrap(), tell)
 }
 
-/// Starts a task that waits for `many` permits, and returns when it waits. The task's result is whether it
-/// starves.
+/// Starts a task that waits for `many` permits, and returns when the task waits. The task's result is true
+/// if the task starves.
 fn wanting(pool: &ThreadPoolExecutor, permits: &Arc<Semaphore>, many: usize) -> TaskHandle<bool> {
     let (own, waits) = (Arc::clone(permits), Spot::default());
     let at = waits.clone();
@@ -45,8 +46,8 @@ fn wanting(pool: &ThreadPoolExecutor, permits: &Arc<Semaphore>, many: usize) -> 
     wanting.unwrap()
 }
 
-/// There are two permits, and a thread that can go on holds one of them. The task that holds the other permit
-/// waits for the task that wants both.
+/// There are two permits, and a thread that can continue holds one of them. The task that holds the other
+/// permit waits for the task that wants both permits.
 #[test]
 fn the_last_holder_that_could_go_on_gives_its_permit_back() {
     within_deadline(|| {
@@ -70,8 +71,8 @@ fn the_last_holder_that_could_go_on_gives_its_permit_back() {
     });
 }
 
-/// There is one free permit for the second waiter in the line. But the first waiter wants two permits, and
-/// the second waiter has the other one.
+/// One permit is free for the second waiter in the line. But the first waiter wants two permits, and the
+/// second waiter has the other permit.
 #[test]
 fn the_first_in_the_line_waits_for_the_second() {
     within_deadline(|| {
@@ -93,7 +94,7 @@ fn the_first_in_the_line_waits_for_the_second() {
     });
 }
 
-/// A permit that was added is not the permit that a thread outside has.
+/// A permit that was added is not the same permit as the one that a thread outside has.
 #[test]
 fn a_permit_in_the_hands_of_a_thread_outside_can_come_back() {
     within_deadline(|| {
@@ -111,8 +112,8 @@ fn a_permit_in_the_hands_of_a_thread_outside_can_come_back() {
     });
 }
 
-/// Starts a task that takes the only permit and asks for another one after `in_between`. Returns when the
-/// task waits. The task's result is whether it starves.
+/// Starts a task that takes the only permit and asks for a second permit after `in_between`. Returns when
+/// the task waits. The task's result is true if the task starves.
 fn asks_for_another(
     pool: &ThreadPoolExecutor,
     permits: &Arc<Semaphore>,
@@ -134,7 +135,7 @@ fn asks_for_another(
     task.unwrap()
 }
 
-/// A user has drained or forgotten the permit, and may bring it back at any time.
+/// A user has drained or forgotten the permit, and may release it again at any time.
 #[test]
 fn a_permit_that_is_with_nobody_can_come_back() {
     let drain: fn(&Semaphore) = |permits| assert_eq!(permits.drain(), 1);
@@ -153,8 +154,8 @@ fn a_permit_that_is_with_nobody_can_come_back() {
     }
 }
 
-/// The semaphore owes permits. So the permits that the holders could give back vanish, and more permits
-/// can come only from outside.
+/// The semaphore owes permits, so permits that the holders give back vanish, and more permits can come only
+/// from outside.
 #[test]
 fn permits_that_are_owed_are_not_counted_on() {
     within_deadline(|| {

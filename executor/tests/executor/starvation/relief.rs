@@ -1,4 +1,5 @@
-//! What a pool does before it reports a wait as starving: it uses another thread, help, or a spare thread.
+//! The steps that a pool takes before it reports a wait as starving: it uses another thread, help, or a
+//! spare thread.
 
 use std::io;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use executor::{
 use super::{one_thread, outside, shared};
 use crate::support::{Signal, Spot, eventually, within_deadline};
 
-/// Runs `length` tasks, each of which waits for the next.
+/// Runs `length` tasks, each of which waits for the next task.
 fn chain(pool: &Arc<ThreadPoolExecutor>, length: usize) -> Result<usize, String> {
     if length == 0 {
         return Ok(0);
@@ -55,8 +56,8 @@ fn help_runs_the_task_that_is_waited_for_and_counts_it() {
         assert!(outside(pool.submit(move || chain(&own, 6)).unwrap()).is_err(), "deeper than allowed");
         eventually("all are counted", || pool.stats().active == 0);
         let stats = pool.stats();
-        // The chains have 2, 6 and 7 tasks. One task of the last chain was cancelled in the queue by its
-        // handle's drop, or has run after all.
+        // The chains have 2, 6 and 7 tasks. One task of the last chain was cancelled in the queue by the
+        // drop of its handle, or has run after all.
         assert_eq!((stats.peak_threads, stats.helped, stats.starved), (1, 1 + 5 + 5, 1), "{stats}");
     });
 }
@@ -145,8 +146,8 @@ fn a_spare_thread_comes_for_the_wait_and_leaves_with_it() {
     });
 }
 
-/// A task of the outer pool waits for a task of the inner pool, and that task waits for another task of the
-/// outer pool. Returns true if all have run.
+/// A task of the outer pool waits for a task of the inner pool, and the task of the inner pool waits for
+/// another task of the outer pool. Returns true if all tasks have run.
 fn there_and_back(outer: &Arc<ThreadPoolExecutor>, inner: &Arc<ThreadPoolExecutor>) -> bool {
     let (there, back) = (Arc::clone(inner), Arc::clone(outer));
     let task = outer.submit(move || {
@@ -192,7 +193,7 @@ fn a_wait_is_reported_if_the_pool_may_have_another_thread_and_none_comes() {
     });
 }
 
-/// The thread searches again before it helps again, because by now there is another thread.
+/// The thread searches again before it helps again, because by now the pool has another thread.
 #[test]
 fn a_thread_that_has_helped_does_so_no_more_when_another_one_can() {
     within_deadline(|| {

@@ -10,7 +10,7 @@ use executor::{
 
 use crate::support::{LONG, Signal, assert_matches, occupy, within_deadline};
 
-/// An executor that answers when the test says so.
+/// An executor that answers when the test tells it to answer.
 pub(crate) struct Slow {
     pub(crate) asked: Signal,
     pub(crate) answer: Signal,

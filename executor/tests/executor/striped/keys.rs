@@ -73,7 +73,7 @@ fn keys_with_equal_hashes_are_told_apart() {
     });
 }
 
-/// One of two stripes ends while the other runs. Only the ended stripe is removed.
+/// One of two stripes ends while the other stripe runs, and only the ended stripe is removed.
 #[test]
 fn of_two_keys_with_equal_hashes_the_one_that_has_ended_leaves() {
     within_deadline(|| {
@@ -108,8 +108,8 @@ fn all_in_one_chain(threads: usize) -> (Arc<ThreadPoolExecutor>, OneChain) {
     (pool, striped)
 }
 
-/// Returns a task, to be put into a stripe. The task sets the first signal when it begins, and runs until the
-/// second signal is set.
+/// Returns a task that can be put into a stripe. The task sets the first signal when it begins, and runs
+/// until the second signal is set.
 fn holds() -> (impl FnOnce() + Send + 'static, Signal, Signal) {
     let (begun, end) = (Signal::new(), Signal::new());
     let (is_begun, until) = (begun.clone(), end.clone());
@@ -120,7 +120,7 @@ fn holds() -> (impl FnOnce() + Send + 'static, Signal, Signal) {
     (holds, begun, end)
 }
 
-/// The middle stripe leaves its chain. The stripe behind it must still be found.
+/// The middle stripe leaves its chain. The stripe behind the middle stripe must still be found.
 #[test]
 fn of_three_keys_with_equal_hashes_the_one_in_the_middle_takes_none_with_it() {
     within_deadline(|| {
@@ -141,7 +141,7 @@ fn of_three_keys_with_equal_hashes_the_one_in_the_middle_takes_none_with_it() {
     });
 }
 
-/// Two stripes share a table. Each of them keeps the table from its end.
+/// Two stripes share a table. The end of the table waits for both stripes.
 #[test]
 fn of_two_keys_with_equal_hashes_the_end_waits_for_both() {
     within_deadline(|| {

@@ -1,4 +1,5 @@
-//! Stripes: the order in each stripe, their independence, and what users can set and ask.
+//! Stripes: the order in each stripe, the independence of the stripes, and the settings and queries of
+//! users.
 
 mod below;
 mod ends;
@@ -142,7 +143,8 @@ fn stripes_do_not_wait_for_each_other() {
     });
 }
 
-/// A task sees what the task before it wrote without a lock, on whichever threads the two run.
+/// A task sees the value that the previous task of its stripe wrote without a lock, on whichever threads the
+/// two tasks run.
 #[test]
 fn a_task_sees_what_those_before_it_in_its_stripe_did() {
     within_deadline(|| {
@@ -175,7 +177,7 @@ fn results_of_one_stripe_come_out_of_a_completion_service_in_order() {
             for _ in 0..50 {
                 results.push(service.take().unwrap().unwrap().join().unwrap());
             }
-            // The pause lasts until the stripe is gone. After it, the stripe must be made anew.
+            // The pause lasts until the stripe is removed, so the stripe must be made anew afterwards.
             eventually("the stripe is gone", || striped.stats().stripes == 0);
         }
         assert!(results.into_iter().eq(0..100));
