@@ -1,5 +1,5 @@
 //! A finaliser runs at an unknown time, or never. `Drop` runs at a place that the source code shows. `Drop`
-//! does not run at all only if the program asks for that, or if two values own each other.
+//! is skipped only if the program asks for that, or if two values own each other.
 //!
 //! ```sh
 //! cargo run --example drop_is_no_finaliser

@@ -10,7 +10,7 @@ use executor::{CancelToken, Latch, prelude::*};
 use std::{error::Error, sync::Arc, time::Duration};
 
 // ANCHOR: leaves
-/// Returns the number of leaves of a tree with this many levels, or `None` if the count was cancelled.
+/// Returns the number of leaves of a tree with `levels` levels, or `None` if the count was cancelled.
 fn leaves(levels: u32, begun: &Latch) -> Option<u64> {
     if levels == 0 {
         return Some(1);

@@ -1,6 +1,6 @@
 //! Measures how much work four kinds of tasks get done with more and more threads, and what the formula
-//! advises for each kind. It also shows how a measurement under overload makes the formula give wrong
-//! advice. The example takes some twenty seconds. Run the example on a machine that does nothing else.
+//! advises for each kind. The example also shows how a measurement under overload makes the formula give
+//! wrong advice. The example takes some twenty seconds. Run the example on a machine that does nothing else.
 //!
 //! ```sh
 //! cargo run --release --example how_many_threads

@@ -1,4 +1,5 @@
-//! A cancel cannot reach a thread that waits for a lock. The program can only go on without that thread.
+//! A cancel cannot reach a thread that waits for a lock. The program can only continue without the blocked
+//! thread.
 //!
 //! ```sh
 //! cargo run --example out_of_reach

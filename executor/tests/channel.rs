@@ -246,8 +246,8 @@ fn a_waiting_thread_is_released_before_callbacks_run() {
     });
 }
 
-/// When callbacks are nested too deep, a further callback is put off. Here such a callback sends the item
-/// that the thread waits for.
+/// When callbacks are nested too deep, the library defers a further callback. In this test, a deferred
+/// callback sends the item that the thread waits for.
 #[test]
 fn a_wait_deep_in_callbacks_has_those_run_that_were_put_off() {
     fn level(n: usize) {

@@ -43,7 +43,7 @@ fn come_upon_cancelled_tasks(pool: &ThreadPoolExecutor) {
     gate.wait();
 }
 
-/// Returns for each worker whether it sleeps, and the number of times that it has fallen asleep so far.
+/// Returns for each worker whether the worker sleeps, and how many times it has fallen asleep.
 fn workers() -> Vec<(bool, u64)> {
     let mut workers = Vec::new();
     for task in fs::read_dir("/proc/self/task").unwrap() {

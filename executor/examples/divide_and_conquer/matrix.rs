@@ -3,7 +3,7 @@
 
 use executor::fork_join::join;
 
-/// One thread computes up to this number of rows by itself.
+/// The largest number of rows that one thread computes by itself.
 const ROWS: usize = 16;
 
 // ANCHOR: multiply

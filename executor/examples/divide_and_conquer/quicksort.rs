@@ -4,7 +4,7 @@
 use executor::fork_join::join;
 use std::cmp::Ordering;
 
-/// A second thread is worth its cost only if there are at least this many numbers.
+/// The smallest number of elements for which a second thread is worth its cost.
 const THRESHOLD: usize = 1000;
 
 // ANCHOR: sort

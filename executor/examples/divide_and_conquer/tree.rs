@@ -9,7 +9,7 @@ pub struct Node {
     pub children: Vec<Node>,
 }
 
-/// A tree with this many levels, in which node `n` has the children `2n` and `2n + 1`.
+/// Returns a tree with `levels` levels, in which node `n` has the children `2n` and `2n + 1`.
 pub fn of_depth(levels: u32, value: u32) -> Node {
     let below = if levels > 1 { vec![2 * value, 2 * value + 1] } else { Vec::new() };
     Node { value, children: below.into_iter().map(|value| of_depth(levels - 1, value)).collect() }

@@ -1,4 +1,4 @@
-//! A task that waits for its halves runs other tasks of the queue meanwhile.
+//! While a task waits for its halves, it runs other tasks of the queue.
 
 use super::halves::{Pool, submit, whole};
 use super::input::{input, verdict};

@@ -1,6 +1,6 @@
 //! Two sorted halves become one sorted list.
 
-/// One task sorts at most this many numbers.
+/// The largest number of elements that one task sorts.
 pub const THRESHOLD: usize = 500;
 
 // ANCHOR: merge

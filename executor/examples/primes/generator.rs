@@ -30,7 +30,7 @@ impl PrimeGenerator {
     }
     // ANCHOR_END: generator
 
-    /// Returns the primes so far.
+    /// Returns the primes that were made until now.
     fn primes(&self) -> MutexGuard<'_, Vec<u64>> {
         self.primes.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,7 +7,7 @@ use super::search::Search;
 use super::unfinished::{Answer, Unfinished};
 use executor::{CancelToken, Executor, InvokeFailure, prelude::*};
 
-/// A task gets at least this many positions, if the level has that many.
+/// The smallest number of positions in a task, unless the level has fewer positions.
 const BATCH: usize = 64;
 
 /// A solution, or the positions of the next level.

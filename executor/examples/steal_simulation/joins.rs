@@ -4,7 +4,7 @@ use super::log::What;
 use super::pool::Pool;
 use super::seat::Frame;
 
-/// A waiting worker runs at most this many stolen halves, one on top of the other.
+/// The largest number of stolen halves that a waiting worker runs on top of each other.
 const DEPTH: usize = 32;
 
 impl Pool<'_> {

@@ -2,8 +2,8 @@
 //! task. When an executor has ended, every task must have been run once, or dropped once, and all counts must
 //! agree.
 //!
-//! The example tests single pools, with every setting. It also tests all kinds of executors together, whose
-//! tasks fork, spawn, plan and wait for each other.
+//! The example tests single pools, with every setting. The example also tests all kinds of executors
+//! together, whose tasks fork, spawn, plan and wait for each other.
 //!
 //! ```sh
 //! cargo run --release --example stress -- 60 # seconds

@@ -1,5 +1,5 @@
-//! All kinds of executors at once. Their tasks fork, spawn, plan, submit to each other, wait for each other,
-//! and are cancelled.
+//! Uses all kinds of executors at the same time. Their tasks fork, spawn, plan, submit to each other, wait
+//! for each other, and are cancelled.
 
 use executor::fork_join::{ForkJoinPool, fork, join};
 use executor::prelude::*;
@@ -15,7 +15,7 @@ use crate::books::{Books, Entry};
 
 const SUBMITTERS: u64 = 3;
 const STEPS: u64 = 60;
-/// A task submits a chain of at most this many further tasks.
+/// The largest number of further tasks in the chain that a task submits.
 const DEPTH: u32 = 4;
 
 /// The executors and tasks that each task can reach.

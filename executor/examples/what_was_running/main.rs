@@ -1,4 +1,5 @@
-//! Which tasks ran when a pool was shut down abruptly: the classic listing, and the library's.
+//! Shows which tasks ran when a pool was shut down abruptly, according to the classic listing and to the
+//! library.
 //!
 //! ```sh
 //! cargo run --example what_was_running -- classic   # reports a finished task as cut off

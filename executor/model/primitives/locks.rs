@@ -4,10 +4,10 @@
 //! A thread of the model runs alone from one of its scheduling points to the next. If there is a point before
 //! each operation that other threads can notice, then every order of these operations occurs in some
 //! schedule. An unlock needs no point (Lipton's *reduction*, 1975, calls it a left mover). To see why,
-//! suppose that other threads ran at a point just before the unlock. These threads did not take this lock; a
-//! thread that tried to take the lock only began to wait. So the threads could have done the same work right
-//! after the unlock. The schedule allows that order: the threads run at the next point of the thread that has
-//! unlocked, or at its end. The user must know these exceptions:
+//! suppose that other threads ran at a point just before the unlock. The other threads did not take this
+//! lock; a thread that tried to take the lock only began to wait. So the threads could have done the same
+//! work right after the unlock. The schedule allows that order: the threads run at the next point of the
+//! thread that has unlocked, or at its end. The user must know these exceptions:
 //!
 //! * `try_lock` shows whether the lock is held. In a program that uses `try_lock`, the holder needs a
 //!   scheduling point while it holds the lock.
@@ -37,7 +37,7 @@ use shuttle::thread;
 
 use super::pick;
 
-/// A scheduling point: other threads may run before the calling thread goes on.
+/// A scheduling point: other threads may run before the calling thread continues.
 pub(crate) fn others_may_come_first() {
     thread::sleep(Duration::ZERO); // takes no time under shuttle
 }

@@ -28,7 +28,7 @@ enum Trouble {
     Remove,
 }
 
-/// A first-in, first-out queue that panics when the test says so.
+/// A first-in, first-out queue that panics when the test tells it to panic.
 struct Moody {
     tasks: VecDeque<Task>,
     trouble: Arc<AtomicUsize>,

@@ -15,8 +15,7 @@ fn refused(task: Task) -> Result<(), RejectedExecution> {
     Err(RejectedExecution { reason: RejectReason::Saturated, task })
 }
 
-/// After every second task the line asks for a next turn, if tasks are left; after the last task, no tasks
-/// are left.
+/// After every second task the line asks for a next turn, but only if tasks are left in the line.
 #[test]
 fn a_line_whose_successor_is_refused_asks_again_after_its_next_turn() {
     /// An executor that keeps the first head and refuses all other heads.

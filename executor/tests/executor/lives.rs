@@ -1,4 +1,4 @@
-//! How executors over others end, without the service below or together with it.
+//! The end of executors over other executors, without the executor below or together with it.
 
 use std::sync::{Arc, Barrier, mpsc};
 use std::time::Duration;
@@ -502,7 +502,7 @@ fn a_task_that_waits_for_one_behind_it_is_told_that_it_starves() {
     });
 }
 
-/// The task that holds the only permit asks for another permit, with executors above or below the bound.
+/// The task that holds the only permit asks for a second permit, with executors above or below the bound.
 #[test]
 fn the_permits_of_a_stack_are_known_by_their_tasks() {
     within_deadline(|| {

@@ -308,8 +308,8 @@ fn a_task_can_submit_further_tasks_to_its_own_pool() {
 }
 
 /// As many tasks run at the same time as there are threads. The first task in the queue begins first, even if
-/// no task ends before another has begun. A worker must not take two tasks at a time because the previous
-/// tasks were short: the worker could keep the second task from the task that waits for it.
+/// no task ends before another has begun. Even after short tasks, a worker must not take two tasks at a time,
+/// because the first task could wait for the second.
 #[test]
 fn pairs_of_tasks_that_wait_for_each_other_meet_on_two_threads() {
     within_deadline(|| {

@@ -282,7 +282,7 @@ pub(crate) fn tracked() -> (Arc<()>, impl Fn() -> bool + Send + 'static) {
 #[derive(Debug)]
 pub(crate) struct Bomb(Arc<AtomicUsize>);
 
-/// The number of bombs that were dropped so far.
+/// The number of bombs that have been dropped.
 #[derive(Clone, Default)]
 pub(crate) struct Explosions(Arc<AtomicUsize>);
 

@@ -8,8 +8,8 @@
 //! its own, which frees its thread-locals when it ends. A round ends when all threads that were started in
 //! it have ended, so the numbers are exact.
 //!
-//! These tests do not use the standard test harness, because it has threads and allocations of its own.
-//! Filters, `--exact` and `--list` work as usual.
+//! These tests do not use the standard test harness, because the harness has threads and allocations of its
+//! own. Filters, `--exact` and `--list` work as usual.
 #![allow(unsafe_code, reason = "an allocator that counts is an allocator")]
 
 mod support;

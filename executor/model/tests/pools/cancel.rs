@@ -1,4 +1,4 @@
-//! A task is cancelled in the queue, at its start, in its body or after its end; in each case exactly one
+//! A task is cancelled in the queue, at its start, in its body or after its end. In each case exactly one
 //! side wins, and the pool's counts are right.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How executors over other executors end: the last task during the shutdown, submitters that wait for a
+//! The end of executors over other executors: the last task during the shutdown, submitters that wait for a
 //! permit, and the tasks that are reported as cut off.
 
 use std::collections::BTreeSet;

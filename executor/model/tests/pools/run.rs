@@ -7,8 +7,8 @@ use shuttle::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Two threads submit while a third thread asks for counts. Each count includes all tasks that were accepted
-/// before the count, and no task twice.
+/// Two threads submit tasks while a third thread asks for the counts. Each count includes all tasks that
+/// were accepted before the count, and no task twice.
 #[test]
 fn the_numbers_are_those_of_one_moment() {
     check(|| {

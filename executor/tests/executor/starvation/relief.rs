@@ -57,7 +57,7 @@ fn help_runs_the_task_that_is_waited_for_and_counts_it() {
         eventually("all are counted", || pool.stats().active == 0);
         let stats = pool.stats();
         // The chains have 2, 6 and 7 tasks. One task of the last chain was cancelled in the queue by the
-        // drop of its handle, or has run after all.
+        // drop of its handle, or it has run after all.
         assert_eq!((stats.peak_threads, stats.helped, stats.starved), (1, 1 + 5 + 5, 1), "{stats}");
     });
 }

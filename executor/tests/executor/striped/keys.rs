@@ -161,7 +161,7 @@ fn of_two_keys_with_equal_hashes_the_end_waits_for_both() {
     });
 }
 
-/// A key whose `Hash` or `Eq` panics when it is told to.
+/// A key whose `Hash` or `Eq` panics when the test tells it to panic.
 struct Hostile {
     value: u32,
     in_hash: bool,

@@ -1,5 +1,5 @@
-//! The whole life of a pool, drawn at random: every way in which a worker can leave is combined with every
-//! way in which a task can come or leave.
+//! The whole life of a pool, drawn at random: every way in which a worker can leave, combined with every way
+//! in which a task can come or leave.
 //!
 //! A scenario is data ([`scenario`]): the pool's settings, the steps of two or three threads, and the way in
 //! which the pool ends. The module [`world`] plays the scenario and judges it by four rules:

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::dice::Dice;
 
-/// One life of a pool, as data, so that a failure can print it and a test can name it.
+/// The life of a pool as data, so that a failure can print it and a test can name it.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub(super) struct Scenario {

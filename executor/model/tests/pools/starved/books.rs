@@ -334,8 +334,8 @@ impl State {
     }
 
     /// Returns the largest set of threads that only members of the set could release. The set begins with all
-    /// waiting threads. Then each thread that an outsider could release is removed, until there is no such
-    /// thread.
+    /// waiting threads. Then each thread that an outsider could release is removed, until no such thread is
+    /// left.
     pub(super) fn closed(&self, sure: Sure) -> Vec<bool> {
         let mut view = View { state: self, sure, closed: vec![true; self.threads.len()] };
         loop {

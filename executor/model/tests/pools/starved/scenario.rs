@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::dice::Dice;
 
-/// One scenario, as data, so that a failure can print it and a test can name it.
+/// A scenario as data, so that a failure can print it and a test can name it.
 #[derive(Debug, Clone)]
 pub(super) struct Scenario {
     pub(super) pools: Vec<PoolPlan>,
