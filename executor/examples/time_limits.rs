@@ -15,7 +15,7 @@ const BUDGET: Duration = Duration::from_millis(300);
 const QUICK: Duration = Duration::from_millis(1);
 const SLOW: Duration = Duration::from_hours(1);
 
-/// A server of another company, which answers after a while.
+/// Asks a server of another company, which answers after a while.
 fn ask<T: Send + 'static>(answer: T, after: Duration) -> FutureTask<T> {
     FutureTask::cancellable(move |token| token.sleep(after).map(|()| answer))
 }

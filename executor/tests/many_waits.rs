@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use executor::{ExecutorCompletionService, OnStarvation, Promise, ThreadPoolExecutor, prelude::*};
 
-/// Runs a test. Fails if the test takes minutes, as it does if a search is too slow.
+/// Runs a test, and fails if the test takes minutes, as it does if a search is too slow.
 fn within_deadline(test: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     thread::spawn(move || {

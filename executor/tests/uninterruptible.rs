@@ -14,7 +14,7 @@ use executor::{
     ThreadPoolExecutor, prelude::*,
 };
 
-/// A time that every wait here stays below, unless the library is broken.
+/// A time that no wait here reaches, unless the library is broken.
 const LONG: Duration = Duration::from_secs(30);
 
 /// Runs `f` on a thread of its own. When the thread is blocked, returns a function that waits for the result

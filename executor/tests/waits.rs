@@ -21,7 +21,7 @@ use executor::{
     TaskHandle, TaskInfo, ThreadPoolExecutor, TrackingExecutor, prelude::*,
 };
 
-/// A time that every wait that ends stays below.
+/// A time that no wait reaches if the wait ends by itself.
 const LONG: Duration = Duration::from_secs(10);
 
 /// The number of tasks that may wait in the queue of a thread pool.

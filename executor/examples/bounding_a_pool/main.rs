@@ -5,7 +5,7 @@
 //! cargo run --example bounding_a_pool -- ours
 //! ```
 //!
-//! The other arguments are `waiting`, `ends`.
+//! The other arguments are `waiting` and `ends`.
 //!
 //! The book explains this example in the chapter "Bounding a pool".
 

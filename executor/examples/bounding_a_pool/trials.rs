@@ -28,7 +28,7 @@ pub fn all(bounded: impl Bounded) {
 }
 // ANCHOR_END: trials
 
-/// The answer that the submitter gets, if it comes within a second.
+/// Returns the answer that the submitter gets, if the answer comes within a second.
 fn submit(bounded: &Arc<impl Bounded>) -> String {
     let (tell, answer) = mpsc::channel();
     let bounded = Arc::clone(bounded);

@@ -5,7 +5,7 @@ use executor::{ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;
 
 // ANCHOR: sequential
-/// The summand for an element: some ten nanoseconds of work.
+/// Returns the summand for an element: some ten nanoseconds of work.
 fn weight(number: u64) -> u64 {
     (0..24).fold(number | 1, |x, _| {
         let x = x ^ (x << 13);

@@ -60,7 +60,7 @@ fn a_lost_wake_up() {
 }
 
 // ANCHOR: between
-/// Is called after the reader has looked and before it sleeps; another thread then puts a letter into the
+/// Is called by a reader after its look and before its sleep, and makes another thread put a letter into the
 /// box.
 fn a_letter_comes(post: &Arc<Post>) {
     let other = {

@@ -4,7 +4,7 @@
 //! cargo run --example merge_sort -- plain
 //! ```
 //!
-//! The other arguments are `swallow`, `spin`, `help`, `fork_join`, `library`.
+//! The other arguments are `swallow`, `spin`, `help`, `fork_join` and `library`.
 //!
 //! The book explains this example in the chapter "Divide and conquer".
 

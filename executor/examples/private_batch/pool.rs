@@ -45,7 +45,7 @@ impl Pool {
         }
     }
 
-    /// The number of jobs in the queue.
+    /// Returns the number of jobs in the queue.
     pub fn waiting(&self) -> usize {
         self.shared.state.lock().unwrap().jobs.len()
     }

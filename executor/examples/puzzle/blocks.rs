@@ -29,7 +29,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// The number of bits that distinguish an empty cell and the kinds of blocks.
+    /// Returns the number of bits that distinguish an empty cell and the kinds of blocks.
     fn bits(&self) -> u32 {
         usize::BITS - self.kinds.len().leading_zeros()
     }

@@ -1,4 +1,4 @@
-//! A task for each position, and a count of the tasks that are queued or running. By the count, the search
+//! A task for each position, and a count of the tasks that are queued or running. With the count, the search
 //! notices when there is no solution.
 
 use super::door::sync::Arc;

@@ -17,7 +17,7 @@ impl<P: Puzzle> Search<P> {
         Self { puzzle, seen: Seen::with_room_for(most) }
     }
 
-    /// The code with which each search starts.
+    /// Starts a search.
     pub fn start(&self) -> Result<Position, Unfinished> {
         let start = self.puzzle.start();
         self.seen.is_new(Move::NONE, start)?;

@@ -8,7 +8,7 @@ use super::unfinished::Unfinished;
 use std::collections::HashSet;
 use std::hash::BuildHasher;
 
-/// The number of shards; it is so large that two threads rarely need the same lock at once.
+/// The number of shards, which is so large that two threads rarely need the same lock at the same time.
 const SHARDS: usize = 64;
 
 pub struct Seen {

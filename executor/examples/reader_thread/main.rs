@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// A peer, and the connection to it.
+/// Returns a peer, and the connection to the peer.
 fn connect() -> io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let stream = TcpStream::connect(listener.local_addr()?)?;

@@ -5,7 +5,7 @@
 //! cargo run --example starving_page -- other_pool  # the cure
 //! ```
 //!
-//! The other arguments are `before`, `own_thread`, `unread`, `circle`, `help`, `spare`, `hand_off`.
+//! The other arguments are `before`, `own_thread`, `unread`, `circle`, `help`, `spare` and `hand_off`.
 //!
 //! The book explains this example in the chapter "Tasks that wait for tasks".
 

@@ -1,4 +1,4 @@
-//! The curve of granularity for more workers than a desktop computer has.
+//! The time over the size of the pieces, for more workers than a desktop computer has.
 
 use super::costs::{Costs, Offers, ROUND};
 use super::plot;
@@ -8,7 +8,7 @@ use super::tree::{Piece, Tree};
 const ELEMENTS: u64 = 1 << 18;
 const ELEMENT: u64 = 20;
 
-/// The time for each threshold, relative to the sequential time: a table, and the curves as SVG.
+/// Returns the time for each threshold, relative to the sequential time: a table, and the curves as SVG.
 pub fn curve() -> String {
     let ways = [Offers::All, Offers::Adaptive].map(|offers| [2, 8, 64].map(|workers| (offers, workers)));
     println!("{ELEMENTS} elements of {ELEMENT} ns; {ROUND}");

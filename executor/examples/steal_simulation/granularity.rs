@@ -9,8 +9,8 @@ const COARSE: u64 = 50_000;
 
 #[derive(Clone, Copy, Default)]
 pub struct Granularity {
-    /// Returns the number of pieces in the queue that is enough. While pieces are coarse, no number is
-    /// enough.
+    /// The number of queued pieces from which on a join offers no further piece, or `None` while pieces are
+    /// coarse.
     pub enough: Option<usize>,
     pieces: u32,
     since: Option<u64>,

@@ -14,7 +14,7 @@ pub fn all() -> [(&'static str, Tree); 4] {
     ]
 }
 
-/// The work of each tree takes a tenth of a second. The system may put a woken worker on a busy core and
+/// Returns trees whose work takes a tenth of a second each. The system may put a woken worker on a busy core and
 /// take some milliseconds to move it, which a simulation of a pool cannot show.
 pub fn to_check() -> [(&'static str, Tree); 4] {
     [

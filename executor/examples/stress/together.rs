@@ -121,7 +121,7 @@ fn submit(world: &Arc<World>, random: &mut Random, depth: u32) -> Option<TaskHan
     submitted.ok()
 }
 
-/// The calls that a task makes to other tasks before it ends.
+/// Makes the calls that a task makes to other tasks before it ends.
 fn act(world: &Arc<World>, random: &mut Random, depth: u32) {
     if depth == 0 {
         return;

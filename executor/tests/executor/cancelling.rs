@@ -202,8 +202,8 @@ fn the_task_does_not_end_while_its_canceller_runs() {
         let cancels = blocked(move || handle.cancel());
         in_canceller.wait();
         let next = executor.submit(|| ()).unwrap();
-        // The thread can have continued by now. If the time is too short, the test can miss a fault, but the
-        // test does not fail.
+        // It is possible that the thread has continued by now. If the time is too short, the test can miss a
+        // fault, but the test does not fail.
         thread::sleep(Duration::from_millis(20));
         assert_eq!((pool.stats().completed, next.state()), (0, TaskState::Pending));
         may_end.set();

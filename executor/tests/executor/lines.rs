@@ -79,7 +79,7 @@ fn a_line_may_be_dropped_by_the_executor_that_it_asks() {
     });
 }
 
-/// No submitter must count on a head that can still be refused. But if the submitter that offers the head
+/// Submitters must not count on a head that can still be refused. But if the submitter that offers the head
 /// waited for the answer, the submitter would wait for itself.
 #[test]
 fn an_executor_may_submit_to_the_line_that_asks_it() {

@@ -1,6 +1,6 @@
-//! User code can use the pool, the handle and the token wherever it is called or dropped, because it never
-//! runs under a lock of the library. A fault here is a deadlock, and the test's deadline turns the deadlock
-//! into a failure.
+//! User code never runs under a lock of the library, so it can use the pool, the handle and the token
+//! wherever the library calls or drops it. A fault here is a deadlock, and the test's deadline turns the
+//! deadlock into a failure.
 
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};

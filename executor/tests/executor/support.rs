@@ -14,7 +14,7 @@ use executor::{
     ScheduledThreadPoolExecutor, ThreadPerTaskExecutor, ThreadPoolExecutor, prelude::*,
 };
 
-/// A time that every wait in these tests stays below unless the library is broken, even on a fortieth of a
+/// A time that no wait in these tests reaches unless the library is broken, even on a fortieth of a
 /// processor. `.ci/mutants` breaks the library on purpose, and runs one test at a time on a core of its own.
 pub(crate) const LONG: Duration = Duration::from_secs(if IS_IMPATIENT { 4 } else { 30 });
 
@@ -23,7 +23,7 @@ const IS_IMPATIENT: bool = option_env!("EXECUTOR_TESTS_IMPATIENT").is_some();
 /// A time limit for waits that must time out.
 pub(crate) const SHORT: Duration = Duration::from_millis(5);
 
-/// Runs a test. Fails if the test has not ended after twice the deadline of a single wait.
+/// Runs a test, and fails if the test has not ended after twice the deadline of a single wait.
 pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
     let (done, is_done) = mpsc::channel();
     let run = move || {

@@ -440,7 +440,7 @@ fn the_life_of_a_pool() {
     });
 }
 
-/// Threads end while tasks come, and no task must stay without a thread.
+/// Threads end while tasks come, and every task must get a thread.
 #[test]
 fn no_task_is_missed_by_threads_that_are_about_to_end() {
     within_deadline(|| {

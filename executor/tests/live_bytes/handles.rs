@@ -1,4 +1,4 @@
-//! Handles, with each way to wait for a handle.
+//! Scenarios for handles, with each way to wait for a handle.
 
 use std::thread;
 

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use executor::{Executor, TaskHandle, prelude::*};
 
-/// A time that every wait here stays below, unless the library is broken or the machine is very busy.
-/// `.ci/mutants` breaks the library on purpose, and runs one scenario at a time on a core of its own.
+/// A time that no wait here reaches, unless the library is broken or the machine is very busy. `.ci/mutants`
+/// breaks the library on purpose, and runs one scenario at a time on a core of its own.
 pub(crate) const LONG: Duration =
     Duration::from_secs(if option_env!("EXECUTOR_TESTS_IMPATIENT").is_some() { 8 } else { 30 });
 

@@ -1,4 +1,4 @@
-//! Tokens and their callbacks.
+//! Scenarios for tokens and their callbacks.
 
 use std::thread;
 use std::time::Duration;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A time that every wait here stays below, unless the library is broken or the machine is very busy.
+/// A time that no wait here reaches, unless the library is broken or the machine is very busy.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
 /// Returns the number of times that a test tries an operation whose result depends on the moment.

@@ -196,7 +196,7 @@ fn a_task_that_is_refused_and_cancelled_at_once_comes_back_or_comes_out_and_not_
     });
 }
 
-/// The second task does not end, so the service's lists remain. No handle must stay in the lists.
+/// The second task does not end, so the service's lists remain. The lists must not keep a handle.
 #[test]
 fn a_result_that_comes_while_the_service_is_dropped_is_dropped_too() {
     model(|| {

@@ -166,7 +166,7 @@ fn no_fork_is_unrun_when_a_worker_says_that_all_is_quiet() {
                 }));
             }
             let is_quiet = own.await_quiescence(std::time::Duration::MAX);
-            // If a fork waits for quiescence itself, its thread need not have continued yet.
+            // If a fork waits for quiescence itself, its thread can still be waiting.
             assert!(is_quiet && ran.load(Ordering::SeqCst) >= 2, "a fork has not run");
         });
         end.unwrap().join().unwrap();

@@ -91,8 +91,7 @@ fn tasks_submitted_while_the_sizes_change_run_once_each() {
     });
 }
 
-/// The thread that is woken for a task can be the thread that is one too many. In that case another thread
-/// must take the task.
+/// The thread that is woken for a task can be a surplus thread; then another thread must take the task.
 #[test]
 fn a_thread_that_is_one_too_many_leaves_the_task_to_another() {
     check(|| {

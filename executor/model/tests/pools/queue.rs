@@ -9,8 +9,8 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::{check, thread};
 
-/// Asserts that the counts of a pool of one thread are exact, whatever happened to the pool before. No
-/// tombstone must be forgotten or counted twice.
+/// Asserts that the counts of a pool of one thread are exact, whatever happened to the pool before.
+/// Tombstones must be neither forgotten nor counted twice.
 fn counts_are_exact(pool: &ThreadPoolExecutor, completed: u64) {
     let gate = Arc::new(Latch::new(1));
     let here = Arc::new(Latch::new(1));

@@ -66,7 +66,7 @@ fn it_does_what_a_list_does() {
                         queue.push(task, 0).unwrap();
                     }
                     0..5 if !tickets.is_empty() => {
-                        // The ticket can have left by now, or its new priority is not higher.
+                        // It is possible that the ticket has left, or that its new priority is not higher.
                         let id = tickets[chosen % tickets.len()];
                         let known = list.0.iter().find(|(known, _)| *known == id).copied();
                         let by = i32::try_from(random(&mut state) % 4).unwrap();

@@ -75,7 +75,7 @@ impl Record {
         self.over.count() == 0
     }
 
-    /// True if the pool must still end the task: it has accepted the task, and no thread has taken the task
+    /// Returns true if the pool must still end the task: it has accepted the task, and no thread has taken the task
     /// out.
     fn is_the_pools(&self) -> bool {
         self.accepted.get() == Some(&true) && self.came_back.load(SeqCst) == 0
@@ -376,7 +376,7 @@ impl World {
         // Cancelled tasks do not wait at the gate any more.
         owed().filter(|record| record.cancelled.load(SeqCst)).for_each(|record| record.over.wait().unwrap());
         if queue == Queue::HandOff {
-            // A task that was handed to a thread runs at once, whatever the other tasks wait for.
+            // A task that was handed to a thread runs at once, even if all other tasks wait.
             owed().for_each(|record| record.begun.wait().unwrap()); // otherwise shuttle reports a deadlock
         }
         loop {
@@ -512,7 +512,7 @@ impl Record {
         match outcome {
             Ok(number) => assert!(number == self.number && ran && !cancelled && self.body != Body::Panics),
             Err(JoinError::Panicked(_)) => assert!(ran && !cancelled && self.body == Body::Panics),
-            // The thread that cancelled the task need not have recorded its cancel yet.
+            // It is possible that the thread that cancelled the task has not recorded its cancel yet.
             Err(JoinError::Cancelled(_)) => {
                 assert!(!ran || cancelled || self.canceller.get().is_some(), "{}", self.number);
             }

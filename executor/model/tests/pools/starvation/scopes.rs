@@ -7,8 +7,8 @@ use executor_model::prelude::*;
 use super::{fixed, join};
 use crate::check;
 
-/// Between these two steps, a search cannot find the closure, but the closure will run, so no waiter must
-/// get a report.
+/// Between these two steps, a search cannot find the closure, but the closure will run, so the library must
+/// not report any waiter.
 #[test]
 fn whoever_waits_for_the_owner_of_a_scope_is_not_told() {
     check(|| {

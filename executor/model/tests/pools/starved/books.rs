@@ -108,7 +108,7 @@ pub(super) struct ServiceBook {
     pub(super) tasks: Vec<usize>,
     /// The number of threads that are about to take a task, or that have taken a task and not reported it.
     pub(super) takers: usize,
-    /// The pool of the tasks of a race. Cancelled tasks do not count: another task must win.
+    /// The pool of the tasks of a race. A cancelled task cannot win the race, so another task must win.
     pub(super) race_in: Option<usize>,
 }
 
