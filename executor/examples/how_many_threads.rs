@@ -102,9 +102,9 @@ fn compute(steps: u32) {
     }
 }
 
-/// Returns the number of steps in a millisecond of processor time. The measurement is repeated many times, and the
-/// fastest result is returned. A core that was idle is slow for some tenths of a second, and a core that
-/// shares parts with another core is slow while the other core is busy.
+/// Returns the number of steps in a millisecond of processor time. The measurement is repeated many times,
+/// and the fastest result is returned. A core that was idle is slow for some tenths of a second, and a core
+/// that shares parts with another core is slow while the other core is busy.
 fn steps_per_ms() -> u32 {
     const STEPS: u32 = 10_000_000;
     let attempt = |_| {

@@ -30,7 +30,8 @@ fn parallel(pool: &ThreadPoolExecutor) -> Result<Vec<u64>, Box<dyn Error>> {
 // ANCHOR_END: independent
 
 // ANCHOR: carried
-/// Returns the balance after each payment. Each iteration needs the balance that the previous iteration computed.
+/// Returns the balance after each payment. Each iteration needs the balance that the previous iteration
+/// computed.
 fn balances(order: impl Fn(usize) -> usize) -> Result<Vec<u64>, Box<dyn Error>> {
     let (executor, account) = (ManualExecutor::new(), Arc::new(Mutex::new((0, vec![0; 4]))));
     let tasks = prices().into_iter().enumerate().map(|(number, price)| {

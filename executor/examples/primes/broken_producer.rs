@@ -1,5 +1,4 @@
-//! A producer that checks a flag between two primes, but that cannot check it while it waits for the queue.
-//! The producer cannot check the flag while it waits for the queue.
+//! A producer that checks a flag between two primes, but not while it waits for the queue.
 
 use crate::primes;
 use executor::{JoinError, ThreadPoolExecutor, prelude::*};

@@ -31,7 +31,8 @@ use log::{Run, What};
 use pool::simulate;
 use tree::{Piece, Tree};
 
-/// The costs of a pool in which only the work takes time. In such a pool the result depends only on which worker takes which piece.
+/// The costs of a pool in which only the work takes time. In such a pool the result depends only on which
+/// worker takes which piece.
 const FREE: Costs =
     Costs { call: 0, offer: 0, steal: 0, look: 1, patience: 0, wake: 0, wake_up: 0, offers: Offers::All };
 

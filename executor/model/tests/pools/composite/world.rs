@@ -75,8 +75,8 @@ impl Record {
         self.over.count() == 0
     }
 
-    /// Returns true if the pool must still end the task: it has accepted the task, and no thread has taken the task
-    /// out.
+    /// Returns true if the pool must still end the task: it has accepted the task, and no thread has taken
+    /// the task out.
     fn is_the_pools(&self) -> bool {
         self.accepted.get() == Some(&true) && self.came_back.load(SeqCst) == 0
     }
