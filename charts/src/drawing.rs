@@ -7,7 +7,7 @@ const STYLE: &str = "<style>
   .paper { fill: #fff } .grid { stroke: #ccc } .mark { stroke: #222; stroke-dasharray: 4 3 }
   .curve { fill: none; stroke: currentColor; stroke-width: 2 } .bar { fill: currentColor } .band { fill: #c2571a22 }
   .empty { fill: none; stroke: #888; stroke-dasharray: 3 2 }
-  .s0 { color: #2f6f9f } .s1 { color: #b0541c } .s2 { color: #2e7d4f } .s3 { color: #8e4ec6 } .s4 { color: #777 }
+  .s0 { color: #2f6f9f } .s1 { color: #b0541c } .s2 { color: #2e7d4f } .s3 { color: #8e4ec6 } .s4 { color: #6f6f6f }
   @media screen and (prefers-color-scheme: dark) {
     text { fill: #ddd } .small { fill: #aaa } .within { fill: #111 } .paper { fill: #1b1b1b } .grid { stroke: #444 }
     .mark { stroke: #ddd } .band { fill: #f0985c33 }

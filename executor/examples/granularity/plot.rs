@@ -2,9 +2,16 @@
 
 use std::fmt::Write;
 
-const STYLE: &str = "text { font: 13px sans-serif; fill: #222 } .small { font-size: 11px; fill: #555 } \
-    .grid { stroke: #ccc } .curve { fill: none; stroke-width: 2 } .paper { fill: #fff }";
-const COLOURS: [&str; 4] = ["#2f6f9f", "#c2571a", "#2e8b57", "#8e4ec6"];
+/// `s0` to `s3` are the colours of the curves.
+const STYLE: &str = "
+  text { font: 13px sans-serif; fill: #222 } .small { font-size: 11px; fill: #555 } .paper { fill: #fff }
+  .grid { stroke: #ccc } .curve { fill: none; stroke: currentColor; stroke-width: 2 }
+  .s0 { color: #2f6f9f } .s1 { color: #b0541c } .s2 { color: #2e7d4f } .s3 { color: #8e4ec6 }
+  @media screen and (prefers-color-scheme: dark) {
+    text { fill: #ddd } .small { fill: #aaa } .paper { fill: #1b1b1b } .grid { stroke: #444 }
+    .s0 { color: #6fb3e0 } .s1 { color: #f0985c } .s2 { color: #6fcf97 } .s3 { color: #c9a2f0 }
+  }
+";
 const LEFT: f64 = 60.0;
 const TOP: f64 = 60.0;
 const WIDTH: f64 = 640.0;
@@ -40,15 +47,15 @@ pub fn of(title: &str, thresholds: &[u64], lines: &[(&str, Vec<f64>)]) -> String
         "<text class=\"small\" x=\"{LEFT}\" y=\"{}\">elements in a piece, at most</text>",
         bottom + 38.0
     ));
-    for (number, ((name, values), colour)) in lines.iter().zip(COLOURS).enumerate() {
+    for (number, (name, values)) in lines.iter().enumerate() {
         let points = values
             .iter()
             .enumerate()
             .map(|(place, value)| format!("{:.1},{:.1} ", x(place), y(value.log2())));
         let (points, at) = (points.collect::<String>(), LEFT + 160.0 * number as f64);
-        add(format!("<polyline class=\"curve\" stroke=\"{colour}\" points=\"{points}\"/>"));
+        add(format!("<polyline class=\"curve s{number}\" points=\"{points}\"/>"));
         add(format!(
-            "<line class=\"curve\" stroke=\"{colour}\" x1=\"{at}\" y1=\"42\" x2=\"{}\" y2=\"42\"/>",
+            "<line class=\"curve s{number}\" x1=\"{at}\" y1=\"42\" x2=\"{}\" y2=\"42\"/>",
             at + 20.0
         ));
         add(format!("<text class=\"small\" x=\"{}\" y=\"46\">{name}</text>", at + 26.0));

@@ -9,7 +9,9 @@ use std::fmt::Write;
 const LEFT: u64 = 70;
 const WIDTH: u64 = 620;
 const ROW: u64 = 20;
-/// One row for the work that the worker runs, and one row for each size of halves.
+/// How wide a character of a name is at most.
+const CHARACTER: u64 = 7;
+/// One row for what the worker runs, and one for each size of halves.
 const ROWS: u64 = 5;
 
 struct Drawing {
@@ -54,7 +56,7 @@ impl Drawing {
         let (x, width) = (self.x(from), (self.x(until) - self.x(from)).max(1));
         let fill = match class {
             "busy" => "#2f6fb3",
-            "wait" => "#c98a1b",
+            "wait" => "#9a6508",
             _ => "#ddd", // for the file on its own, outside the book
         };
         writeln!(
@@ -63,11 +65,17 @@ impl Drawing {
             ROW - 3
         )
         .expect("a string has room");
-        let class = if class == "busy" { "small on-colour" } else { "small" };
-        let (middle, baseline) = (x + width / 2, y + 12);
+        if name.is_empty() {
+            return;
+        }
+        // A name that is wider than its box stands behind the box.
+        let fits = name.len() as u64 * CHARACTER <= width;
+        let class = if class == "busy" && fits { "small on-colour" } else { "small" };
+        let (at, anchor) = if fits { (x + width / 2, "middle") } else { (x + width + 4, "start") };
+        let baseline = y + 12;
         writeln!(
             self.svg,
-            "<text class=\"{class}\" x=\"{middle}\" y=\"{baseline}\" text-anchor=\"middle\">{name}</text>"
+            "<text class=\"{class}\" x=\"{at}\" y=\"{baseline}\" text-anchor=\"{anchor}\">{name}</text>"
         )
         .expect("a string has room");
     }

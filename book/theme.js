@@ -1,0 +1,18 @@
+// What a terminal shows, a line at a time: a long command wraps, and the button copies commands alone.
+
+for (const code of document.querySelectorAll('code.language-console')) {
+    const lines = code.textContent.replace(/\n$/, '').split('\n');
+    code.replaceChildren(...lines.map((text) => {
+        const line = document.createElement('span');
+        line.className = text.startsWith('$ ') ? 'line command' : 'line';
+        line.textContent = text;
+        return line;
+    }));
+}
+
+// mdBook's button asks this function for the text of its block. `cargo course book check` sees that it still does.
+const wholeText = window.playground_text;
+window.playground_text = (block, hidden) => {
+    const commands = [...block.querySelectorAll('.command')].map((line) => line.textContent.slice('$ '.length));
+    return commands.length ? commands.join('\n') : wholeText(block, hidden);
+};
