@@ -31,11 +31,11 @@ const GAP: usize = 18;
 /// On a page of the book, `--fg` and `--bg` are defined by the theme. Elsewhere these variables are not
 /// defined, and the system's preference decides.
 const STYLE: &str = "<style>
-.schedule { --ink: var(--fg, #222); --paper: var(--bg, #fff); --hold: #2f6fb3; --want: #9a6508; --bad: #b00020 }
+.schedule { --ink: var(--fg, #222); --paper: var(--bg, #fff); --hold: #2f6fb3; --want: #c98a1b; --bad: #b00020 }
 @media (prefers-color-scheme: dark) { .schedule { --ink: var(--fg, #ddd); --paper: var(--bg, #1b1b1b) } }
 @media (prefers-color-scheme: dark) { .schedule:root { --hold: #6aa9e9; --want: #e2b04f; --bad: #ff8a80 } }
 :is(.coal, .navy, .ayu) .schedule { --hold: #6aa9e9; --want: #e2b04f; --bad: #ff8a80 }
-@media print { .schedule.schedule { --ink: #000; --paper: #fff; --hold: #2f6fb3; --want: #9a6508; --bad: #b00020 } }
+@media print { .schedule.schedule { --ink: #000; --paper: #fff; --hold: #2f6fb3; --want: #c98a1b; --bad: #b00020 } }
 .schedule .paper { fill: var(--paper) }
 .schedule text { font: 13px ui-monospace, 'DejaVu Sans Mono', monospace; fill: var(--ink); white-space: pre }
 .schedule .strong { font-weight: bold }
