@@ -262,7 +262,7 @@ pub enum Command {
 pub enum BookCommand {
     /// Build the book without serving it, and print the path of its first page
     Build,
-    /// Prove that the book and the code agree: listings, commands, transcripts, links
+    /// Prove that the book and the code agree, and that it can be read: listings, commands, transcripts, links, figures
     Check,
     /// Run the commands whose output the book shows, and write down what they print
     ///

@@ -2,7 +2,7 @@
 
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
-use crate::book::{build, generated, includes, links, order, transcripts};
+use crate::book::{build, generated, includes, links, order, readable, transcripts};
 use crate::exercises::catalogue;
 use crate::ways::Ways;
 use crate::workspace::Workspace;
@@ -19,7 +19,9 @@ pub fn check(workspace: &Workspace) -> anyhow::Result<bool> {
         println!("{fault}");
     }
     match faults.len() {
-        0 => println!("the book is in order: pages, listings, commands, transcripts and links"),
+        0 => println!(
+            "the book is in order: pages, listings, commands, transcripts, links, figures and colours"
+        ),
         1 => println!("\n1 fault"),
         n => println!("\n{n} faults"),
     }
@@ -50,7 +52,10 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     if listings_are_there {
         // If there is a fault, no book is built, so there are no links to follow.
         match build(workspace) {
-            Ok(book) => faults.extend(links::faults(&book)?),
+            Ok(book) => {
+                faults.extend(links::faults(&book)?);
+                faults.extend(readable::faults(&sources, &book)?);
+            }
             Err(error) => faults.push(format!("{error:#}")),
         }
     }

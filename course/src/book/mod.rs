@@ -14,6 +14,7 @@ mod includes;
 mod links;
 mod order;
 mod pages;
+mod readable;
 mod record;
 mod recipes;
 mod transcripts;

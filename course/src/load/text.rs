@@ -5,6 +5,22 @@ use super::report::{Latency, Report, RudeFate, Run, time};
 use exercises_protocol::counted;
 use std::fmt::{self, Write};
 
+/// The columns of figures in a comparison, with their widths.
+const COLUMNS: [(&str, usize); 9] = [
+    ("answers/s", 9),
+    ("p50", 8),
+    ("p99", 8),
+    ("p99.9", 8),
+    ("max", 8),
+    ("refused", 7),
+    ("failed", 7),
+    ("CPU µs", 7),
+    ("MiB", 6),
+];
+/// How wide they are with gaps of two between them, and how wide a page of the book is.
+const FIGURES: usize = 86;
+const PAGE: usize = 110;
+
 impl Report {
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
@@ -52,27 +68,23 @@ impl Report {
             Some(Varied::Rate) => "  rate",
         };
         let at = |run: &Run| varied.map_or_else(String::new, |varied| format!("{:>6}", run.at(varied)));
-        writeln!(
-            to,
-            "{:width$}{}  {:>9}  {:>8}  {:>8}  {:>8}  {:>8}  {:>7}  {:>7}  {:>7}  {:>6}",
-            "stage", heading, "answers/s", "p50", "p99", "p99.9", "max", "refused", "failed", "CPU µs", "MiB"
-        )?;
+        let is_wide = width + at(&runs[0]).len() + FIGURES > PAGE;
+        let row = |name: &str, at: &str, cells: [String; COLUMNS.len()]| {
+            let gap = if is_wide { " " } else { "  " };
+            let cells = cells.iter().zip(COLUMNS).map(|(cell, (_, width))| format!("{gap}{cell:>width$}"));
+            format!("{name:width$}{at}{}", cells.collect::<String>())
+        };
+        writeln!(to, "{}", row("stage", heading, COLUMNS.map(|(name, _)| name.to_owned())))?;
         for run in runs {
             let latency = run.latency_us.map(|latency| [latency.p50, latency.p99, latency.p999, latency.max]);
             let [p50, p99, p999, max] =
                 latency.map_or_else(|| ["–"; 4].map(str::to_owned), |values| values.map(time));
             let cpu = run.server_cpu_us_per_answer.map_or_else(|| "–".to_owned(), |cpu| format!("{cpu:.1}"));
             let memory = run.server_memory_kib.map(|kib| format!("{:.1}", kib as f64 / 1024.0));
-            writeln!(
-                to,
-                "{:width$}{}  {:>9.0}  {p50:>8}  {p99:>8}  {p999:>8}  {max:>8}  {:>7}  {:>7}  {cpu:>7}  {:>6}",
-                run.name(),
-                at(run),
-                run.per_second,
-                run.refused(),
-                run.failed,
-                memory.as_deref().unwrap_or("–")
-            )?;
+            let [refused, failed] = [run.refused(), run.failed].map(|count| count.to_string());
+            let (rate, memory) = (format!("{:.0}", run.per_second), memory.unwrap_or_else(|| "–".to_owned()));
+            let cells = [rate, p50, p99, p999, max, refused, failed, cpu, memory];
+            writeln!(to, "{}", row(run.name(), &at(run), cells))?;
         }
         writeln!(
             to,

@@ -69,8 +69,32 @@ fn each_kind_of_fault_is_found() {
     }
 }
 
-/// With another target directory, there can still be a copy of the project below `target`, and Cargo has not
-/// marked that directory.
+#[test]
+fn what_no_reader_could_read_is_named() {
+    let project = Project::new();
+    let theme = ":root { --content-max-width: 600px; --figure-wait: #9a6508 }
+        pre > code { font-size: clamp(1.1rem, 1cqi, 1.3rem) }";
+    let figure = |x: u8| format!("<svg viewBox=\"0 0 200 50\"><text x=\"{x}\" y=\"20\">running</text></svg>");
+    let page = |letters: usize| format!("# First\n\n```rust\ncall({});\n```\n", "x".repeat(letters));
+    let check = |theme: &str, x: u8, letters: usize| {
+        project.write("book/theme.css", theme);
+        project.write("book/src/figures/a.svg", &figure(x));
+        project.write("book/src/index.md", &page(letters));
+        stdout(&project.course(&["book", "check"]).output().unwrap())
+    };
+    assert!(check(theme, 20, 60).contains("in order"), "{}", check(theme, 20, 60));
+    let said = check(&theme.replace("#9a6508", "#c9a45b"), 180, 70);
+    for fault in [
+        "has 77 columns, and the page 73",
+        "figures/a.svg: `running` reaches beyond the figure",
+        "theme.css: in light, --figure-wait has a contrast of 2.",
+    ] {
+        assert!(said.contains(fault), "{fault}: {said}");
+    }
+}
+
+/// With another target directory there can still be a copy of the project below `target`, which Cargo has not
+/// marked.
 #[test]
 fn what_was_built_is_no_part_of_the_project() {
     let (project, elsewhere) = (Project::new(), tempfile::tempdir().unwrap());
