@@ -72,7 +72,7 @@ fn each_kind_of_fault_is_found() {
 #[test]
 fn what_no_reader_could_read_is_named() {
     let project = Project::new();
-    let theme = ":root { --content-max-width: 600px; --figure-wait: #9a6508 }
+    let theme = ":root { --content-max-width: 600px; --figure-wait: #b35c00 }
         pre > code { font-size: clamp(1.1rem, 1cqi, 1.3rem) }";
     let figure = |x: u8| format!("<svg viewBox=\"0 0 200 50\"><text x=\"{x}\" y=\"20\">running</text></svg>");
     let page = |letters: usize| format!("# First\n\n```rust\ncall({});\n```\n", "x".repeat(letters));
@@ -83,7 +83,7 @@ fn what_no_reader_could_read_is_named() {
         stdout(&project.course(&["book", "check"]).output().unwrap())
     };
     assert!(check(theme, 20, 60).contains("in order"), "{}", check(theme, 20, 60));
-    let said = check(&theme.replace("#9a6508", "#c9a45b"), 180, 70);
+    let said = check(&theme.replace("#b35c00", "#c9a45b"), 180, 70);
     for fault in [
         "has 77 columns, and the page 73",
         "figures/a.svg: `running` reaches beyond the figure",

@@ -35,7 +35,7 @@ fn board(blocks: &Blocks, shown: &Shown) -> String {
         let (x, y) = (corner % blocks.width * CELL + 1, corner / blocks.width * CELL + 1);
         let (class, fill) = match number {
             _ if shown.moved == Some(corner) => ("busy", "#2f6fb3"),
-            1 => ("wait", "#9a6508"),
+            1 => ("wait", "#b35c00"),
             _ => ("box", "#ddd"),
         };
         let kind = blocks.kind(number);

@@ -56,7 +56,7 @@ impl Drawing {
         let (x, width) = (self.x(from), (self.x(until) - self.x(from)).max(1));
         let fill = match class {
             "busy" => "#2f6fb3",
-            "wait" => "#9a6508",
+            "wait" => "#b35c00",
             _ => "#ddd", // for the file on its own, outside the book
         };
         writeln!(

@@ -214,10 +214,10 @@ mod tests {
             .navy { --bg: hsl(226, 23%, 11%); --fg: #bcbdd0 } @media print { .light { --bg: #000 } }";
         let pages = backgrounds(&declarations(of_mdbook));
         let of_a_theme = |theme: &str| faults("theme.css", &declarations(theme), &pages);
-        let theme = ":root { --figure-wait: #9a6508 } .navy { --figure-wait: #e2b04f }
+        let theme = ":root { --figure-wait: #b35c00 } .navy { --figure-wait: #e2b04f }
             .facts { opacity: 0.8 } .on-colour { fill: #fff } .navy .on-colour { fill: #111 }";
         assert_eq!(of_a_theme(theme), Vec::<String>::new());
-        let faults = of_a_theme(&theme.replace("#9a6508", "#c98a1b"));
+        let faults = of_a_theme(&theme.replace("#b35c00", "#c98a1b"));
         assert_eq!(faults.len(), 2, "the area on the page, and the text on it: {faults:?}");
         assert!(
             faults[1].starts_with("theme.css: in light, .on-colour has a contrast of 2.94"),
