@@ -2,7 +2,7 @@
 
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
-use crate::book::{build, generated, includes, links, order, readable, transcripts};
+use crate::book::{build, generated, includes, links, order, prose, transcripts};
 use crate::exercises::catalogue;
 use crate::ways::Ways;
 use crate::workspace::Workspace;
@@ -49,6 +49,7 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let commands = Commands::of(workspace)?;
     faults.extend(pages.iter().chain(&readme).flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
+    faults.extend(prose::faults(&pages));
     if listings_are_there {
         // If there is a fault, no book is built, so there are no links to follow.
         match build(workspace) {

@@ -14,9 +14,10 @@ mod includes;
 mod links;
 mod order;
 mod pages;
-mod readable;
+mod prose;
 mod record;
 mod recipes;
+mod speed_up;
 mod transcripts;
 
 pub use check::check;

@@ -20,6 +20,7 @@
 //! transcript to measure again. `--check` skips recipes with `measured = true` unless they are named: on a
 //! busy machine even the order of the lines can differ.
 
+use crate::book::speed_up::SpeedUp;
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 use std::fs;
@@ -53,6 +54,8 @@ pub(super) struct Run {
     pub(super) measured: bool,
     #[serde(default)]
     pub(super) equal: Equal,
+    /// What the transcript says about speed-ups.
+    pub(super) speed_up: Option<SpeedUp>,
 }
 
 #[derive(Deserialize)]

@@ -83,7 +83,13 @@ impl Recorder<'_> {
         let output = shell(place, &command).stderr(Stdio::null()).output_within(DEADLINE)?;
         let output = output.replace(&target, "target/");
         let output = output.replace(&format!("{}/", place.root().display()), "");
+        let too_fast = run.speed_up.as_ref().map(|speed_up| speed_up.faults(&output)).unwrap_or_default();
         let kept = match &run.file {
+            Some(file) if !too_fast.is_empty() => {
+                self.all_well = false;
+                println!("{file}: not kept. {}. It was printed:\n{output}", too_fast.join("; "));
+                Some(Kept::Before)
+            }
             Some(file) => Some(self.keep(file, &output, &run.equal)?),
             None => None,
         };

@@ -36,6 +36,11 @@ pub(super) fn faults(sources: &Path, pages: &[Page]) -> anyhow::Result<Vec<Strin
     for file in recorded.iter().filter(|file| !sources.join(FOLDER).join(file).is_file()) {
         faults.push(format!("{FOLDER}{file}: not recorded yet; `cargo course book record {file}` does it"));
     }
+    for run in &recipes.run {
+        let (Some(file), Some(speed_up)) = (&run.file, &run.speed_up) else { continue };
+        let text = fs::read_to_string(sources.join(FOLDER).join(file)).unwrap_or_default();
+        faults.extend(speed_up.faults(&text).into_iter().map(|fault| format!("{FOLDER}{file}: {fault}")));
+    }
     for entry in fs::read_dir(sources.join(FOLDER)).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         if name != "record.toml" && !recorded.contains(name.as_str()) {
@@ -102,6 +107,7 @@ mod tests {
         let by_hand = PAGE.replace("{{#include transcripts/a.txt}}", "{{#include transcripts/a.txt}}\nok\n");
         let two = format!("{PAGE}```text\n{{{{#include transcripts/b.txt}}}}\n```\n");
         let two_recipes = format!("{RECIPE}{}", RECIPE.replace("a.txt", "b.txt"));
+        let too_fast = format!("{RECIPE}speed_up = {{ processors = 2, times = [\"part\"] }}\n");
         for (page, recipes, fault) in [
             (
                 other_command.as_str(),
@@ -113,6 +119,7 @@ mod tests {
             ("", RECIPE, "no page shows a.txt"),
             (&two, &two_recipes, "transcripts/b.txt: not recorded yet"),
             ("", "", "transcripts/a.txt: record.toml does not name it"),
+            (PAGE, &too_fast, "transcripts/a.txt: there is no column `part`"),
         ] {
             let found = faults_of(page, recipes);
             assert!(found.iter().any(|found| found.contains(fault)), "{fault}: {found:?}");

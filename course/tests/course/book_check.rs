@@ -58,6 +58,8 @@ fn each_kind_of_fault_is_found() {
             "index.md:3: needs second.md, which does not come before it",
         ),
         ("book/src/third.md", "# Third\n", "third.md: SUMMARY.md does not name this page"),
+        ("book/src/index.md", "# First\n\nIt gives 53,583 answers.\n", "index.md:3: 53,583 is in no listing"),
+        ("book/src/index.md", "# First\n\nIf it moves away\n", "index.md:3: the sentence stops at"),
         ("book/src/index.md", "# First\n\n<div>\n\nnever closed\n", "mdBook built the book, but complains"),
     ] {
         let project = Project::new();
@@ -256,8 +258,28 @@ mod record {
         assert_eq!(fs::read_to_string(project.path("book/src/transcripts/out.txt")).unwrap(), "fast\n");
     }
 
-    /// The time limit of a command must not include compilation. The program that stands in for Cargo runs
-    /// only programs that it has built.
+    /// Two processors make no program more than twice as fast, so such a figure was measured badly.
+    #[test]
+    fn a_speed_up_beyond_the_processors_is_not_kept() {
+        let project = project("part\\n0.55\\n");
+        let recipe = fs::read_to_string(project.path("book/src/transcripts/record.toml")).unwrap();
+        let part = |printed: &str| {
+            let recipe = recipe.replace("0.55", printed).replace('\\', "\\\\");
+            let limit = "speed_up = { processors = 2, times = [\"part\"] }\n";
+            project.write("book/src/transcripts/record.toml", &format!("{recipe}{limit}"));
+            let (code, said) = record(&project, &[]);
+            let kept = fs::read_to_string(project.path("book/src/transcripts/out.txt")).unwrap_or_default();
+            (code, said, kept)
+        };
+        let (code, said, kept) = part("0.55");
+        assert_eq!((code, kept.as_str()), (Some(0), "part\n0.55\n"), "{said}");
+        let (code, said, kept) = part("0.45");
+        assert_eq!((code, kept.as_str()), (Some(1), "part\n0.55\n"), "{said}");
+        assert!(said.contains("out.txt: not kept. part 0.45: 2 processors"), "{said}");
+    }
+
+    /// Compilation must not count against a command's time limit. The stand-in for Cargo runs only programs
+    /// that it has built.
     #[test]
     fn programs_are_built_before_they_are_run() {
         let project = project("");
