@@ -280,6 +280,39 @@ fn merge_sort_starves_or_is_wrong_until_its_tasks_help() {
     assert!(!run("merge_sort", "such a way").status.success());
 }
 
+/// One worker steals nothing, and two steal few of the thousand halves. No half is left in a queue.
+#[test]
+fn merge_sort_says_how_often_it_stole() {
+    let as_the_page_says = |printed: &String| {
+        let rows: Vec<Vec<u64>> = printed
+            .lines()
+            .skip(1)
+            .map(|row| row.split_whitespace().map(|word| word.parse().expect("a number")).collect())
+            .collect();
+        assert!(rows[0] == [1, 0, 0, 0] && rows.iter().all(|row| row[2..] == [0, 0]), "{printed}");
+        rows.iter().filter(|row| row[0] == 2).all(|row| (1..100).contains(&row[1]))
+    };
+    measured_until("merge_sort", "stats", as_the_page_says);
+}
+
+/// Short tasks wait for the long ones in one pool, not at all in another pool, and no longer than the limit
+/// if there is one. The waits with a limit fail, or come again until there is an answer.
+#[test]
+fn long_among_short_holds_up_the_short_ones_in_one_pool_only() {
+    let as_the_page_says = |printed: &String| {
+        let row = |name: &str| -> Vec<u32> {
+            let row = printed.lines().find_map(|line| line.strip_prefix(name)).expect("a row of that name");
+            row.split_whitespace().map(|word| word.parse().expect("a number")).collect()
+        };
+        let (one, two) = (row("one pool of four threads"), row("a pool of three, one of one"));
+        let (fail, requeue) = (row("one pool, a limit, fail"), row("one pool, a limit, requeue"));
+        assert!([&one, &two].iter().all(|row| row[2..] == [4, 0, 0]) && requeue[2..4] == [4, 0], "{printed}");
+        let limit_is_reached = fail[2..] == [0, 4, 0] && requeue[4] > 0;
+        limit_is_reached && one[1] > 400 && two[1] < 10 && fail[1] < 40 && requeue[1] < 40
+    };
+    measured_until("long_among_short", "", as_the_page_says);
+}
+
 /// After a second, each of the eight threads should have begun. So the example is disturbed if the machine
 /// stalls for a second.
 #[test]

@@ -4,9 +4,10 @@
 //! cargo run --example merge_sort -- plain
 //! ```
 //!
-//! The other arguments are `swallow`, `spin`, `help`, `fork_join` and `library`.
+//! Other arguments: `swallow`, `spin`, `help`, `fork_join`, `library`; and `stats`, for what the pool says of a
+//! sort.
 //!
-//! The book explains this example in the chapter "Divide and conquer".
+//! The book's chapters: Divide and conquer, Work stealing.
 
 #![allow(unreachable_pub)] // the modules are written like modules of a library
 
@@ -21,6 +22,7 @@ mod spin; // asks again and again until its halves are done
 mod help; // runs other tasks while it waits
 mod fork_join; // a join runs other tasks while it waits
 mod library; // calls a library that does the whole sort
+mod stats; // steals of a sort
 
 use std::error::Error;
 
@@ -35,8 +37,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             library::show();
             Ok(())
         }
+        Some("stats") => stats::show(),
         _ => {
-            eprintln!("say which: plain, swallow, spin, help, fork_join, library");
+            eprintln!("say which: plain, swallow, spin, help, fork_join, library, stats");
             std::process::exit(2);
         }
     }
