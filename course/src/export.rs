@@ -92,6 +92,8 @@ struct Plan<'a> {
     judges: Vec<String>,
     link: Regex,
     include: Regex,
+    /// What the README of an exercise says of its typical mistakes: the rest of a sentence.
+    mistakes: Regex,
 }
 
 impl<'a> Plan<'a> {
@@ -105,6 +107,7 @@ impl<'a> Plan<'a> {
             judges: judges.map(|exercise| format!("exercises/{}/", exercise.name)).collect(),
             link: Regex::new(&link)?,
             include: Regex::new(r"\{\{#include \.\./\.\./([^:}]+)(?::([^}]+))?\}\}\n")?,
+            mistakes: Regex::new(r"[.;]\s+[^.;]*`wrong\.diff`[^.]*\.")?,
         })
     }
 
@@ -143,7 +146,8 @@ impl<'a> Plan<'a> {
         let is_page =
             path.starts_with("book/src/") && Path::new(path).extension().is_some_and(|kind| kind == "md");
         let is_list = ["Cargo.toml", "exercises/kinds.toml", "exercises/README.md"].contains(&path);
-        if !is_page && !is_list {
+        let is_readme = path.starts_with("exercises/ex") && path.ends_with("/README.md");
+        if !is_page && !is_list && !is_readme {
             return Ok(None);
         }
         let text = fs::read_to_string(from)?;
@@ -151,16 +155,21 @@ impl<'a> Plan<'a> {
             "Cargo.toml" => manifest(&text),
             "exercises/kinds.toml" => kinds(&text),
             "exercises/README.md" => self.table(&text),
+            _ if is_readme => self.mistakes.replace_all(&text, ".").into_owned(),
             "book/src/SUMMARY.md" => lines(&text, |line| !line.contains(&format!("({SOLUTIONS})"))),
             _ => self.page(&text)?,
         }))
     }
 
-    /// Returns the list of exercises, without the rows of omitted exercises.
+    /// The list of exercises, without the rows of exercises and folders that are left out.
     fn table(&self, text: &str) -> String {
         let names = self.judges.iter().map(|folder| folder.trim_start_matches("exercises/"));
         let rows: Vec<String> = names.map(|name| format!("]({name}")).collect();
-        lines(text, |line| !(line.starts_with('|') && rows.iter().any(|row| line.contains(row))))
+        let folders: Vec<String> = ANSWERS.iter().map(|name| format!("exNN-name/{name}")).collect();
+        let is_folder =
+            |line: &str| folders.iter().any(|folder| line.starts_with(folder)) || line.starts_with("proof/");
+        let is_row = |line: &str| line.starts_with('|') && rows.iter().any(|row| line.contains(row));
+        lines(text, |line| !is_row(line) && !is_folder(line))
     }
 
     /// Returns a page without links to the solutions. A page that shows a typical mistake contains

@@ -7,8 +7,14 @@ use std::process::{Command, Output};
 
 const EX01: &str = "exercises/ex01-worker-pool";
 
-/// Makes a project that Git tracks. The exercise about the test of an inbox judges the answers to
-/// another exercise.
+/// What READMEs of exercises say.
+const MISTAKES: [&str; 2] = [
+    "Hints are in `exercise.toml`. The typical wrong answers are in `wrong.diff`: read them after you have solved the\n\
+     exercise. The queue is here.\n",
+    "Hints are in `exercise.toml`; the typical wrong answers are in `wrong.diff`, for afterwards. The queue is here.\n",
+];
+
+/// A project that Git tracks. The test of an inbox judges the answers to another exercise.
 fn cloned() -> Project {
     let project = Project::with_exercises();
     project.write(".gitignore", "/target\n/progress.txt\n");
@@ -21,6 +27,8 @@ fn cloned() -> Project {
     );
     project.write("book/src/index.md", &wait);
     project.write(&format!("{EX01}/src/exercise.rs"), "// the teacher's own answer\n");
+    project.write("exercises/ex02-one-shot-future/README.md", MISTAKES[0]);
+    project.write("exercises/ex03-bounded-executor/README.md", MISTAKES[1]);
     for arguments in [&["init", "--quiet"][..], &["add", "."]] {
         assert!(
             Command::new("git").args(arguments).current_dir(project.path("")).status().unwrap().success()
@@ -70,6 +78,9 @@ fn a_copy_for_students_has_no_answer_and_nothing_that_git_does_not_track() {
     let read = |path: &str| fs::read_to_string(to.path().join(path)).unwrap();
     assert_eq!(read(&format!("{EX01}/src/exercise.rs")), read(&format!("{EX01}/stub/exercise.rs")));
     assert_eq!(read("book/src/SUMMARY.md"), "[First](index.md)\n[Second](second.md)\n");
+    for readme in ["exercises/ex02-one-shot-future/README.md", "exercises/ex03-bounded-executor/README.md"] {
+        assert_eq!(read(readme), "Hints are in `exercise.toml`. The queue is here.\n");
+    }
     let page = read("book/src/index.md");
     assert!(page.contains("\nAll of\nthem.\n") && page.contains("\n-    loop {\n"), "{page}");
     assert!(!page.contains("#include") && !page.contains("ANCHOR"), "{page}");
@@ -110,6 +121,7 @@ fn in_a_copy_the_commands_that_give_help_work_and_the_others_say_that_there_is_n
         (&["hint", "ex01", "3"], 0, "ask your teacher"),
         (&["solution", "ex01"], 1, "has no solutions"),
         (&["wrong", "ex01"], 1, "has no typical mistakes"),
+        (&["mend"], 2, "has no exercises of this kind"),
         (&["wrong", "ex01", "m01", "--runs", "1"], 2, "has no typical mistakes"),
     ] {
         let (status, text) = run(arguments);
@@ -130,6 +142,11 @@ fn the_copy_of_this_project_is_whole() {
     let arguments = ["export", "--student", to.path().to_str().unwrap()];
     let output = course(&target, &arguments, &root).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
+    for readme in
+        files(to.path()).iter().filter(|path| path.starts_with("exercises/ex") && path.ends_with(".md"))
+    {
+        assert!(!fs::read_to_string(to.path().join(readme)).unwrap().contains("wrong.diff"), "{readme}");
+    }
     let output = course(&target, &["book", "build"], to.path()).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
