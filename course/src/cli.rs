@@ -126,7 +126,7 @@ pub enum Command {
     Load(LoadArgs),
     /// Show which exercise comes next, and how to do it
     Next {
-        /// Of a way through a part of the course: `evening`, `week` or `semester`
+        /// Of a way through a part of the course: `evening`, `week`, `core` or `semester`
         #[arg(long, value_name = "WAY")]
         way: Option<String>,
     },

@@ -7,6 +7,9 @@ use exercises_protocol::{Contents, Exercise, Kinds};
 use serde::Deserialize;
 use std::fs;
 
+/// The way whose pages are the core of the book. The other chapters are further reading.
+const CORE: &str = "core";
+
 /// All ways.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -63,7 +66,13 @@ impl Ways {
         self.ways.iter()
     }
 
-    /// Returns the way with this name.
+    /// The files of the core pages, in the order in which they are read. A project without ways has none.
+    pub fn core(&self) -> Vec<String> {
+        let core = self.iter().find(|way| way.name == CORE);
+        core.iter().flat_map(|way| &way.parts).flat_map(Part::pages).collect()
+    }
+
+    /// The way of this name.
     ///
     /// # Errors
     /// Returns an error if there is no such way.

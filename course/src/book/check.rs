@@ -6,7 +6,7 @@ use crate::book::{build, generated, includes, links, order, prose, transcripts};
 use crate::exercises::catalogue;
 use crate::ways::Ways;
 use crate::workspace::Workspace;
-use exercises_protocol::{Exercise, Kinds};
+use exercises_protocol::{Contents, Exercise, Kinds};
 use std::fs;
 
 /// Checks the book, prints every fault with its page and line, and returns whether there was none.
@@ -44,8 +44,10 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     faults.extend(unlinked(&exercises, &pages));
     faults.extend(unexplained(&exercises, &pages));
     faults.extend(order::faults(&pages, &exercises));
+    faults.extend(order::wrong_about_core(&pages, &contents, &ways.core()));
     let readme = readme(workspace); // a project may have none
     faults.extend(wrong_hours(&exercises, &pages, readme.as_ref()));
+    faults.extend(wrong_core_hours(&pages, &contents, &ways.core()));
     let commands = Commands::of(workspace)?;
     faults.extend(pages.iter().chain(&readme).flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
@@ -107,10 +109,28 @@ fn wrong_hours(exercises: &[Exercise], pages: &[Page], readme: Option<&Page>) ->
     let of_exercises = || exercises.iter().filter_map(|exercise| exercise.minutes().ok());
     let least: usize = of_exercises().map(|minutes| minutes.least).sum();
     let most: usize = of_exercises().map(|minutes| minutes.most).sum();
-    let [of_pages, least, most] = [of_pages, least, most].map(|minutes| (minutes + 30) / 60);
+    let [of_pages, least, most] = [of_pages, least, most].map(in_hours);
     let text = format!("{of_pages} hours for the pages, and {least} to {most} hours for the exercises");
+    silent(how_to_use.into_iter().chain(readme), &text)
+}
+
+/// Checks that the page on how to use the course says how many core pages there are, and how long they take.
+fn wrong_core_hours(pages: &[Page], contents: &Contents, core: &[String]) -> Vec<String> {
+    let of_core = pages.iter().filter(|page| core.contains(&page.name));
+    let hours = in_hours(of_core.filter_map(minutes).sum());
+    let text = format!("{} of the {} pages are the *core*: {hours} hours", core.len(), contents.chapters());
+    let how_to_use = pages.iter().filter(|page| page.name == "how-to-use.md" && !core.is_empty());
+    silent(how_to_use, &text)
+}
+
+fn in_hours(minutes: usize) -> usize {
+    (minutes + 30) / 60
+}
+
+/// The pages that do not have these words, wherever their lines end.
+fn silent<'a>(pages: impl Iterator<Item = &'a Page>, text: &str) -> Vec<String> {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let silent = how_to_use.into_iter().chain(readme).filter(|page| !words(&page.text).contains(&text));
+    let silent = pages.filter(|page| !words(&page.text).contains(text));
     silent.map(|page| format!("{}: does not say \"{text}\"", page.name)).collect()
 }
 

@@ -1,8 +1,8 @@
-//! The parts of pages that are made from the project's lists: the plan of each way through the course, and
-//! the chapters that each exercise needs. The parts are in `book/src/generated`, from where a page
-//! includes them.
+//! The parts of pages that are made of the project's lists: the plan of each way through the course, and what
+//! each page and exercise needs. They lie in `book/src/generated`, where a page includes them.
 
 use crate::book::check::minutes;
+use crate::book::graph;
 use crate::book::pages::Page;
 use crate::ways::{Part, Way, Ways};
 use anyhow::Context;
@@ -25,7 +25,9 @@ pub(super) fn renew(
 ) -> anyhow::Result<Vec<String>> {
     let plans =
         ways.iter().map(|way| (format!("way-{}.md", way.name), plan(way, pages, contents, exercises)));
-    let parts = plans.chain([("needs.md".to_owned(), needs(contents, exercises))]);
+    let graph = graph::svg(pages, contents, &ways.core(), exercises);
+    let parts =
+        plans.chain([("needs.md".to_owned(), needs(contents, exercises)), ("needs.svg".to_owned(), graph)]);
     let mut faults = Vec::new();
     for (name, text) in parts {
         let path = sources.join("generated").join(&name);

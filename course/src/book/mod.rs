@@ -10,6 +10,7 @@ mod check;
 mod commands;
 mod complaints;
 mod generated;
+mod graph;
 mod includes;
 mod links;
 mod order;

@@ -1,5 +1,6 @@
-//! Proves that the pages can be read in their order. A page needs only earlier pages, and no exercise is
-//! named before the page that explains it, or before the page on how exercises work.
+//! Proves that the pages can be read from the first to the last: a page needs only pages before it, and no
+//! exercise is named before the page that explains it or before the page on how exercises work. The same holds
+//! for a reader who reads the core pages alone.
 
 use crate::book::pages::Page;
 use exercises_protocol::{Contents, Exercise};
@@ -9,7 +10,7 @@ use regex::Regex;
 pub(super) fn faults(pages: &[Page], exercises: &[Exercise]) -> Vec<String> {
     let Some(summary) = pages.iter().find(|page| page.name == "SUMMARY.md") else { return Vec::new() };
     let contents = Contents::of(&summary.text);
-    let mut faults = Vec::new();
+    let mut faults = later_exercises(exercises);
     for page in pages {
         let Some(here) = contents.place(&page.name) else { continue };
         for (line, needed) in needs(page) {
@@ -29,9 +30,55 @@ pub(super) fn faults(pages: &[Page], exercises: &[Exercise]) -> Vec<String> {
     faults
 }
 
-/// Returns the pages to which the line under a page's title ("You need …") links, each with its
-/// line.
-fn needs(page: &Page) -> Vec<(usize, String)> {
+/// Exercises that need one which comes after them. The exercises are in the order of the book.
+fn later_exercises(exercises: &[Exercise]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (number, exercise) in exercises.iter().enumerate() {
+        for later in needed_exercises(exercise, &exercises[number..]) {
+            faults.push(format!(
+                "exercises/{}: needs {}, which does not come before it",
+                exercise.name,
+                later.short()
+            ));
+        }
+    }
+    faults
+}
+
+/// What the line under the title of a page begins with that is no core page.
+const FURTHER: &str = "<p class=\"facts\">Further reading. ";
+
+/// Core pages that need another one, and chapters that do not say rightly whether they are core pages. A book
+/// without core pages has no such fault.
+pub(super) fn wrong_about_core(pages: &[Page], contents: &Contents, core: &[String]) -> Vec<String> {
+    let is_core = |name: &String| core.contains(name);
+    let is_chapter = |page: &&Page| {
+        let place = contents.place(&page.name);
+        place.and_then(|place| contents.page(place)).is_some_and(|page| page.number.is_some())
+    };
+    let mut faults = Vec::new();
+    for page in pages.iter().filter(is_chapter).filter(|_| !core.is_empty()) {
+        let of_page = match (is_core(&page.name), page.text.contains(FURTHER)) {
+            (true, true) => vec![page.fault(3, "it is a core page, and says that it is further reading")],
+            (false, false) => vec![page.fault(
+                3,
+                "it must begin with \"Further reading. \", or be a page of the way \"core\" of ways.toml",
+            )],
+            (true, false) => {
+                let others = needs(page).into_iter().filter(|(_, needed)| !is_core(needed));
+                let fault =
+                    |(line, needed)| page.fault(line, format_args!("needs {needed}, which is no core page"));
+                others.map(fault).collect()
+            }
+            (false, true) => Vec::new(),
+        };
+        faults.extend(of_page);
+    }
+    faults
+}
+
+/// The pages that the line under a page's title links to, "You need …", each with its line.
+pub(super) fn needs(page: &Page) -> Vec<(usize, String)> {
     let facts = Regex::new(r#"(?s)<p class="facts">.*?</p>"#).expect("a valid expression");
     let link = Regex::new(r##"href="([^"#]+)\.html"##).expect("a valid expression");
     let Some(facts) = facts.find(&page.text) else { return Vec::new() };
@@ -42,8 +89,16 @@ fn needs(page: &Page) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// Returns the first line of a page that contains `ex01`, alone or at the beginning of the full
-/// name.
+/// The exercises that the list of another one names as needed: "exercise 16". A number without an exercise is
+/// left out.
+pub(super) fn needed_exercises<'a>(exercise: &Exercise, all: &'a [Exercise]) -> Vec<&'a Exercise> {
+    let number = Regex::new(r"exercise (\d+)").expect("a valid expression");
+    let needs = exercise.needs.join("; ");
+    let names = number.captures_iter(&needs).map(|captures| format!("ex{:0>2}", &captures[1]));
+    names.filter_map(|name| all.iter().find(|other| other.short() == name)).collect()
+}
+
+/// The first line of a page that has `ex01`, alone or at the beginning of the whole name.
 fn first_mention(page: &Page, exercise: &str) -> Option<usize> {
     let name = Regex::new(&format!(r"\b{}\b", regex::escape(exercise))).expect("a valid expression");
     page.text.lines().zip(1..).find(|(line, _)| name.is_match(line)).map(|(_, number)| number)
@@ -85,6 +140,46 @@ mod tests {
     fn a_page_that_needs_a_later_one_is_named_with_its_line() {
         let faults = faults_of(&[("first", "# First\n"), ("a", NEEDS), ("explains", "ex01\n")]);
         assert_eq!(faults, ["a.md:4: needs explains.md, which does not come before it"]);
+    }
+
+    #[test]
+    fn core_pages_need_core_pages_and_the_others_say_that_they_are_further_reading() {
+        let page = |name: &str, facts: &str| Page {
+            path: name.into(),
+            name: name.into(),
+            text: format!("# A\n\n<p class=\"facts\">{facts}</p>\n"),
+        };
+        let contents =
+            Contents::of("[Before](before.md)\n- [One](one.md)\n- [Two](two.md)\n- [Three](three.md)\n");
+        let further = "Further reading. 5 minutes.";
+        let of = |one, two, three: &str| {
+            let pages =
+                [page("before.md", ""), page("one.md", one), page("two.md", two), page("three.md", three)];
+            wrong_about_core(&pages, &contents, &["one.md".into(), "three.md".into()])
+        };
+        let needs_one = "You need <a href=\"one.html\">One</a>.";
+        assert_eq!(of("5 minutes.", further, needs_one), Vec::<String>::new());
+        let needs_two = "You need <a href=\"two.html\">Two</a>.";
+        assert_eq!(of("", further, needs_two), ["three.md:3: needs two.md, which is no core page"]);
+        assert!(
+            of("", "5 minutes.", "")[0].starts_with("two.md:3: it must begin with \"Further reading. \"")
+        );
+        assert_eq!(
+            of(further, further, ""),
+            ["one.md:3: it is a core page, and says that it is further reading"]
+        );
+    }
+
+    #[test]
+    fn an_exercise_needs_only_those_before_it() {
+        let mut exercises = catalogue::all(&Workspace::find().unwrap()).unwrap();
+        assert_eq!(later_exercises(&exercises), Vec::<String>::new());
+        exercises.truncate(2);
+        exercises[0].needs = vec!["a lock; exercise 1, or exercise 99".into()];
+        assert_eq!(
+            later_exercises(&exercises),
+            ["exercises/ex00-three-visitors: needs ex01, which does not come before it"]
+        );
     }
 
     #[test]

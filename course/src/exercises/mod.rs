@@ -38,6 +38,7 @@ pub(crate) use cargo::cargo;
 pub use doctor::doctor;
 pub use style::{Style, only_ascii, say};
 
+use crate::ways::Ways;
 use crate::workspace::Workspace;
 use anyhow::ensure;
 use check::{Report, Verdict};
@@ -54,6 +55,7 @@ pub struct Learner {
     exercises: Vec<Exercise>,
     kinds: Kinds,
     contents: Contents,
+    ways: Ways,
     progress: Progress,
     style: Style,
 }
@@ -65,8 +67,8 @@ impl Learner {
         let exercises = catalogue::all(&workspace)?;
         let kinds = Kinds::read(&workspace.exercises())?;
         let progress = Progress::read(&workspace)?;
-        let contents = catalogue::contents(&workspace);
-        Ok(Self { workspace, exercises, kinds, contents, progress, style: Style::of_stdout() })
+        let (contents, ways) = (catalogue::contents(&workspace), Ways::read(&workspace)?);
+        Ok(Self { workspace, exercises, kinds, contents, ways, progress, style: Style::of_stdout() })
     }
 
     /// `check`: checks the exercises with these names; without a name, checks the exercise that the

@@ -4,7 +4,6 @@
 use crate::exercises::fingerprints::Fingerprints;
 use crate::exercises::stage::Stage;
 use crate::exercises::{Document, Learner, catalogue, say, say_json};
-use crate::ways::Ways;
 use anyhow::Context;
 use exercises_protocol::{Exercise, Minutes, Task, counted, paragraph};
 use serde::Serialize;
@@ -73,8 +72,7 @@ impl Learner {
     /// # Errors
     /// Returns an error if there is no such way, or if it names an exercise that does not exist.
     pub fn next_of(&self, way: &str) -> anyhow::Result<bool> {
-        let ways = Ways::read(&self.workspace)?;
-        let way = ways.named(way)?;
+        let way = self.ways.named(way)?;
         let names = || way.parts.iter().flat_map(|part| part.exercises.iter().map(move |name| (part, name)));
         let (all, done) = (names().count(), names().filter(|(_, name)| self.has_done(name)).count());
         let text = format!("{}: {done} of {} done", way.title, counted(all, "exercise"));
@@ -117,9 +115,14 @@ impl Learner {
     pub(super) fn after_page(&self, place: usize) -> Option<String> {
         let page = self.contents.page(place)?;
         let title = page.title.replace('*', "");
-        let chapters = self.contents.chapters();
+        let (chapters, core) = (self.contents.chapters(), self.ways.core());
+        let of_core = match core.iter().position(|name| *name == page.name) {
+            Some(before) => format!(" (core page {} of {})", before + 1, core.len()),
+            None if core.is_empty() => String::new(),
+            None => " (further reading)".to_owned(),
+        };
         Some(match page.number {
-            Some(number) => format!("after page {number} of {chapters}: {title}"),
+            Some(number) => format!("after page {number} of {chapters}{of_core}: {title}"),
             None => format!("after {title}"),
         })
     }

@@ -143,7 +143,7 @@ fn the_copy_of_this_project_is_whole() {
     let output = course(&target, &arguments, &root).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     for readme in
-        files(to.path()).iter().filter(|path| path.starts_with("exercises/ex") && path.ends_with(".md"))
+        files(to.path()).iter().filter(|path| path.starts_with("exercises/ex") && path.ends_with("README.md"))
     {
         assert!(!fs::read_to_string(to.path().join(readme)).unwrap().contains("wrong.diff"), "{readme}");
     }

@@ -137,6 +137,22 @@ part = [
 }
 
 #[test]
+fn next_and_list_tell_core_pages_from_further_reading() {
+    let project = Project::with_exercises();
+    project.write(
+        "book/src/SUMMARY.md",
+        "- [One](index.md)\n- [How](how-exercises-work.md)\n- [Rooms](no-room.md)\n",
+    );
+    let core = "[[way]]\nname = \"core\"\ntitle = \"\"\n[[way.part]]\ntitle = \"\"\n\
+                pages = [\"index\", \"no-room\"]\nexercises = [\"ex03\"]\n";
+    project.write("book/ways.toml", core);
+    let list = said(&project, &["list"]);
+    for after in ["page 2 of 3 (further reading): How", "page 3 of 3 (core page 2 of 2): Rooms"] {
+        assert!(list.contains(&format!("after {after}")), "{after}: {list}");
+    }
+}
+
+#[test]
 fn next_and_list_say_where_one_is() {
     let project = Project::with_exercises();
     project.write("book/src/SUMMARY.md", "- [Rooms](no-room.md)\n- [Handles](the-handle.md)\n");
