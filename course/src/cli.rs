@@ -246,12 +246,30 @@ pub enum Command {
     Doctor,
     /// Copy the course for students, without solutions and typical mistakes
     ///
-    /// The copy has what Git tracks. Left out are all answers, the page with the solutions, the proof, and the
-    /// exercises that need the answers to another one: those to mend, and those in which a test is written.
+    /// The copy has what Git tracks. Left out are all answers, the page with the solutions, the exam questions, the
+    /// proof, and the exercises that need the answers to another one: those to mend, and those in which a test is
+    /// written.
     Export {
         /// Where to: a directory that is empty or does not exist yet
         #[arg(long, value_name = "DIR")]
         student: PathBuf,
+    },
+    /// Print questions for an exam, as Markdown (for teachers)
+    ///
+    /// With the same seed, the paper and its key have the same questions and the same letters.
+    Exam {
+        /// Which questions are drawn, and in which order their options stand
+        #[arg(long, value_name = "NUMBER", default_value = "1")]
+        seed: u64,
+        /// How many questions [default: all]
+        #[arg(long, value_name = "COUNT")]
+        count: Option<usize>,
+        /// Only about pages of this way through the course, such as `week`
+        #[arg(long, value_name = "WAY")]
+        way: Option<String>,
+        /// With the answers, and the reason why each wrong option is wrong
+        #[arg(long)]
+        key: bool,
     },
     /// Work on the book
     #[command(subcommand)]

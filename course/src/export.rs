@@ -25,7 +25,10 @@ use std::process::{Command, Stdio};
 /// The page with all solutions.
 const SOLUTIONS: &str = "solutions.md";
 
-/// The files that are left out of an exercise's folder.
+/// The questions for exams.
+const EXAM: &str = "book/exam.toml";
+
+/// What is left out of an exercise's folder.
 const ANSWERS: [&str; 4] = ["solution", "right", "wrong", "wrong.diff"];
 
 /// The parts that need the answers: the proof, and the scripts and jobs that run it.
@@ -120,6 +123,7 @@ impl<'a> Plan<'a> {
         let below = |folder: &str| path.starts_with(folder);
         is_answer
             || path == format!("book/src/{SOLUTIONS}")
+            || path == EXAM
             || PROVES.into_iter().any(below)
             || self.judges.iter().any(|folder| below(folder))
     }

@@ -8,11 +8,10 @@
 //!    anything;
 //! 3. [`serve`] serves the book, with one task per connection, on the course's own thread pool.
 //!
-//! [`load`] is for a reader who has started one of the servers and wants to see the server work.
-//! [`exercises`] is for a reader who wants to know whether they have understood a page, and [`export`] for
-//! that reader's teacher. [`ways`] are the ways through parts of the course. [`log`] is the file in which
-//! events are recorded. [`cli`] contains the command line. Every error is a sentence that tells the user
-//! what to do next.
+//! [`load`] is for a reader who has started one of the servers and wants to see it work. [`exercises`] is for
+//! a reader who wants to know whether a page was understood, and [`export`] and [`exam`] for that reader's
+//! teacher. [`ways`] are the ways through a part of the course. [`log`] is the file with the record of what happened.
+//! [`cli`] has the command line. Every error is a sentence that says what to do next.
 
 pub mod cli;
 pub mod workspace;
@@ -21,6 +20,8 @@ mod log;
 pub mod copy;
 #[cfg(feature = "book")]
 pub mod ways;
+#[cfg(feature = "book")]
+pub mod exam;
 #[cfg(feature = "book")]
 pub mod book;
 #[cfg(feature = "book")]

@@ -9,7 +9,7 @@ use course::exercises::{Json, Learner, doctor, only_ascii, submissions};
 use course::load;
 use course::workspace::Workspace;
 #[cfg(feature = "book")]
-use course::{book, export, serve};
+use course::{book, exam, export, serve};
 use std::process::ExitCode;
 
 /// The exit code of a check that has no verdict. Graders must not take this code for a wrong
@@ -109,6 +109,7 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
             );
             Ok(true)
         }
+        Command::Exam { seed, count, way, key } => exam::print(workspace, seed, count, way.as_deref(), key),
         Command::Book(BookCommand::Build) => {
             println!("{}", book::build(workspace)?.join("index.html").display());
             Ok(true)

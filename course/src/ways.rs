@@ -72,6 +72,14 @@ impl Ways {
         core.iter().flat_map(|way| &way.parts).flat_map(Part::pages).collect()
     }
 
+    /// The files of the pages of the way of this name.
+    ///
+    /// # Errors
+    /// If there is no such way.
+    pub fn pages_of(&self, name: &str) -> anyhow::Result<Vec<String>> {
+        Ok(self.named(name)?.parts.iter().flat_map(Part::pages).collect())
+    }
+
     /// The way of this name.
     ///
     /// # Errors

@@ -2,7 +2,8 @@
 
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
-use crate::book::{build, generated, includes, links, order, prose, transcripts};
+use crate::book::{build, generated, includes, links, order, transcripts};
+use crate::exam::Exam;
 use crate::exercises::catalogue;
 use crate::ways::Ways;
 use crate::workspace::Workspace;
@@ -51,7 +52,8 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let commands = Commands::of(workspace)?;
     faults.extend(pages.iter().chain(&readme).flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
-    faults.extend(prose::faults(&pages));
+    let transcript = |name: &str| fs::read_to_string(sources.join("transcripts").join(name)).ok();
+    faults.extend(Exam::read(workspace)?.unwrap_or_default().faults(&contents, transcript));
     if listings_are_there {
         // If there is a fault, no book is built, so there are no links to follow.
         match build(workspace) {

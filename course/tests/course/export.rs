@@ -20,6 +20,7 @@ fn cloned() -> Project {
     project.write(".gitignore", "/target\n/progress.txt\n");
     project.write("exercises/proof/Cargo.toml", "");
     project.write("book/src/solutions.md", "# Solutions\n");
+    project.write("book/exam.toml", "");
     project
         .write("book/src/SUMMARY.md", "[First](index.md)\n[Second](second.md)\n[Solutions](solutions.md)\n");
     let wait = format!(
@@ -68,7 +69,17 @@ fn a_copy_for_students_has_no_answer_and_nothing_that_git_does_not_track() {
     let output = export(&project, to.path());
     assert!(output.status.success(), "{}", stderr(&output));
     let files = files(to.path());
-    for word in ["/solution/", "/right/", "/wrong/", "wrong.diff", "solutions.md", "proof", "ex34-", ".txt"] {
+    for word in [
+        "/solution/",
+        "/right/",
+        "/wrong/",
+        "wrong.diff",
+        "solutions.md",
+        "exam.toml",
+        "proof",
+        "ex34-",
+        ".txt",
+    ] {
         let found: Vec<_> = files.iter().filter(|path| path.contains(word)).collect();
         assert!(found.is_empty(), "{word}: {found:?}");
     }
@@ -122,6 +133,7 @@ fn in_a_copy_the_commands_that_give_help_work_and_the_others_say_that_there_is_n
         (&["solution", "ex01"], 1, "has no solutions"),
         (&["wrong", "ex01"], 1, "has no typical mistakes"),
         (&["mend"], 2, "has no exercises of this kind"),
+        (&["exam", "--key"], 1, "has no exam questions"),
         (&["wrong", "ex01", "m01", "--runs", "1"], 2, "has no typical mistakes"),
     ] {
         let (status, text) = run(arguments);
