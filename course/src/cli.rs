@@ -102,7 +102,7 @@ pub struct Serve {
     pub hosts: HostArgs,
 
     /// How many threads serve connections, one connection at a time each
-    #[arg(long, value_name = "COUNT", default_value = "100")]
+    #[arg(long, value_name = "COUNT", default_value = "100", value_parser = command_line::threads::<10_000>)]
     pub threads: NonZeroUsize,
 }
 
