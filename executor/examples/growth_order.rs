@@ -40,5 +40,11 @@ fn main() -> Result<(), PoolConfigError> {
     let contradiction = ThreadPoolExecutor::builder().core_threads(2).maximum_threads(4).build();
     println!("without a bound: {}", contradiction.expect_err("the maximum would never be reached"));
     // ANCHOR_END: contradiction
+    // ANCHOR: change
+    let refused = pool.set_core_threads(5).expect_err("the maximum is 4");
+    pool.set_maximum_threads(5)?;
+    pool.set_core_threads(5)?;
+    println!("while it runs: {refused}; in the other order, the core size is {}", pool.core_threads());
+    // ANCHOR_END: change
     Ok(())
 }
