@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 /// All questions.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Exam {
     #[serde(rename = "question", default)]
@@ -88,6 +88,11 @@ impl Exam {
         let exam =
             toml::from_str(&text).with_context(|| format!("{} is not as it should be", path.display()));
         exam.map(Some)
+    }
+
+    /// How many questions there are.
+    pub(crate) fn count(&self) -> usize {
+        self.questions.len()
     }
 
     /// Makes a paper. Its questions stand in the order of the book.

@@ -46,6 +46,7 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     faults.extend(unexplained(&exercises, &pages));
     faults.extend(order::faults(&pages, &exercises));
     faults.extend(order::wrong_about_core(&pages, &contents, &ways.core()));
+    faults.extend(order::unread(&pages, &ways));
     let readme = readme(workspace); // a project may have none
     faults.extend(wrong_hours(&exercises, &pages, readme.as_ref()));
     faults.extend(wrong_core_hours(&pages, &contents, &ways.core()));
@@ -53,7 +54,11 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     faults.extend(pages.iter().chain(&readme).flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
     let transcript = |name: &str| fs::read_to_string(sources.join("transcripts").join(name)).ok();
-    faults.extend(Exam::read(workspace)?.unwrap_or_default().faults(&contents, transcript));
+    if let Some(exam) = Exam::read(workspace)? {
+        faults.extend(exam.faults(&contents, transcript));
+        let for_teachers = pages.iter().filter(|page| page.name == "for-teachers.md");
+        faults.extend(silent(for_teachers, &format!("There are {} questions", exam.count())));
+    }
     if listings_are_there {
         // If there is a fault, no book is built, so there are no links to follow.
         match build(workspace) {

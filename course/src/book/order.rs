@@ -1,8 +1,9 @@
 //! Proves that the pages can be read from the first to the last: a page needs only pages before it, and no
-//! exercise is named before the page that explains it or before the page on how exercises work. The same holds
-//! for a reader who reads the core pages alone.
+//! exercise is named before the page that explains it or before the page on how exercises work. Each way through
+//! a part of the course can be read so, too.
 
 use crate::book::pages::Page;
+use crate::ways::Ways;
 use exercises_protocol::{Contents, Exercise};
 use regex::Regex;
 
@@ -48,8 +49,7 @@ fn later_exercises(exercises: &[Exercise]) -> Vec<String> {
 /// What the line under the title of a page begins with that is no core page.
 const FURTHER: &str = "<p class=\"facts\">Further reading. ";
 
-/// Core pages that need another one, and chapters that do not say rightly whether they are core pages. A book
-/// without core pages has no such fault.
+/// Chapters that do not say rightly whether they are core pages. A book without core pages has no such fault.
 pub(super) fn wrong_about_core(pages: &[Page], contents: &Contents, core: &[String]) -> Vec<String> {
     let is_core = |name: &String| core.contains(name);
     let is_chapter = |page: &&Page| {
@@ -64,15 +64,30 @@ pub(super) fn wrong_about_core(pages: &[Page], contents: &Contents, core: &[Stri
                 3,
                 "it must begin with \"Further reading. \", or be a page of the way \"core\" of ways.toml",
             )],
-            (true, false) => {
-                let others = needs(page).into_iter().filter(|(_, needed)| !is_core(needed));
-                let fault =
-                    |(line, needed)| page.fault(line, format_args!("needs {needed}, which is no core page"));
-                others.map(fault).collect()
-            }
-            (false, true) => Vec::new(),
+            _ => Vec::new(),
         };
         faults.extend(of_page);
+    }
+    faults
+}
+
+/// Pages that a way reads before a page that they need.
+pub(super) fn unread(pages: &[Page], ways: &Ways) -> Vec<String> {
+    let mut faults = Vec::new();
+    for way in ways.iter() {
+        let mut read: Vec<String> = Vec::new();
+        for (part, name) in way.parts.iter().flat_map(|part| part.pages().map(move |page| (part, page))) {
+            let page = pages.iter().find(|page| page.name == name);
+            for (_, needed) in page.map(needs).unwrap_or_default() {
+                if !read.contains(&needed) {
+                    faults.push(format!(
+                        "ways.toml: way {:?}, part {:?}: {name} needs {needed}, which this way has not read",
+                        way.name, part.title
+                    ));
+                }
+            }
+            read.push(name);
+        }
     }
     faults
 }
@@ -142,31 +157,48 @@ mod tests {
         assert_eq!(faults, ["a.md:4: needs explains.md, which does not come before it"]);
     }
 
+    /// A page with this line under its title.
+    fn page(name: &str, facts: &str) -> Page {
+        let text = format!("# A\n\n<p class=\"facts\">{facts}</p>\n");
+        Page { path: name.into(), name: name.into(), text }
+    }
+
     #[test]
-    fn core_pages_need_core_pages_and_the_others_say_that_they_are_further_reading() {
-        let page = |name: &str, facts: &str| Page {
-            path: name.into(),
-            name: name.into(),
-            text: format!("# A\n\n<p class=\"facts\">{facts}</p>\n"),
-        };
-        let contents =
-            Contents::of("[Before](before.md)\n- [One](one.md)\n- [Two](two.md)\n- [Three](three.md)\n");
+    fn chapters_that_are_no_core_pages_say_that_they_are_further_reading() {
+        let contents = Contents::of("[Before](before.md)\n- [One](one.md)\n- [Two](two.md)\n");
         let further = "Further reading. 5 minutes.";
-        let of = |one, two, three: &str| {
-            let pages =
-                [page("before.md", ""), page("one.md", one), page("two.md", two), page("three.md", three)];
-            wrong_about_core(&pages, &contents, &["one.md".into(), "three.md".into()])
+        let of = |one, two| {
+            let pages = [page("before.md", ""), page("one.md", one), page("two.md", two)];
+            wrong_about_core(&pages, &contents, &["one.md".into()])
         };
-        let needs_one = "You need <a href=\"one.html\">One</a>.";
-        assert_eq!(of("5 minutes.", further, needs_one), Vec::<String>::new());
-        let needs_two = "You need <a href=\"two.html\">Two</a>.";
-        assert_eq!(of("", further, needs_two), ["three.md:3: needs two.md, which is no core page"]);
-        assert!(
-            of("", "5 minutes.", "")[0].starts_with("two.md:3: it must begin with \"Further reading. \"")
-        );
+        assert_eq!(of("5 minutes.", further), Vec::<String>::new());
         assert_eq!(
-            of(further, further, ""),
+            of(further, further),
             ["one.md:3: it is a core page, and says that it is further reading"]
+        );
+        let faults = of("", "5 minutes.");
+        assert!(
+            matches!(&faults[..], [only] if only.starts_with("two.md:3: it must begin with \"Further reading. \"")),
+            "{faults:?}"
+        );
+    }
+
+    #[test]
+    fn a_way_reads_a_page_after_those_that_it_needs() {
+        let pages =
+            [page("one.md", "5 minutes."), page("two.md", "You need <a href=\"one.html#x\">One</a>.")];
+        let of = |first: &str, second: &str| {
+            let part = |title: &str, page: &str| {
+                format!("[[way.part]]\ntitle = \"{title}\"\npages = [\"{page}\"]\nexercises = []\n")
+            };
+            let parts = part("Noon", first) + &part("Night", second);
+            let ways = toml::from_str(&format!("[[way]]\nname = \"day\"\ntitle = \"\"\n{parts}"));
+            unread(&pages, &ways.unwrap())
+        };
+        assert_eq!(of("one", "two"), Vec::<String>::new());
+        assert_eq!(
+            of("two", "one"),
+            ["ways.toml: way \"day\", part \"Noon\": two.md needs one.md, which this way has not read"]
         );
     }
 
