@@ -2,7 +2,7 @@
 
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
-use crate::book::{build, generated, includes, links, order, transcripts};
+use crate::book::{build, generated, includes, links, order, prose, readable, transcripts};
 use crate::exam::Exam;
 use crate::exercises::catalogue;
 use crate::ways::Ways;
@@ -44,6 +44,7 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     faults.extend(ways.faults(&contents, &exercises, &Kinds::read(&workspace.exercises())?));
     faults.extend(unlinked(&exercises, &pages));
     faults.extend(unexplained(&exercises, &pages));
+    faults.extend(prose::faults(&pages));
     faults.extend(order::faults(&pages, &exercises));
     faults.extend(order::wrong_about_core(&pages, &contents, &ways.core()));
     faults.extend(order::unread(&pages, &ways));

@@ -14,9 +14,9 @@ const LINE: usize = 20;
 /// Where the dots of the pages stand, with room for the arcs on their left side.
 const DOTS: usize = 100;
 /// Where the names of exercises begin, and where their arcs do.
-const EXERCISES: usize = 345;
-const AFTER_EXERCISES: usize = 412;
-const WIDTH: usize = 450;
+const EXERCISES: usize = 370;
+const AFTER_EXERCISES: usize = 437;
+const WIDTH: usize = 475;
 
 /// Draws the chapters. A core page has a dot that is filled.
 pub(super) fn svg(pages: &[Page], contents: &Contents, core: &[String], exercises: &[Exercise]) -> String {

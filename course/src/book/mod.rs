@@ -16,6 +16,7 @@ mod links;
 mod order;
 mod pages;
 mod prose;
+mod readable;
 mod record;
 mod recipes;
 mod speed_up;
