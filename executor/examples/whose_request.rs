@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
 
     let (first, thread) = begin(HOUR)?;
-    first.cancel();
+    first.cancel_because("not needed any more");
     println!("the first task, cancelled by its handle: {:?}", said.recv()?);
 
     let (second, same_thread) = begin(Duration::ZERO)?;
