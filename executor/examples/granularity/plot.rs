@@ -3,15 +3,7 @@
 use std::fmt::Write;
 
 /// `s0` to `s3` are the colours of the curves.
-const STYLE: &str = "
-  text { font: 13px sans-serif; fill: #222 } .small { font-size: 11px; fill: #555 } .paper { fill: #fff }
-  .grid { stroke: #ccc } .curve { fill: none; stroke: currentColor; stroke-width: 2 }
-  .s0 { color: #2f6f9f } .s1 { color: #b0541c } .s2 { color: #2e7d4f } .s3 { color: #8e4ec6 }
-  @media screen and (prefers-color-scheme: dark) {
-    text { fill: #ddd } .small { fill: #aaa } .paper { fill: #1b1b1b } .grid { stroke: #444 }
-    .s0 { color: #6fb3e0 } .s1 { color: #f0985c } .s2 { color: #6fcf97 } .s3 { color: #c9a2f0 }
-  }
-";
+const STYLE: &str = include_str!("plot.css");
 const LEFT: f64 = 60.0;
 const TOP: f64 = 60.0;
 const WIDTH: f64 = 640.0;
@@ -25,7 +17,7 @@ pub fn of(title: &str, thresholds: &[u64], lines: &[(&str, Vec<f64>)]) -> String
     let y = |log: f64| TOP + HEIGHT * (high - log) / (high - low);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 740 400\" role=\"img\" aria-label=\"{title}\">\n\
-         <style>{STYLE}</style><rect class=\"paper\" width=\"740\" height=\"400\"/>\n<text x=\"12\" y=\"22\">{title}</text>\n"
+         <style>\n{STYLE}</style><rect class=\"paper\" width=\"740\" height=\"400\"/>\n<text x=\"12\" y=\"22\">{title}</text>\n"
     );
     let mut add = |line: String| writeln!(svg, "{line}").expect("a string has room");
     let (right, bottom) = (LEFT + WIDTH, TOP + HEIGHT);

@@ -82,10 +82,10 @@
 //!    (There is one exception: a callback that is registered with a cancelled token is due at once, and the
 //!    token does not keep it. If such a callback is deferred, it may run after that drop.)
 
+pub(crate) mod callbacks;
+
 pub(crate) mod reason;
 pub use reason::{CancelKind, CancelReason};
-
-pub(crate) mod callbacks;
 
 pub(crate) mod cancelled;
 pub use cancelled::Cancelled;

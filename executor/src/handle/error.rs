@@ -18,7 +18,7 @@ use crate::waiting::starvation::Starvation;
 /// Two `Panicked` errors are equal if they share one [`Panic`].
 #[doc(alias = "ExecutionException")]
 #[doc(alias = "CancellationException")]
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskError {
     /// The body panicked.
@@ -26,6 +26,15 @@ pub enum TaskError {
     /// The task was cancelled, or dropped without having been run. The value tells
     /// [why](Cancelled::reason); a task that was dropped without a request has no reason.
     Cancelled(Cancelled),
+}
+
+impl fmt::Debug for TaskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panicked(panic) => f.debug_tuple("Panicked").field(panic).finish(),
+            Self::Cancelled(cancelled) => fmt::Debug::fmt(cancelled, f),
+        }
+    }
 }
 
 impl fmt::Display for TaskError {
@@ -40,7 +49,7 @@ impl fmt::Display for TaskError {
 impl Error for TaskError {}
 
 /// The reason why [`SharedHandle::join`](super::SharedHandle::join) gave no result.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SharedJoinError {
     /// The task panicked.
@@ -60,6 +69,18 @@ impl From<TaskError> for SharedJoinError {
         match error {
             TaskError::Panicked(panic) => Self::Panicked(panic),
             TaskError::Cancelled(cancelled) => Self::Cancelled(cancelled),
+        }
+    }
+}
+
+impl fmt::Debug for SharedJoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panicked(panic) => f.debug_tuple("Panicked").field(panic).finish(),
+            Self::Cancelled(cancelled) => fmt::Debug::fmt(cancelled, f),
+            Self::Interrupted => f.write_str("Interrupted"),
+            Self::TimedOut => f.write_str("TimedOut"),
+            Self::Starved(starvation) => f.debug_tuple("Starved").field(starvation).finish(),
         }
     }
 }

@@ -299,7 +299,7 @@ impl ScheduledShared {
         for series in series {
             series.finish(SeriesEnd::Shutdown);
         }
-        cancelled.into_iter().chain(tasks).for_each(discard);
+        cancelled.into_iter().chain(tasks).inspect(Task::left_out).for_each(discard);
         self.end_if_over(self.state.lock());
     }
 

@@ -415,6 +415,14 @@ impl Task {
         self.up_to_date()
     }
 
+    /// Notes that an executor that was shut down will not run the task. If the task is dropped, its handle says
+    /// so.
+    pub(crate) fn left_out(&self) {
+        if let Some(cell) = self.body.cell() {
+            cell.left_out();
+        }
+    }
+
     /// Returns whether the task belongs to a scope, which waits until the task is run or dropped.
     pub(crate) fn is_of_scope(&self) -> bool {
         matches!(self.body, TaskBody::Other(Other::ScopedJob(_)))
@@ -424,10 +432,7 @@ impl Task {
     /// the tasks of scopes, because the scopes wait for them. The caller holds no lock.
     pub(crate) fn hand_out(tasks: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let tasks = tasks.into_iter().filter(|task| !task.is_of_scope());
-        tasks
-            .inspect(|task| task.body.cell().into_iter().for_each(HandleCell::left_out))
-            .map(Self::handed_out)
-            .collect()
+        tasks.inspect(Self::left_out).map(Self::handed_out).collect()
     }
 }
 
@@ -455,8 +460,7 @@ pub(crate) trait HandleCell: RunningTask {
     /// run.
     fn abandon(self: Arc<Self>);
 
-    /// Notes that the task was handed out by the shutdown of its executor. If the task is dropped later, the
-    /// handle says so.
+    /// Does the cell's part of [`Task::left_out`].
     fn left_out(&self) {}
 
     /// Does the cell's part of [`Task::enter_queue`].

@@ -1,10 +1,12 @@
 //! The outcome of a task, as its executor and its observers see it.
 
+use std::fmt;
+
 use crate::cancel::cancelled::Cancelled;
 use crate::panics::Panic;
 
 /// The way in which a task ended, as the executor that ran it sees it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Outcome {
     /// The body returned.
@@ -14,4 +16,14 @@ pub enum Outcome {
     /// The task was cancelled before it began, or its body gave up at a cancellation point. The value tells
     /// [why](Cancelled::reason).
     Cancelled(Cancelled),
+}
+
+impl fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Completed => f.write_str("Completed"),
+            Self::Panicked(panic) => f.debug_tuple("Panicked").field(panic).finish(),
+            Self::Cancelled(cancelled) => cancelled.fmt(f),
+        }
+    }
 }

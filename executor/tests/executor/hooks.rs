@@ -88,7 +88,7 @@ fn the_hooks_are_called_around_each_task_and_each_thread_and_told_how_it_ended()
                 "before -",
                 "after - oh",
                 "before -",
-                "after - Cancelled(Cancelled)",
+                "after - Cancelled",
                 "terminated",
                 "ended",
             ]

@@ -226,6 +226,11 @@ fn the_outcomes_of_a_stopped_pool_name_the_shutdown() {
         drop(pool.shutdown_now());
         assert_eq!(read(&outcome(running)).0, CancelKind::Shutdown);
         assert_eq!(read(&outcome(unbegun)).0, CancelKind::Shutdown);
+
+        let later = ScheduledThreadPoolExecutor::builder().delayed_after_shutdown(false).build().unwrap();
+        let delayed = later.schedule(LONG, || ()).unwrap();
+        later.shutdown();
+        assert_eq!(read(&outcome(delayed)).0, CancelKind::Shutdown);
     });
 }
 
