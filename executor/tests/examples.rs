@@ -365,7 +365,7 @@ fn pictures_are_those_of_the_book() {
 
 #[test]
 fn granularity_cuts_into_as_many_pieces_as_the_book_says() {
-    each_ends_with("granularity", &[("counts", 0)]);
+    each_ends_with("granularity", &[("counts", 0), ("neighbours", 0)]);
     assert!(!run("granularity", "such a command").status.success());
 }
 
@@ -605,6 +605,19 @@ fn memory_order_never_misses_both_flags_with_seq_cst() {
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
     assert!(printed.contains(&format!("SeqCst: in 0 of {rounds} rounds both saw nothing")), "{printed}");
+}
+
+/// A task that goes through a hand-off needs a worker that waits for it; a queue takes many tasks at once.
+#[test]
+fn queue_or_hand_off_costs_most_where_nothing_may_wait() {
+    let as_the_page_says = |printed: &String| {
+        let at_once = |name: &str| -> f64 {
+            let row = printed.lines().find_map(|line| line.strip_prefix(name)).expect("a row of that name");
+            row.split_whitespace().last().expect("a figure").parse().expect("a number")
+        };
+        at_once("queue, no bound") < at_once("hand-off")
+    };
+    measured_until("queue_or_hand_off", "", as_the_page_says);
 }
 
 /// The example `unequal_tasks` is one of the examples that measure, and the statements of its page must

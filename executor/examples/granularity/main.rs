@@ -3,6 +3,7 @@
 //!
 //! ```sh
 //! cargo run --example granularity -- counts
+//! cargo run --release --example granularity -- neighbours
 //! cargo run --release --example granularity -- sweep target/granularity.svg
 //! ```
 //!
@@ -12,6 +13,7 @@
 
 mod ways; // ways to add the elements
 mod counts; // how many pieces there are
+mod neighbours; // which numbers a piece has
 mod plot; // curves as SVG
 mod sweep; // all thresholds
 
@@ -20,9 +22,10 @@ use std::{env, error::Error, fs};
 fn main() -> Result<(), Box<dyn Error>> {
     match (env::args().nth(1).as_deref(), env::args().nth(2)) {
         (Some("counts"), _) => counts::print(),
+        (Some("neighbours"), _) => neighbours::print()?,
         (Some("sweep"), Some(file)) => fs::write(file, sweep::sweep())?,
         _ => {
-            eprintln!("say which: counts, sweep FILE");
+            eprintln!("say which: counts, neighbours, sweep FILE");
             std::process::exit(2);
         }
     }
