@@ -34,7 +34,7 @@ fn sum(
         let (numbers, (first, step)) = (Arc::clone(numbers), piece(number));
         move || numbers[first..].iter().step_by(step).take(NUMBERS / PIECES).sum::<u64>()
     });
-    let sums = pool.invoke_all(tasks)?.into_iter().map(|handle| handle.join());
+    let sums = pool.invoke_all(tasks)?.into_iter().map(executor::TaskHandle::join);
     assert_eq!(sums.sum::<Result<u64, _>>()?, (0..NUMBERS as u64).sum());
     Ok(())
 }

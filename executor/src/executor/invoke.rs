@@ -68,8 +68,8 @@ impl<T: Send + 'static> InvokeAllTasks<T> {
     /// and that worker would begin a task that is about to be cancelled. All tasks are decided, and all
     /// threads that wait for them are woken, before the first callback of a user runs.
     fn cancel(&self, why: &CancelReason) {
-        let begin = |handle: &TaskHandle<T>| handle.begin_cancel(why.clone());
-        let begun: Vec<_> = self.0.iter().rev().filter_map(begin).collect();
+        let cancel = |handle: &TaskHandle<T>| handle.begin_cancel(why.clone());
+        let begun: Vec<_> = self.0.iter().rev().filter_map(cancel).collect();
         begun.into_iter().for_each(CancelBegun::end);
     }
 
@@ -302,8 +302,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
 
     /// Cancels the unfinished tasks in the order of [`InvokeAllTasks::cancel`].
     fn cancel(&self, why: &CancelReason) {
-        let begin = |task: &PendingCompletion<Result<T, E>>| task.begin_cancel(why.clone());
-        let begun: Vec<_> = self.submitted.iter().rev().filter_map(begin).collect();
+        let cancel = |task: &PendingCompletion<Result<T, E>>| task.begin_cancel(why.clone());
+        let begun: Vec<_> = self.submitted.iter().rev().filter_map(cancel).collect();
         begun.into_iter().for_each(CancelBegun::end);
     }
 
@@ -402,7 +402,7 @@ pub enum InvokeFailure {
 }
 
 /// The way in which a task of [`invoke_any`](super::ExecutorExt::invoke_any) failed.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum TaskFailure<E> {
     /// The task returned an error.
@@ -433,6 +433,16 @@ impl fmt::Display for InvokeFailure {
             Self::TimedOut => f.write_str("no task has succeeded in time"),
             Self::Interrupted => f.write_str("the calling task was cancelled"),
             Self::Starved(starvation) => starvation.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Debug> fmt::Debug for TaskFailure<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(error) => f.debug_tuple("Failed").field(error).finish(),
+            Self::Panicked(panic) => f.debug_tuple("Panicked").field(panic).finish(),
+            Self::Cancelled(cancelled) => fmt::Debug::fmt(cancelled, f),
         }
     }
 }

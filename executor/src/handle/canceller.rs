@@ -38,7 +38,6 @@ impl Canceller {
 
     /// Cancels the task and says why, as [`TaskHandle::cancel_because`](crate::TaskHandle::cancel_because)
     /// does.
-    #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
         Arc::clone(&self.cell).cancel(true, reason.into())
     }

@@ -122,7 +122,6 @@ impl<T: Send + 'static> Promise<T> {
 
     /// Completes the handle as cancelled and says why, as [`TaskHandle::cancel_because`] does. Returns false
     /// if the outcome was decided before.
-    #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
         Arc::clone(&self.cell).cancel(true, reason.into())
     }

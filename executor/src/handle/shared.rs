@@ -269,7 +269,6 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     }
 
     /// Cancels the task for all of its handles and says why, as [`TaskHandle::cancel_because`] does.
-    #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
         self.canceller.cancel_because(reason)
     }

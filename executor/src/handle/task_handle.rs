@@ -251,7 +251,6 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[expect(clippy::must_use_candidate, reason = "as for `cancel`")]
     pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
         Arc::clone(&self.cell).cancel(true, reason.into())
     }

@@ -299,7 +299,10 @@ impl ScheduledShared {
         for series in series {
             series.finish(SeriesEnd::Shutdown);
         }
-        cancelled.into_iter().chain(tasks).inspect(Task::left_out).for_each(discard);
+        for task in cancelled.into_iter().chain(tasks) {
+            task.left_out();
+            discard(task);
+        }
         self.end_if_over(self.state.lock());
     }
 
