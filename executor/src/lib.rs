@@ -30,9 +30,9 @@
 //! | `time` | | Deadlines, reasons, links | a heap of due times, and the thread that acts at deadlines |
 //! | `cancel` | [`CancelReason`], [`CancelKind`], [`struct@Cancelled`], [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop, and why; how deep callbacks nest |
 //! | `task` ★ | [`Outcome`], [`Task`], [`TaskState`] | The life of a task | a closure that is run once, its outcome, and its observers |
-//! | `waiting` ★ | [`Starvation`], [`OnStarvation`], [`CutShort`], [`WaitError`], [`RejectReason`], [`Latch`], [`Semaphore`], [`OwnedPermit`], `SenderExt`, `ReceiverExt` (feature `channel`) | The handle | the one wait under every blocking call, and what is built on it: latches, semaphores, channels |
+//! | `waiting` ★ | [`Starvation`], [`OnStarvation`], [`CutShort`], [`WaitError`], [`RejectReason`], [`Latch`], [`Semaphore`], [`OwnedPermit`], [`block_on`], `SenderExt`, `ReceiverExt` (feature `channel`) | The handle | the one wait under every blocking call, and what is built on it: latches, semaphores, channels |
 //! | `wait_graph` | | Tasks that wait for tasks | which threads wait for what, and whether these waits can still end |
-//! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`Promise`] | The handle | the result of a task, and how to cancel it |
+//! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`CancelOnDrop`], [`Promise`] | The handle | the result of a task, and how to cancel it |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`], [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`], [`ExecutorCompletionService`] | Tasks and executors | what runs tasks, and what every executor promises; three policies on a page; many tasks at once |
 //! | `thread_pool` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`LifoQueue`], [`PriorityQueue`], [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`], [`Timing`], [`recommended_threads`], [`WaitCompute`] | The pooled server | worker threads, a queue and a life cycle |
 //! | `composed` | [`ManualExecutor`], [`BoundedExecutor`], [`BoundedStats`], [`TrackingExecutor`], [`CutOff`], [`SerialExecutor`], [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`], [`CancellableTask`], [`CancellingExecutor`] | Bounding a pool | executors over other executors: they add bounds, order, or a record of the running tasks |
@@ -195,15 +195,15 @@ mod waiting;
 pub use waiting::channel;
 pub use waiting::{
     CutShort, Latch, OnStarvation, OwnedPermit, Permit, RejectReason, Semaphore, Starvation, StarvedWait,
-    TaskRef, WaitError, WaitsFor,
+    TaskRef, WaitError, WaitsFor, block_on,
 };
 
 mod wait_graph;
 
 mod handle;
 pub use handle::{
-    Canceller, FutureTask, JoinError, Promise, SharedHandle, SharedJoinError, TaskError, TaskHandle,
-    TryJoinError,
+    CancelOnDrop, Canceller, FutureTask, JoinError, Promise, SharedHandle, SharedJoinError, TaskError,
+    TaskHandle, TryJoinError,
 };
 
 /// The name that the exercises use for the error of a wait with a time limit.

@@ -258,8 +258,8 @@ pub(crate) trait RunningTask: Send + Sync {
     /// Tells the handle that the task's token was made. Cancels the token if the task was already cancelled.
     fn token_made(&self, token: &CancelToken);
 
-    /// Returns whether the task was cancelled while it was running.
-    fn was_cancelled(&self) -> bool;
+    /// Returns why the task was asked to stop while it was running. `None` if it was not.
+    fn why_to_stop(&self) -> Option<CancelReason>;
 
     /// Returns whether a timer cancels the task when its time is up. Then a wait for the task always ends.
     fn is_limited(&self) -> bool;
@@ -488,11 +488,11 @@ fn cancelled(frames: &mut [ContextFrame], level: u32) -> Option<Cancelled> {
         (Some(token), _) if top.beside => token.check().err().or_else(|| cancelled(below, level)),
         (Some(token), _) if shields(below, token) => None,
         (Some(token), _) => token.check().err(),
-        (None, Some(task)) if task.was_cancelled() => {
-            Some(Cancelled::because(Some(CancelReason::of(CancelKind::Requested))))
-        }
-        _ if top.outside => None,
-        _ => cancelled(below, level),
+        (None, task) => match task.as_ref().and_then(|task| task.why_to_stop()) {
+            Some(reason) => Some(Cancelled::because(Some(reason))),
+            None if top.outside => None,
+            None => cancelled(below, level),
+        },
     }
 }
 

@@ -7,6 +7,7 @@ use std::task::Waker;
 
 use super::callbacks;
 use super::outside::call_outside;
+use super::reason::{CancelKind, CancelReason};
 use super::tree::{CancelToken, next_key};
 use crate::panics::{OnDrop, UserCode};
 use crate::sync::thread;
@@ -52,6 +53,18 @@ impl CancelToken {
         Registration { place: registered.map(|()| (self.clone(), key)) }
     }
 
+    /// Registers a callback that cancels something else, for the same reason.
+    pub(crate) fn on_cancel_because(
+        &self,
+        cancel: impl FnOnce(CancelReason) + Send + 'static,
+    ) -> Registration {
+        let token = self.clone(); // the callback has a clone until the registration is taken back
+        self.on_cancel(move || {
+            let reason = token.reason().unwrap_or(CancelReason::of(CancelKind::Requested));
+            cancel(reason.inherited());
+        })
+    }
+
     /// Registers the waker of a thread that waits in this crate, to be woken by a cancellation, until the
     /// result is dropped. The drop does not wait, because a late wake-up does no harm. Returns `None` if the
     /// token is already cancelled.
@@ -91,6 +104,16 @@ impl Registration {
     /// has captured the token itself takes memory until the token is cancelled.
     pub fn keep(mut self) {
         self.place = None;
+    }
+
+    /// Takes the callback back if it has not begun. Unlike the drop, this does not wait for a callback that is
+    /// running.
+    pub(crate) fn take_back(mut self) {
+        let Some((token, key)) = self.place.take() else { return };
+        let callback = token.node.state.lock().callbacks.remove(&key);
+        if let Some(callback) = callback {
+            callbacks::drop_value(callback);
+        }
     }
 }
 

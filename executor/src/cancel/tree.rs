@@ -19,6 +19,28 @@ use crate::time;
 ///
 /// All clones of a token are the same token. If it should be possible to stop one task alone, give
 /// that task its own [`child`](Self::child).
+///
+/// # What a new task inherits
+///
+/// While a thread runs a task, the task's token is [current](Self::current) there. Suppose that the task makes
+/// another task, or starts a thread. The table tells whether the new work is cut short in three cases: the
+/// current token is cancelled; the deadline of the current token passes; the new work was made in a
+/// [`masked`](crate::masked) step, and the current token is cancelled.
+///
+/// | how the task is made | cancel | deadline | masked, cancel |
+/// |---|---|---|---|
+/// | `execute`, `submit`, `schedule`, on threads of an executor | no | no | no |
+/// | `submit`, of a task [`under`](crate::FutureTask::under) the current token | yes | yes | yes |
+/// | `submit`, if the task runs on the calling thread | yes | yes | no |
+/// | [`fork`](crate::fork_join::fork()) | yes | yes | no |
+/// | [`join`](crate::fork_join::join), [`par_for_each`](crate::fork_join::par_for_each) | yes | yes | no |
+/// | [`scope`](crate::ExecutorExt::scope) | yes | yes | no |
+/// | [`invoke_all`](crate::ExecutorExt::invoke_all), [`invoke_any`](crate::ExecutorExt::invoke_any) | yes | yes | no |
+/// | a callback, a hook | no | no | no |
+/// | a thread that the task starts | no | no | no |
+/// | such a thread, under [`attach`](Self::attach) | yes | yes | yes |
+///
+/// Every executor adds its own root: `shutdown_now` reaches all tasks of a pool, however they were made.
 #[derive(Clone)]
 pub struct CancelToken {
     pub(super) node: Arc<TokenNode>,

@@ -357,7 +357,7 @@ pub trait ExecutorExt: Executor {
     /// # Cancellation
     /// A cancel of the calling task reaches the tasks of the scope: the tasks that have not begun are
     /// dropped, and the tokens of the running tasks are cancelled. The call still returns only when the
-    /// running tasks have ended.
+    /// running tasks have ended. In a [`masked`](crate::masked) step the scope runs all its tasks.
     fn scope<'env, T>(
         &self,
         f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,

@@ -26,7 +26,7 @@ use std::{fmt, mem};
 
 use super::RejectedExecution;
 use crate::cancel::reason::{CancelKind, CancelReason};
-use crate::cancel::{CancelToken, enter_task, masked};
+use crate::cancel::{CancelToken, Context, enter_task, masked};
 use crate::ids::{Location, QueueId};
 use crate::panics::{OnDrop, Panic, contain};
 use crate::sync::{Arc, Mutex};
@@ -57,7 +57,9 @@ pub(super) fn scope<'env, T>(
     submit: &(dyn Fn(Task) -> Result<(), RejectedExecution> + Sync),
     f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 ) -> Result<T, ScopeError> {
-    let token = CancelToken::current().child();
+    // Like a fork, a scope in a masked step is not below the token that the step ignores.
+    let above = Context::of_this_place().into_token_above();
+    let token = above.map_or_else(CancelToken::new, |above| above.child());
     let (jobs, report) = (ScopedJobs::new(), Mutex::default());
     let scope = Scope { submit, jobs, token, report, env: std::marker::PhantomData };
     let body = || contain(|| f(&scope)).inspect_err(|_| scope.cancel());
@@ -129,7 +131,7 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Returns the scope's token: the parent of its tasks' tokens, and a child of the token that was current
-    /// around the scope.
+    /// around the scope. Around a scope in a [`masked`] step, no token counts as current.
     pub fn token(&self) -> &CancelToken {
         &self.token
     }
@@ -137,7 +139,7 @@ impl<'scope> Scope<'scope, '_> {
     /// Runs the closures that have not begun, or waits for the running closures.
     fn settle(&self, unwinding: bool) {
         if self.token.is_cancelled() {
-            self.cancel(); // so a masked caller, too, runs no more closures of its scope
+            self.cancel(); // perhaps through its token, and then no closure begins any more
         }
         let helps = concerns_this_thread() && !unwinding;
         while helps && let Some(unbegun) = self.jobs.take_back() {

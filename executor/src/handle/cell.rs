@@ -401,8 +401,9 @@ impl<T: Send + 'static, F: Send + 'static> RunningTask for TaskCell<T, F> {
         }
     }
 
-    fn was_cancelled(&self) -> bool {
-        self.state.lock().stop_body
+    fn why_to_stop(&self) -> Option<CancelReason> {
+        let state = self.state.lock();
+        state.stop_body.then(|| state.reason_to_stop())
     }
 
     fn is_limited(&self) -> bool {

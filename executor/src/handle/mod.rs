@@ -104,8 +104,13 @@ pub use canceller::Canceller;
 mod task_handle;
 pub use task_handle::{JoinError, TaskHandle, TryJoinError};
 
+mod cancel_on_drop;
+pub use cancel_on_drop::CancelOnDrop;
+
 mod future_task;
 pub use future_task::FutureTask;
+
+mod limits;
 
 mod shared;
 pub use shared::SharedHandle;

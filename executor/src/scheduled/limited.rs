@@ -1,25 +1,13 @@
-//! Tasks with a time limit, which holds even if no caller waits for the task.
-//!
-//! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) cancels a task when the time limit of a waiter is
-//! over. If a task's handle is awaited much later, or never, the task needs a time limit of its own. The
-//! timer of the process watches this limit. The pool cannot watch the limit: all its threads may be busy
-//! with tasks that take too long. An observer of the task holds the limit. The limit is removed when the
-//! task has ended, or was dropped or cancelled.
+//! Tasks with a time limit, as methods of the pool. [`FutureTask::timeout`] has the limit itself.
 
 use super::ScheduledThreadPoolExecutor;
 use super::rule::later;
 use crate::cancel::CancelToken;
 use crate::cancel::reason::{CancelKind, CancelReason};
-use crate::executor::{Executor, RejectedSubmission, submit_by};
+use crate::executor::{ExecutorExt, RejectedSubmission};
 use crate::handle::{FutureTask, Promise, TaskHandle};
 use crate::panics::contain;
-use crate::sync::{Arc, Duration, Instant, Mutex};
-use crate::task::observer::TaskObserver;
-use crate::time::{self, TimerEntry};
-
-/// The time limit of a task, as an observer: when it is dropped with the task, the limit is taken out of
-/// the timer.
-impl TaskObserver for Mutex<TimerEntry> {}
+use crate::sync::{Arc, Duration, Instant};
 
 impl ScheduledThreadPoolExecutor {
     /// Submits a task with a time limit: if the task has not ended after `timeout`, it is cancelled. The time
@@ -44,12 +32,7 @@ impl ScheduledThreadPoolExecutor {
         timeout: Duration,
         task: impl Into<FutureTask<T>>,
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
-        let FutureTask { task, handle } = task.into();
-        let canceller = handle.canceller();
-        canceller.will_be_called();
-        let cancel = move || _ = canceller.cancel_because(CancelReason::of(CancelKind::Deadline));
-        let task = FutureTask { task, handle };
-        self.submit_limited(timeout, task, cancel)
+        self.submit(task.into().timeout(timeout))
     }
 
     /// Submits a task whose handle gets another result after a time limit. If `body` has not ended after
@@ -90,17 +73,8 @@ impl ScheduledThreadPoolExecutor {
             keep(&of_the_limit, instead); // before the cancel, which would decide the outcome
             canceller.cancel_because(CancelReason::of(CancelKind::Deadline));
         };
-        self.submit_limited(timeout, FutureTask { task: inner.task, handle }, give_up)
-    }
-
-    fn submit_limited<T: Send + 'static>(
-        &self,
-        timeout: Duration,
-        task: FutureTask<T>,
-        when_time_is_up: impl FnOnce() + Send + 'static,
-    ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
-        let entry = time::at(later(Instant::now(), timeout), || Some(Box::new(when_time_is_up)));
-        submit_by(task, |task| self.execute_task(task.accompanied(Mutex::new(entry))))
+        let task = FutureTask { task: inner.task, handle };
+        self.submit(task.limited(later(Instant::now(), timeout), give_up))
     }
 }
 

@@ -423,6 +423,13 @@ impl Task {
         }
     }
 
+    /// Drops the task, which has not begun. Its handle says that the task was cancelled for this reason.
+    pub(crate) fn drop_because(self, reason: CancelReason) {
+        if let TaskBody::Other(Other::WithHandle(completion)) = &self.body {
+            Arc::clone(completion.cell()).cancel(true, reason);
+        }
+    }
+
     /// Returns whether the task belongs to a scope, which waits until the task is run or dropped.
     pub(crate) fn is_of_scope(&self) -> bool {
         matches!(self.body, TaskBody::Other(Other::ScopedJob(_)))

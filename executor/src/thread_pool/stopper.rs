@@ -18,8 +18,9 @@ use std::fmt;
 use super::ThreadPoolExecutor;
 use super::shared::PoolShared;
 use crate::cancel::CancelToken;
+use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::executor::PoolState;
-use crate::panics::discard;
+use crate::panics::{contain, discard};
 use crate::sync::{Duration, Weak};
 use crate::task::Task;
 
@@ -99,8 +100,12 @@ impl PoolShared {
     pub(super) fn hang_on(&self, token: &CancelToken) {
         let pool = self.me.clone();
         let registration = token.on_cancel(move || {
-            let never_begun = pool.upgrade().map(|pool| pool.shutdown_now()).unwrap_or_default();
-            never_begun.into_iter().for_each(discard);
+            let Some(pool) = pool.upgrade() else { return };
+            for task in pool.shutdown_now() {
+                // The reason of the token, and not the shutdown: the running tasks see the same reason.
+                let reason = pool.root.reason().unwrap_or(CancelReason::of(CancelKind::Shutdown));
+                discard(contain(|| task.drop_because(reason)));
+            }
         });
         *self.owner_token.lock() = Some(registration);
     }

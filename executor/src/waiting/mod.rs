@@ -24,6 +24,9 @@ pub(crate) mod worker_context;
 
 pub(crate) mod wait;
 
+mod block_on;
+pub use block_on::block_on;
+
 pub(crate) mod latch;
 pub use latch::Latch;
 

@@ -2,14 +2,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use executor::{FutureTask, JoinError, TaskError, ThreadPoolExecutor, prelude::*};
+use executor::{
+    CancelToken, FutureTask, JoinError, TaskError, TaskState, ThreadPoolExecutor, block_on, prelude::*,
+};
 
-use crate::support::{assert_matches, blocked, occupy, on_every_executor, within_deadline};
+use crate::support::{LONG, Signal, assert_matches, blocked, occupy, on_every_executor, within_deadline};
 
 /// A waker that counts its wake-ups.
 #[derive(Default)]
@@ -180,5 +182,100 @@ fn a_handle_may_be_polled_first_and_joined_later_and_the_other_way_round() {
         let awaiting = blocked(move || pollster::block_on(handle));
         task.run();
         assert_eq!(awaiting.result().unwrap(), 2);
+    });
+}
+
+// ----- a handle whose drop cancels its task -----
+
+#[test]
+fn a_dropped_future_cancels_its_task_in_the_queue_and_while_it_runs() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::single();
+        let (tell, told) = mpsc::channel();
+        let (begun, there) = (Signal::new(), Signal::new());
+        let runs = begun.clone();
+        let running = pool.submit(move || {
+            runs.set();
+            tell.send(CancelToken::current().sleep(LONG).unwrap_err()).unwrap();
+        });
+        let mut running = running.unwrap().cancel_on_drop();
+        let waiting = pool.submit(move || there.set()).unwrap().cancel_on_drop();
+        begun.wait();
+        assert!(pin!(&mut running).poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        drop(waiting);
+        assert_eq!(pool.stats().queued, 0);
+        drop(running); // as a time-out or a `select!` does
+        let cancelled = told.recv_timeout(LONG).unwrap();
+        assert_eq!(cancelled.reason().unwrap().message(), Some("its handle was dropped"));
+    });
+}
+
+#[test]
+fn a_handle_that_cancels_on_drop_gives_the_result_and_can_be_disarmed() {
+    let FutureTask { task, handle } = FutureTask::new(|| 7);
+    let handle = handle.cancel_on_drop();
+    task.run();
+    assert_eq!(block_on(handle).unwrap().unwrap(), 7);
+
+    let FutureTask { task, handle } = FutureTask::new(|| 7);
+    let handle = handle.cancel_on_drop().into_handle();
+    let canceller = handle.canceller();
+    drop(handle);
+    assert_eq!(canceller.state(), TaskState::Pending);
+    task.run();
+}
+
+// ----- a thread that waits for a future -----
+
+#[test]
+fn a_thread_that_waits_for_a_future_is_woken() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::single();
+        let busy = occupy(&pool);
+        let (two, three) = (pool.submit(|| 2).unwrap(), pool.submit(|| 3).unwrap());
+        let waits = blocked(move || block_on(async { two.await.unwrap() + three.await.unwrap() }));
+        assert!(waits.still_waits());
+        drop(busy);
+        assert_eq!(waits.result().unwrap(), 5);
+    });
+}
+
+#[test]
+fn a_cancel_ends_the_wait_for_a_future_and_reaches_what_the_future_owns() {
+    within_deadline(|| {
+        let FutureTask { task, handle } = FutureTask::new(|| 1);
+        let token = CancelToken::new();
+        let own = token.clone();
+        let waits = blocked(move || own.attach(|| block_on(handle.cancel_on_drop())));
+        token.cancel_because("the client hung up");
+        let cancelled = waits.result().unwrap_err();
+        assert_eq!(cancelled.reason().unwrap().message(), Some("the client hung up"));
+        assert!(task.is_cancelled());
+    });
+}
+
+#[test]
+fn a_future_that_is_ready_is_not_hidden_from_a_cancelled_task() {
+    let token = CancelToken::new();
+    token.cancel();
+    token.attach(|| {
+        assert_eq!(block_on(std::future::ready(7)).unwrap(), 7);
+        assert!(block_on(std::future::pending::<()>()).is_err());
+    });
+}
+
+/// The future waits inside its poll, and panics at the end: neither harms the next wait of the thread.
+#[test]
+fn a_future_can_wait_and_can_panic() {
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::single();
+        let inner = || block_on(pool.submit(|| 1).unwrap()).unwrap().unwrap();
+        assert_eq!(block_on(async { inner() + pool.submit(|| 2).unwrap().await.unwrap() }).unwrap(), 3);
+        let explodes = async {
+            pool.submit(|| ()).unwrap().await.unwrap();
+            std::panic::resume_unwind(Box::new("no"));
+        };
+        assert!(catch_unwind(AssertUnwindSafe(|| block_on(explodes))).is_err());
+        assert_eq!(inner(), 1);
     });
 }

@@ -22,6 +22,8 @@ mod divide_and_conquer; // examples that split a problem: the results of one thr
 // Handles
 mod handle; // joining, looking without waiting, callbacks and outcomes
 mod time_limits; // joining with a time limit, and cancelling the task when the time is up
+mod limits; // a task's own time limit, deadline and token, on every executor
+mod inheritance; // what a new task inherits of the token that is current, by the way in which it is made
 mod taking_out; // taking a task out of its queue by its handle
 mod shared; // handles for many waiters
 mod promise; // handles that are completed by hand

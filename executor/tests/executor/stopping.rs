@@ -53,9 +53,12 @@ fn cancelling_the_token_of_a_pool_stops_what_runs_drops_what_waits_and_ends_the_
         let busy = occupy(&pool); // the busy task ignores its token, so no waiting task begins meanwhile
         let (value, alive) = tracked();
         let waits = pool.submit(move || drop(value)).unwrap();
-        assert!(token.cancel());
+        assert!(token.cancel_because("the service ends"));
         assert!(pool.is_shutdown() && !alive(), "when the cancel has returned");
         assert_eq!(waits.state(), TaskState::Cancelled);
+        let Err(JoinError::Cancelled(why)) = waits.join() else { panic!("it was dropped") };
+        let reason = why.reason().unwrap();
+        assert_eq!((reason.message(), reason.is_inherited()), (Some("the service ends"), true));
         drop(busy);
         assert!(pool.await_termination(LONG));
     });

@@ -500,8 +500,8 @@ impl<K: StrandOwner> RunningTask for Strand<K> {
 
     fn token_made(&self, _token: &CancelToken) {}
 
-    fn was_cancelled(&self) -> bool {
-        false
+    fn why_to_stop(&self) -> Option<CancelReason> {
+        None
     }
 
     fn is_limited(&self) -> bool {

@@ -1,0 +1,48 @@
+//! A thread that waits for a future.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use super::wait::{Deadline, wait};
+use crate::cancel::cancelled::Cancelled;
+use crate::cancel::interrupted;
+
+/// Waits for a future on this thread, and returns its output.
+///
+/// Use it to combine the handles of tasks with `async` and `await`, in a program that has no asynchronous
+/// runtime. A [`TaskHandle`](crate::TaskHandle) is a future. A future that needs the reactor or the timer of a
+/// runtime needs that runtime: this call has neither.
+///
+/// ```
+/// use executor::{TaskError, ThreadPoolExecutor, block_on, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::fixed(2);
+/// let (low, high) = (pool.submit(|| 40)?, pool.submit(|| 2)?);
+/// let sum = block_on(async { Ok::<_, TaskError>(low.await? + high.await?) })??;
+/// assert_eq!(sum, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`struct@Cancelled`] if the task of the caller was cancelled during the wait. Then the future is dropped,
+/// and [`cancel_on_drop`](crate::TaskHandle::cancel_on_drop) passes the request on to the awaited tasks. If
+/// the future is ready at its first poll, its output is returned even then.
+///
+/// # Panics
+/// If the future panics.
+///
+/// # Blocking
+/// Blocks until the future is ready. No starvation is found: a task that waits in this way for a task of its
+/// own pool keeps its thread. Use [`join`](crate::TaskHandle::join) there.
+///
+/// # Cancellation
+/// A cancellation point, unless the future is ready.
+pub fn block_on<F: Future>(future: F) -> Result<F::Output, Cancelled> {
+    let mut future = pin!(future);
+    let poll = |waker: &Waker| match future.as_mut().poll(&mut Context::from_waker(waker)) {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => None,
+    };
+    wait(Deadline::NEVER, poll).map_err(|_| interrupted())
+}
