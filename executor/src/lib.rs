@@ -34,7 +34,7 @@
 //! | `wait_graph` | | Tasks that wait for tasks | which threads wait for what, and whether these waits can still end |
 //! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`CancelOnDrop`], [`Promise`] | The handle | the result of a task, and how to cancel it |
 //! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`], [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`], [`ExecutorCompletionService`] | Tasks and executors | what runs tasks, and what every executor promises; three policies on a page; many tasks at once |
-//! | `thread_pool` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`LifoQueue`], [`PriorityQueue`], [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`], [`Timing`], [`recommended_threads`], [`WaitCompute`] | The pooled server | worker threads, a queue and a life cycle |
+//! | `thread_pool` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`LifoQueue`], [`PriorityQueue`], [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`], [`Timing`], [`recommended_threads`], `WaitCompute` | The pooled server | worker threads, a queue and a life cycle |
 //! | `composed` | [`ManualExecutor`], [`BoundedExecutor`], [`BoundedStats`], [`TrackingExecutor`], [`CutOff`], [`SerialExecutor`], [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`], [`CancellableTask`], [`CancellingExecutor`] | Bounding a pool | executors over other executors: they add bounds, order, or a record of the running tasks |
 //! | `scheduled` | [`ScheduledThreadPoolExecutor`], [`Series`], [`MissedTicks`], [`AfterPanic`] | Schedules against timers | tasks that run later, or again and again |
 //! | `fork_join` | [`ForkJoinPool`](fork_join::ForkJoinPool), [`join`](fork_join::join), [`fork`](fork_join::fork()) | Work stealing | tasks that split themselves into pieces, on threads that take pieces from each other |
@@ -144,6 +144,7 @@
 //!   `CancelToken::channel` for `select!`.
 //! * `serde`: [`PoolStats`], [`PoolSnapshot`] and the parts of a [`Starvation`] can be serialised.
 //! * `processes`: `CancellableChild`, on Unix.
+//! * `processor-time`: `WaitCompute`, which measures how long tasks wait and how long they compute.
 //! * `sockets`: `CancellableStream::connect`, and on Unix `CancellableListener`.
 //! * `signals`: the module `shutdown_hooks`, with hooks that run before the process ends, also by a signal.
 //! * `timer-slack`, on Linux: the thread that watches the time for a [`ScheduledThreadPoolExecutor`] wakes up
@@ -218,14 +219,14 @@ pub use executor::{
 };
 
 mod thread_pool;
+#[cfg(feature = "processor-time")]
+pub use thread_pool::WaitCompute;
 pub use thread_pool::{
     Abort, Block, CallerRuns, Discard, DiscardOldest, DropPolicy, FifoQueue, HandOffQueue, Hooks, LifoQueue,
     NamedThreads, PoolConfigError, PoolSnapshot, PoolStats, PriorityQueue, RefusingPool, RejectionHandler,
     Stopper, TaskInfo, ThreadFactory, ThreadPoolBuilder, ThreadPoolExecutor, Timing, UnconfigurablePool,
-    WorkQueue, Worker,
+    WorkQueue, Worker, recommended_threads,
 };
-#[cfg(not(any(feature = "loom", feature = "shuttle")))]
-pub use thread_pool::{WaitCompute, recommended_threads};
 
 mod composed;
 pub use composed::{

@@ -88,11 +88,14 @@ mod builder; // the settings and how they interact
 mod unconfigurable; // a pool whose settings cannot be changed
 mod timing; // hooks that measure how long tasks take
 
-// How many threads a pool should have. A model checker has no real time and no real cores to measure.
-#[cfg(not(any(feature = "loom", feature = "shuttle")))]
-mod sizing;
-#[cfg(not(any(feature = "loom", feature = "shuttle")))]
-pub use sizing::{WaitCompute, recommended_threads};
+mod sizing; // how many threads a pool should have
+pub use sizing::recommended_threads;
+
+// Hooks that measure what `sizing` asks for.
+#[cfg(feature = "processor-time")]
+mod wait_compute;
+#[cfg(feature = "processor-time")]
+pub use wait_compute::WaitCompute;
 
 pub use builder::ThreadPoolBuilder;
 pub use ending::DropPolicy;

@@ -1,8 +1,9 @@
 //! The tables in which the strands of the stripes are found: by the hash of the key, and then by the key.
 //!
 //! A table has one strand for each of its keys with tasks, and no other strands. A submitter hashes the key
-//! once, without the lock, and the table keeps the hash. So a strand that leaves the table is found by the
-//! hash and by the strand's address, without the key.
+//! once, without the lock, and the table is a map from hashes. So a strand that leaves the table is found by
+//! the hash and by the strand's address, without the key. Two keys seldom have the same hash; the strand of
+//! the second key then stands in a list beside the map.
 //!
 //! # Invariants
 //!
@@ -11,15 +12,20 @@
 //! 2. After a shutdown, a table that has strands has one stay for all of them together. Before a shutdown the
 //!    life cannot end, so the strands need no stay. With a stay for each strand, all threads would have to
 //!    take the lock of the life.
+//! 3. At most one strand of each hash is in the map. The list has a strand only if the map had one of the same
+//!    hash when the strand came. So as long as the list is empty, nobody has to look at the list.
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::composed::lifecycle::InFlight;
 use crate::sync::Arc;
 
 pub(super) struct Table<K, L> {
-    strands: HashTable<TableSlot<K, L>>,
+    strands: HashMap<u64, TableSlot<K, L>, BuildHasherDefault<Hashed>>,
+    /// The strands whose hashes were in the map when the strands came.
+    same_hash: Vec<(u64, TableSlot<K, L>)>,
     /// Idle strands that have left the table, for the next keys. `None` after the executor was dropped.
     spare: Option<Vec<Arc<L>>>,
     stay: Option<InFlight>,
@@ -28,22 +34,25 @@ pub(super) struct Table<K, L> {
 }
 
 struct TableSlot<K, L> {
-    hash: u64,
     key: K,
     strand: Arc<L>,
 }
 
-impl<K, L> TableSlot<K, L> {
-    fn hash(&self) -> u64 {
-        self.hash
+/// Passes a hash on as it is, because the keys of the map are hashes.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("the keys of the map are of type u64")
     }
 
-    /// Returns whether the slot belongs to the key. Compares the keys only if their hashes are equal.
-    fn is_of(&self, hash: u64, key: &K) -> bool
-    where
-        K: Eq,
-    {
-        self.hash == hash && self.key == *key
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 
@@ -57,12 +66,22 @@ const ROOM: usize = 16;
 
 impl<K, L> Table<K, L> {
     pub(super) fn new() -> Self {
-        Self { strands: HashTable::new(), spare: Some(Vec::new()), stay: None, completed: 0 }
+        Self {
+            strands: HashMap::default(),
+            same_hash: Vec::new(),
+            spare: Some(Vec::new()),
+            stay: None,
+            completed: 0,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.strands.is_empty() && self.same_hash.is_empty()
     }
 
     /// Notes that the executor was shut down: no more strands come, and the life waits for these strands.
     pub(super) fn shutdown(&mut self, stay: &InFlight) {
-        if !self.strands.is_empty() {
+        if !self.is_empty() {
             self.stay = Some(stay.another());
         }
     }
@@ -80,24 +99,32 @@ impl<K, L> Table<K, L> {
         K: Eq,
     {
         let wanted = key.as_ref().expect("only a new strand takes the key");
-        let strand = match self.strands.entry(hash, |slot| slot.is_of(hash, wanted), TableSlot::hash) {
-            Entry::Occupied(place) => &place.into_mut().strand,
-            Entry::Vacant(place) => {
-                let key = key.take().expect("it was compared just now");
-                let strand = make(self.spare.as_mut().and_then(Vec::pop));
-                &place.insert(TableSlot { hash, key, strand }).into_mut().strand
+        if let Some(place) = self.same_hash.iter().position(|(of, slot)| *of == hash && slot.key == *wanted) {
+            return enter(&self.same_hash[place].1.strand);
+        }
+        let place = self.strands.entry(hash);
+        if let Entry::Occupied(place) = &place
+            && place.get().key == *wanted
+        {
+            return enter(&place.get().strand);
+        }
+        let key = key.take().expect("it was compared just now");
+        let slot = TableSlot { key, strand: make(self.spare.as_mut().and_then(Vec::pop)) };
+        match place {
+            Entry::Vacant(place) => enter(&place.insert(slot).strand),
+            Entry::Occupied(_) => {
+                let strand = Arc::clone(&slot.strand);
+                self.same_hash.push((hash, slot));
+                enter(&strand)
             }
-        };
-        enter(strand)
+        }
     }
 
     /// Takes an idle strand out of the table. Keeps it as a spare strand if there are fewer than [`SPARE`].
     /// Returns the user's key, and sometimes the stay, whose drop can end the life. The caller must drop both
     /// when the lock is free.
     pub(super) fn leave(&mut self, hash: u64, strand: &Arc<L>) -> (Option<K>, Option<InFlight>) {
-        let place = self.strands.find_entry(hash, |slot| Arc::ptr_eq(&slot.strand, strand));
-        let Ok(place) = place else { return (None, None) };
-        let (slot, _) = place.remove();
+        let Some(slot) = self.take(hash, strand) else { return (None, None) };
         if let Some(spare) = &mut self.spare
             && spare.len() < SPARE
         {
@@ -106,25 +133,36 @@ impl<K, L> Table<K, L> {
         (Some(slot.key), self.strand_has_left())
     }
 
+    fn take(&mut self, hash: u64, strand: &Arc<L>) -> Option<TableSlot<K, L>> {
+        let is_it = |slot: &TableSlot<K, L>| Arc::ptr_eq(&slot.strand, strand);
+        if self.strands.get(&hash).is_some_and(is_it) {
+            return self.strands.remove(&hash);
+        }
+        let place = self.same_hash.iter().position(|(_, slot)| is_it(slot))?;
+        Some(self.same_hash.swap_remove(place).1)
+    }
+
     fn strand_has_left(&mut self) -> Option<InFlight> {
         let (strands, room) = (self.strands.len(), self.strands.capacity());
         if room > ROOM && strands < room / 8 {
-            self.strands.shrink_to(ROOM.max(2 * strands), TableSlot::hash);
+            self.strands.shrink_to(ROOM.max(2 * strands));
         }
-        if strands == 0 { self.stay.take() } else { None }
+        if self.is_empty() { self.stay.take() } else { None }
     }
 
     /// Takes out the strands that were stopped before their drain tasks began. These drain tasks will find no
     /// task, so the life need not wait for them.
     pub(super) fn leave_if(&mut self, is_stopped: impl Fn(&L) -> bool) -> (Vec<K>, Option<InFlight>) {
-        let stopped = self.strands.extract_if(|slot| is_stopped(&slot.strand));
-        let keys = stopped.map(|slot| slot.key).collect();
+        let stopped = self.strands.extract_if(|_, slot| is_stopped(&slot.strand));
+        let same_hash = self.same_hash.extract_if(.., |(_, slot)| is_stopped(&slot.strand));
+        let keys = stopped.chain(same_hash).map(|(_, slot)| slot.key).collect();
         (keys, self.strand_has_left())
     }
 
     /// Returns the strands, in an arbitrary order.
     pub(super) fn strands(&self) -> impl Iterator<Item = &Arc<L>> {
-        self.strands.iter().map(|slot| &slot.strand)
+        let same_hash = self.same_hash.iter().map(|(_, slot)| slot);
+        self.strands.values().chain(same_hash).map(|slot| &slot.strand)
     }
 
     /// Returns the strand of a key, if the key has one.
@@ -132,7 +170,9 @@ impl<K, L> Table<K, L> {
     where
         K: Eq,
     {
-        self.strands.find(hash, |slot| slot.is_of(hash, key)).map(|slot| &slot.strand)
+        let same_hash = self.same_hash.iter().filter(|(of, _)| *of == hash).map(|(_, slot)| slot);
+        let slot = self.strands.get(&hash).into_iter().chain(same_hash).find(|slot| slot.key == *key);
+        slot.map(|slot| &slot.strand)
     }
 
     /// Returns the spare strands, and keeps no strand from now on. A spare strand has an `Arc` of the owner

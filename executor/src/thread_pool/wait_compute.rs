@@ -1,0 +1,91 @@
+//! A measurement for the formula in `sizing.rs`: how long the tasks of a pool wait, and how long they compute.
+//!
+//! All time in which a task does not occupy a core counts as waiting.
+
+use std::fmt;
+
+use cpu_time::ThreadTime;
+
+use super::sizing::recommended_threads;
+use super::timing::Notes;
+use super::{Hooks, TaskInfo};
+use crate::sync::{Duration, Instant, Mutex, thread, thread_local};
+use crate::task::outcome::Outcome;
+
+thread_local! {
+    static BEGAN: Notes<(Instant, ThreadTime)> = Notes::new();
+}
+
+/// Measures the ratio of the time in which a pool's tasks wait to the time in which they compute.
+///
+/// Pass it to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc`. The processor time
+/// of the task's own thread counts as computing; the rest of the task's time counts as waiting. So measure
+/// while the machine has free cores. If there are more busy threads than cores, a thread's wait for a core
+/// counts as waiting, too. Then the recommended number is too high.
+#[derive(Default)]
+pub struct WaitCompute {
+    /// The total duration of the tasks, and the part of it in which they computed.
+    sums: Mutex<(Duration, Duration)>,
+}
+
+impl WaitCompute {
+    /// Makes hooks that have measured nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns W / C of all tasks so far; `None` while they have not computed for a measurable time.
+    pub fn ratio(&self) -> Option<f64> {
+        let (elapsed, computing) = *self.sums.lock();
+        let waiting = elapsed.saturating_sub(computing);
+        (!computing.is_zero()).then(|| waiting.as_secs_f64() / computing.as_secs_f64())
+    }
+
+    /// Returns the number of threads by the formula, from the measured ratio and the cores of this machine.
+    /// `utilisation` is the share of the cores that the pool should use (0 to 1). Returns `None` if nothing
+    /// was measured.
+    pub fn recommended_threads(&self, utilisation: f64) -> Option<usize> {
+        let cores = thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+        self.ratio().map(|ratio| recommended_threads(cores, utilisation, ratio))
+    }
+}
+
+// ANCHOR: hooks
+impl Hooks for WaitCompute {
+    fn before_execute(&self, task: &TaskInfo<'_>) {
+        BEGAN.with(|began| began.note(self, task, (Instant::now(), ThreadTime::now())));
+    }
+
+    fn after_execute(&self, task: &TaskInfo<'_>, _outcome: &Outcome) {
+        let Some((began, computed)) = BEGAN.with(|began| began.take(self, task)) else { return };
+        let (elapsed, computing) = (began.elapsed(), computed.elapsed());
+        let (all_elapsed, all_computing) = &mut *self.sums.lock();
+        *all_elapsed += elapsed;
+        *all_computing += computing;
+    }
+}
+// ANCHOR_END: hooks
+
+impl fmt::Debug for WaitCompute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WaitCompute").field("ratio", &self.ratio()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_computing_is_waiting() {
+        let measured = WaitCompute::new();
+        assert_eq!((measured.ratio(), measured.recommended_threads(1.0)), (None, None));
+        *measured.sums.lock() = (Duration::from_secs(4), Duration::from_secs(1));
+        assert_eq!(measured.ratio(), Some(3.0));
+        let cores = thread::available_parallelism().unwrap().get();
+        assert_eq!(measured.recommended_threads(0.5), Some(recommended_threads(cores, 0.5, 3.0)));
+        // The two times come from two clocks. So a task can seem to compute for longer than it runs.
+        *measured.sums.lock() = (Duration::from_secs(1), Duration::from_secs(2));
+        assert_eq!(measured.ratio(), Some(0.0));
+    }
+}
