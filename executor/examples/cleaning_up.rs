@@ -35,7 +35,7 @@ fn paint_carefully(brushes: &Receiver<Brush>, back: &Sender<Brush>) -> Result<()
 fn paint() -> Result<(), Cancelled> {
     let token = CancelToken::current();
     token.cancel_because("the customer has gone"); // here the task cancels itself, so that it always happens
-    token.sleep(Duration::from_hours(1))
+    token.sleep(Duration::from_secs(3600))
 }
 
 type Painter = fn(&Receiver<Brush>, &Sender<Brush>) -> Result<(), Box<dyn Error>>;

@@ -22,7 +22,7 @@ fn day(pages: &[&'static str]) -> Result<Vec<&'static str>, Box<dyn Error>> {
     }
     evening.wait()?;
     let mut left: Vec<_> = crawler.stop().into_iter().filter_map(|(_task, page)| page).collect();
-    crawler.await_termination(Duration::from_mins(1));
+    crawler.await_termination(Duration::from_secs(60));
     left.extend(crawler.cut_off()?.into_iter().filter_map(|page| page.tag));
     Ok(left)
 }
@@ -32,7 +32,7 @@ fn day(pages: &[&'static str]) -> Result<Vec<&'static str>, Box<dyn Error>> {
 fn fetch(page: &str, evening: &Latch, token: &CancelToken) -> Result<(), Cancelled> {
     if page == "/news" {
         evening.count_down();
-        token.sleep(Duration::from_hours(1))?; // a slow page
+        token.sleep(Duration::from_secs(3600))?; // a slow page
     }
     println!("  {page}");
     Ok(())

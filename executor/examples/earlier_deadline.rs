@@ -13,7 +13,7 @@ fn main() {
     // ANCHOR: deadlines
     let page = CancelToken::new().with_timeout(Duration::from_secs(1));
     let stock = page.with_timeout(Duration::from_millis(50)); // a part of the page's time
-    let reviews = page.with_timeout(Duration::from_hours(1)); // more than the page has
+    let reviews = page.with_timeout(Duration::from_secs(3600)); // more than the page has
 
     for (what, token) in [("the stock", &stock), ("the reviews", &reviews)] {
         let answer = Latch::new(1); // never comes

@@ -18,7 +18,7 @@ fn draw(pages: usize, cancel: bool) -> Result<(), Box<dyn Error>> {
     let mut begun = 0;
     for _ in 0..pages {
         // ANCHOR: request
-        let advertisement = pool.submit(|| CancelToken::current().sleep(Duration::from_hours(1)))?;
+        let advertisement = pool.submit(|| CancelToken::current().sleep(Duration::from_secs(3600)))?;
         match advertisement.join_timeout(PATIENCE) {
             Err(JoinError::TimedOut(late)) => {
                 if late.state() == TaskState::Running {

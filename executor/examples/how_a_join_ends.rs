@@ -9,7 +9,7 @@
 use executor::{CancelToken, JoinError, TaskHandle, ThreadPoolExecutor, prelude::*};
 use std::time::Duration;
 
-const AN_HOUR: Duration = Duration::from_hours(1);
+const AN_HOUR: Duration = Duration::from_secs(3600);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pool = ThreadPoolExecutor::fixed(2);

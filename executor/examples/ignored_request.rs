@@ -20,7 +20,7 @@ static LOOKS: AtomicU64 = AtomicU64::new(0);
 fn look_for_mail() {
     loop {
         LOOKS.fetch_add(1, Ordering::Relaxed);
-        let _ = CancelToken::current().sleep(Duration::from_hours(1));
+        let _ = CancelToken::current().sleep(Duration::from_secs(3600));
     }
 }
 // ANCHOR_END: ignore
@@ -30,7 +30,7 @@ fn look_for_mail() {
 fn look_until_cancelled() -> Result<(), Cancelled> {
     loop {
         LOOKS.fetch_add(1, Ordering::Relaxed);
-        CancelToken::current().sleep(Duration::from_hours(1))?;
+        CancelToken::current().sleep(Duration::from_secs(3600))?;
     }
 }
 // ANCHOR_END: pass_on

@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     pool.execute(move || {
         println!("task: begins");
         let _ = tell.send(());
-        match CancelToken::current().sleep(Duration::from_hours(1)) {
+        match CancelToken::current().sleep(Duration::from_secs(3600)) {
             Ok(()) => println!("task: has finished"),
             Err(_) => println!("task: was cancelled, and has put everything in order"),
         }
@@ -33,6 +33,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     told.recv()?;
     println!("main: SIGTERM is sent");
     raise(SIGTERM)?;
-    thread::sleep(Duration::from_hours(1)); // the signal cuts `main` short
+    thread::sleep(Duration::from_secs(3600)); // the signal cuts `main` short
     Ok(())
 }

@@ -28,7 +28,7 @@ fn for_both(pool: &ThreadPoolExecutor, request: CancelToken) -> Result<Handle, B
 // ANCHOR_END: tokens
 
 fn wait_for_an_answer() -> Result<(), Cancelled> {
-    CancelToken::current().sleep(Duration::from_hours(1))
+    CancelToken::current().sleep(Duration::from_secs(3600))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -36,7 +36,7 @@ fn main() {
         move || work(Desk("the joined thread"), tell, Duration::from_millis(100))
     });
     let _ = told.recv();
-    thread::spawn(move || work(Desk("the other thread"), tell, Duration::from_hours(1)));
+    thread::spawn(move || work(Desk("the other thread"), tell, Duration::from_secs(3600)));
     let _ = told.recv();
     let _ = joined.join();
     println!("main: returns");

@@ -26,7 +26,7 @@ fn main() -> Result<(), RejectedExecution> {
     pool.execute(|| panic!("the second"))?;
     let (third, ran) = third_task();
     pool.execute(third)?;
-    report("ThreadPoolExecutor", ran.recv_timeout(Duration::from_mins(1)).is_ok());
+    report("ThreadPoolExecutor", ran.recv_timeout(Duration::from_secs(60)).is_ok());
     Ok(())
 }
 

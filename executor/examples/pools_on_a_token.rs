@@ -11,7 +11,7 @@ use std::error::Error;
 use std::thread;
 use std::time::Duration;
 
-const LONG: Duration = Duration::from_hours(1);
+const LONG: Duration = Duration::from_secs(3600);
 
 fn work() -> Result<(), Cancelled> {
     CancelToken::current().sleep(LONG)

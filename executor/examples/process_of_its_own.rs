@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Stands for a library function that does not return.
 fn work() {
     println!("half of the result");
-    thread::sleep(Duration::from_hours(1));
+    thread::sleep(Duration::from_secs(3600));
     println!("the other half");
 }
 

@@ -20,11 +20,11 @@ fn end() -> Result<(), Box<dyn Error>> {
     shutdown.add("pool", |_| {
         println!("pool: waits for a task");
         raise(SIGINT).unwrap(); // somebody presses Ctrl-C again
-        thread::sleep(Duration::from_hours(1)); // the task does not end
+        thread::sleep(Duration::from_secs(3600)); // the task does not end
     })?;
     println!("main: somebody presses Ctrl-C");
     raise(SIGINT)?;
-    thread::sleep(Duration::from_hours(1));
+    thread::sleep(Duration::from_secs(3600));
     Ok(())
 }
 

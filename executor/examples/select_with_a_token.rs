@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Adds up numbers. The loop waits for three events at once.
 fn add_up(numbers: &Receiver<u32>) {
     let stop = CancelToken::current().channel();
-    let patience = after(Duration::from_mins(1));
+    let patience = after(Duration::from_secs(60));
     let mut sum = 0;
     let end = loop {
         select! {

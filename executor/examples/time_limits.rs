@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const BUDGET: Duration = Duration::from_millis(300);
 const QUICK: Duration = Duration::from_millis(1);
-const SLOW: Duration = Duration::from_hours(1);
+const SLOW: Duration = Duration::from_secs(3600);
 
 /// Asks a server of another company, which answers after a while.
 fn ask<T: Send + 'static>(answer: T, after: Duration) -> FutureTask<T> {

@@ -14,7 +14,7 @@ use std::time::Duration;
 // ANCHOR: work
 /// Code of a lower layer, which does not know which parties can ask it to stop.
 fn look_up() -> Result<&'static str, Cancelled> {
-    CancelToken::current().sleep(Duration::from_hours(1))?;
+    CancelToken::current().sleep(Duration::from_secs(3600))?;
     Ok("found")
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use executor::ScheduledThreadPoolExecutor;
 
 const WINDOW: Duration = Duration::from_millis(300);
-const AN_HOUR: Duration = Duration::from_hours(1);
+const AN_HOUR: Duration = Duration::from_secs(3600);
 
 /// SCHED-15
 #[test]

@@ -49,7 +49,7 @@ fn restart() -> Result<(), Box<dyn Error>> {
 fn greet(greeting: &'static str, tell: &Sender<&'static str>) -> Cancelled {
     loop {
         let _ = tell.send(greeting);
-        if let Err(cancelled) = CancelToken::current().sleep(Duration::from_hours(1)) {
+        if let Err(cancelled) = CancelToken::current().sleep(Duration::from_secs(3600)) {
             return cancelled;
         }
     }

@@ -38,7 +38,7 @@ pub(crate) fn one_life(seed: u64) -> u64 {
     }
     end(&pool, abrupt);
 
-    assert!(pool.await_termination(Duration::from_mins(1)), "the pool does not end: {pool:?}");
+    assert!(pool.await_termination(Duration::from_secs(60)), "the pool does not end: {pool:?}");
     let (made, stats) = (books.close(seed), pool.stats());
     assert_eq!((stats.queued, stats.active, stats.threads), (0, 0, 0), "seed {seed}: {stats}");
     let by_pool = books.ran_by_pool.load(SeqCst);

@@ -62,7 +62,7 @@ impl World {
     fn is_over(&self) -> bool {
         let all: [&dyn ExecutorService; 6] =
             [&self.stripes, &self.serial, &self.bounded, &self.threads, &self.forks, &self.scheduler];
-        all.into_iter().all(|executor| executor.await_termination(Duration::from_mins(1)))
+        all.into_iter().all(|executor| executor.await_termination(Duration::from_secs(60)))
     }
 }
 

@@ -24,7 +24,7 @@ use std::time::Duration;
 /// The limit for tasks that do not end in time.
 const LIMIT: Duration = Duration::from_millis(10);
 /// The limit for tasks that end long before their time is up.
-const A_MINUTE: Duration = Duration::from_mins(1);
+const A_MINUTE: Duration = Duration::from_secs(60);
 
 fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {

@@ -42,7 +42,7 @@ pub fn show() -> Result<(), Box<dyn Error>> {
         println!("{}: not begun", task.name().expect("each has a name"));
     }
     pages.go_on();
-    crawler.pool.await_termination(Duration::from_mins(1));
+    crawler.pool.await_termination(Duration::from_secs(60));
     crawler.cut_off.lock().unwrap().sort_unstable();
     for page in crawler.cut_off.lock().unwrap().iter() {
         println!("{page}: cut off");

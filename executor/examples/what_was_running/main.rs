@@ -41,7 +41,7 @@ fn ours() -> Result<(), Box<dyn Error>> {
         println!("{}: not begun", page.expect("each has a tag"));
     }
     pages.go_on();
-    crawler.await_termination(Duration::from_mins(1));
+    crawler.await_termination(Duration::from_secs(60));
     let mut cut_off = crawler.cut_off()?;
     cut_off.sort_by_key(|page| page.tag);
     for page in cut_off {

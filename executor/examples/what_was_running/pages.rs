@@ -31,7 +31,7 @@ impl Pages {
         let two_run = Arc::clone(&self.two_run);
         move |token| {
             two_run.count_down();
-            token.sleep(Duration::from_hours(1))
+            token.sleep(Duration::from_secs(3600))
         }
     }
 

@@ -135,7 +135,7 @@ impl ForkJoinPool {
             spares: None,
             name: None,
             stack_size: None,
-            keep_alive: Duration::from_mins(1),
+            keep_alive: Duration::from_secs(60),
             oldest_first: false,
             panic_handler: None,
             is_common: false,

@@ -4,11 +4,14 @@
 //! halves then, and the join only calls its two closures. Every join checks for this case, so the check
 //! must take almost no time: it loads a thread-local, and then the flag to which the thread-local refers.
 //!
-//! A thread that is not a worker uses a demand flag that is never shut. So the joins of such a thread take
-//! the slow path, which finds a pool for them.
+//! A thread that is not a worker has no demand flag. Its joins take the slow path, which finds a pool for
+//! them.
+
+use std::cell::Cell;
 
 use crate::panics::contain;
 use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::thread_local;
 
 /// A flag that is shut while the thread's queue offers enough pieces to thieves. The flag has a cache line of
 /// its own, because thieves write to it.
@@ -26,30 +29,29 @@ impl Demand {
 }
 
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
-mod this_thread {
-    use std::cell::Cell;
+thread_local! {
+    static DEMAND: Cell<Option<&'static Demand>> = const { Cell::new(None) };
+}
+#[cfg(any(feature = "loom", feature = "shuttle"))]
+thread_local! {
+    static DEMAND: Cell<Option<&'static Demand>> = Cell::new(None);
+}
 
-    use super::{AtomicBool, Demand, Ordering};
+#[inline]
+pub(super) fn is_shut() -> bool {
+    DEMAND.with(Cell::get).is_some_and(|demand| demand.0.load(Ordering::Relaxed))
+}
+
+/// Gives the calling thread a demand flag, or takes its flag away. Returns its old flag.
+pub(super) fn replace(demand: Option<&'static Demand>) -> Option<&'static Demand> {
+    DEMAND.with(|own| own.replace(demand))
+}
+
+#[cfg(not(any(feature = "loom", feature = "shuttle")))]
+mod spare {
+    use super::{AtomicBool, Demand};
     use crate::sync::Mutex;
     use crate::sync::process::OnceLock;
-    use crate::sync::thread_local;
-
-    static NOBODYS: Demand = Demand(AtomicBool::new(false));
-
-    thread_local! {
-        static DEMAND: Cell<&'static Demand> = const { Cell::new(&NOBODYS) };
-    }
-
-    #[inline]
-    pub(in crate::fork_join) fn is_shut() -> bool {
-        DEMAND.with(Cell::get).0.load(Ordering::Relaxed)
-    }
-
-    /// Gives the calling thread a demand flag, or takes its flag away. Returns its old flag.
-    pub(in crate::fork_join) fn replace(demand: Option<&'static Demand>) -> Option<&'static Demand> {
-        let before = DEMAND.replace(demand.unwrap_or(&NOBODYS));
-        (!std::ptr::eq(before, &raw const NOBODYS)).then_some(before)
-    }
 
     /// Returns the demand flags of dropped worker queues, which new queues use again. The flags are never
     /// freed, because thread-locals refer to them without a reference count.
@@ -69,26 +71,10 @@ mod this_thread {
     }
 }
 
-/// Demand flags under a model checker, which allows a flag only in the execution in which it was made. So
-/// there are no spare flags, and no flag that all threads outside the pool share.
+/// A model checker allows a flag only in the execution in which it was made. So there are no spare flags.
 #[cfg(any(feature = "loom", feature = "shuttle"))]
-mod this_thread {
-    use std::cell::Cell;
-
-    use super::{AtomicBool, Demand, Ordering};
-    use crate::sync::thread_local;
-
-    thread_local! {
-        static DEMAND: Cell<Option<&'static Demand>> = Cell::new(None);
-    }
-
-    pub(in crate::fork_join) fn is_shut() -> bool {
-        DEMAND.with(Cell::get).is_some_and(|demand| demand.0.load(Ordering::Relaxed))
-    }
-
-    pub(in crate::fork_join) fn replace(demand: Option<&'static Demand>) -> Option<&'static Demand> {
-        DEMAND.with(|own| own.replace(demand))
-    }
+mod spare {
+    use super::{AtomicBool, Demand};
 
     pub(in crate::fork_join) fn take_one() -> &'static Demand {
         Box::leak(Box::new(Demand(AtomicBool::new(false))))
@@ -97,7 +83,7 @@ mod this_thread {
     pub(in crate::fork_join) fn give_back(_demand: &'static Demand) {}
 }
 
-pub(super) use this_thread::{give_back, is_shut, replace, take_one};
+pub(super) use spare::{give_back, take_one};
 
 /// Calls `f` with the demand flag shut, so that each join in `f` calls its first half and then its second
 /// half. This is for a join that no pool can run.

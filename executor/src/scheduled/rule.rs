@@ -135,14 +135,15 @@ impl Rule {
         if tick >= now {
             return tick;
         }
-        let past = Duration::from_nanos_u128((now - tick).as_nanos() % self.period.as_nanos());
+        let past = (now - tick).as_nanos() % self.period.as_nanos();
+        let past = Duration::from_nanos(u64::try_from(past).unwrap_or(u64::MAX)); // no clock goes for 500 years
         if past.is_zero() { now } else { later(now, self.period.saturating_sub(past)) }
     }
 }
 
 /// The delay that replaces a delay beyond the clock's range. This delay is so long that the run
 /// never comes.
-const FAR: Duration = Duration::from_hours(24 * 365 * 200);
+const FAR: Duration = Duration::from_secs(200 * 365 * 24 * 60 * 60);
 
 /// Returns the moment that is `time` after `from`. If the clock does not reach that moment, returns a moment
 /// in the far future.

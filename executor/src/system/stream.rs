@@ -75,7 +75,7 @@ impl CancellableStream {
         token: &CancelToken,
     ) -> io::Result<Self> {
         token.check()?;
-        let longest = std::time::Duration::from_hours(24); // a limit that no system refuses as too long
+        let longest = std::time::Duration::from_secs(24 * 60 * 60); // a limit that no system refuses as too long
         let stream = TcpStream::connect_timeout(&address, timeout.min(longest))?;
         token.check()?;
         Ok(Self::new(stream, token))

@@ -73,7 +73,7 @@ impl ThreadPoolBuilder {
         Self {
             core: 1,
             maximum: None,
-            keep_alive: Duration::from_mins(1),
+            keep_alive: Duration::from_secs(60),
             core_timeout: false,
             threads_first: false,
             prestart: false,

@@ -10,7 +10,7 @@ use executor::{CancelKind, CancelToken, Latch, ThreadPoolExecutor, WaitError, pr
 
 use crate::support::{LONG, SHORT, Signal, blocked, eventually, tracked, within_deadline};
 
-const FAR: Duration = Duration::from_hours(1);
+const FAR: Duration = Duration::from_secs(3600);
 
 fn kind(token: &CancelToken) -> Option<CancelKind> {
     token.reason().map(|reason| reason.kind())

@@ -26,7 +26,7 @@ use on_an_executor::{NoResult, hides_the_time_out};
 use on_its_own_thread::silent_join;
 use on_the_callers_thread::{late_cancel, taken_back};
 
-const AN_HOUR: Duration = Duration::from_hours(1);
+const AN_HOUR: Duration = Duration::from_secs(3600);
 
 /// Returns a task that ends when it is asked to stop, and then sets the signal. (If no request comes in time,
 /// the task sets the signal, too.)

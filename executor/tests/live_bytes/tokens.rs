@@ -98,13 +98,13 @@ pub(crate) fn tokens_of_tasks() -> impl Fn() + Sync {
 
 /// A token with a deadline far in the future, so that the timer's thread exists in each round.
 fn kept_awake() -> CancelToken {
-    CancelToken::new().with_timeout(Duration::from_hours(1))
+    CancelToken::new().with_timeout(Duration::from_secs(3600))
 }
 
 pub(crate) fn deadlines_taken_back() -> impl Fn() + Sync {
     let root = kept_awake();
     move || {
-        let hour = Duration::from_hours(1);
+        let hour = Duration::from_secs(3600);
         let tokens: Vec<_> = (0..10_000).map(|_| root.with_timeout(hour)).collect();
         let callbacks: Vec<_> = tokens.iter().take(10).map(|token| token.on_cancel(large_task())).collect();
         tokens.iter().take(100).for_each(|token| assert!(token.cancel()));

@@ -13,7 +13,7 @@ use std::time::Duration;
 use executor::ScheduledThreadPoolExecutor;
 
 /// A time so far away that no test reaches it.
-const AN_HOUR: Duration = Duration::from_hours(1);
+const AN_HOUR: Duration = Duration::from_secs(3600);
 
 /// Runs a test with a scheduled pool of one thread, and with a scheduled pool of several threads.
 fn on_one_and_on_several_threads(test: impl Fn(&ScheduledThreadPoolExecutor)) {
