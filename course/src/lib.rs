@@ -31,3 +31,7 @@ pub mod exercises;
 #[cfg(feature = "book")]
 pub mod export;
 pub mod load;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

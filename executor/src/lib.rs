@@ -1,6 +1,9 @@
-//! Task execution on threads: an executor framework in the manner of `java.util.concurrent`, in idiomatic
-//! Rust. It adds what the Java framework lacks: cancellation that reaches every blocking call, no lost
-//! failures, and handles that can be awaited.
+//! Task execution on threads: pools, handles, cancellation, schedules and fork/join, for programs whose tasks
+//! block, fail, must keep an order, or must end in time.
+//!
+//! **A lock may be held across a join, a scope or a parallel loop.** A thread that waits for pieces runs only
+//! pieces of what it waits for, so it cannot come to want a lock that it holds itself. (See [the exception
+//! and the reason](#a-lock-across-a-join).)
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, prelude::*};
@@ -14,127 +17,240 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # How to read it
+//! * **Cancellation reaches every blocking call** of the library: joins, sleeps, semaphores, channels,
+//!   sockets. A token has a reason and can have a deadline, and what a task starts inherits it in a scope.
+//! * **No failure is lost.** A panic is an error at the join, or goes to a handler. A refused task comes back
+//!   in the error, and `shutdown_now` returns what has not begun.
+//! * **Waits that can never end are reported**: tasks that wait for tasks until no thread is left.
+//! * **A handle can be joined, polled or awaited**, from any runtime or from none.
+//! * By default the library needs no other package. There is no async runtime in it.
 //!
-//! The modules below stand in bottom-up order: each module refers only to modules above it, and a test checks
-//! that. The book of the course goes in the opposite order, from the top down. The third column names the
-//! chapter of the book in which a module first appears. A ★ marks a module on the [first
-//! path](#a-first-path). Every module begins with a page: the problem, the states, the code that changes
-//! them, and the invariants.
+//! # Which executor
 //!
-//! | module | in it | first met in | what it is about |
-//! |---|---|---|---|
-//! | `sync` | | – | the only access to locks, threads and time, so that a model checker can replace them |
-//! | `panics` | [`Panic`], [`panics::PanicHandler`], [`panics::PanicReport`] | Threads, factories and hooks | where panics stop, and who is told of a panic that no caller reads |
-//! | `ids` | [`TaskId`] | The life of a task | the ids of tasks, queues and threads |
-//! | `time` | | Deadlines, reasons, links | a heap of due times, and the thread that acts at deadlines |
-//! | `cancel` | [`CancelReason`], [`CancelKind`], [`struct@Cancelled`], [`CancelToken`], [`Registration`], [`Attached`], [`masked`] | The handle | asking a task to stop, and why; how deep callbacks nest |
-//! | `task` ★ | [`Outcome`], [`Task`], [`TaskState`] | The life of a task | a closure that is run once, its outcome, and its observers |
-//! | `waiting` ★ | [`Starvation`], [`OnStarvation`], [`CutShort`], [`WaitError`], [`RejectReason`], [`Latch`], [`Semaphore`], [`OwnedPermit`], [`block_on`], `SenderExt`, `ReceiverExt` (feature `channel`) | The handle | the one wait under every blocking call, and what is built on it: latches, semaphores, channels |
-//! | `wait_graph` | | Tasks that wait for tasks | which threads wait for what, and whether these waits can still end |
-//! | `handle` ★ | [`FutureTask`], [`TaskHandle`], [`SharedHandle`], [`Canceller`], [`CancelOnDrop`], [`Promise`] | The handle | the result of a task, and how to cancel it |
-//! | `executor` ★ | [`Executor`], [`ExecutorExt`], [`ExecutorService`], [`InvokeAllError`], [`InvokeAnyError`], [`DirectExecutor`], [`ThreadPerTaskExecutor`], [`MinimalPool`], [`ExecutorCompletionService`] | Tasks and executors | what runs tasks, and what every executor promises; three policies on a page; many tasks at once |
-//! | `thread_pool` ★ | [`WorkQueue`], [`FifoQueue`], [`HandOffQueue`], [`LifoQueue`], [`PriorityQueue`], [`ThreadPoolExecutor`], [`ThreadPoolBuilder`], [`RejectionHandler`], [`Hooks`], [`ThreadFactory`], [`PoolStats`], [`Stopper`], [`Timing`], [`recommended_threads`], `WaitCompute` | The pooled server | worker threads, a queue and a life cycle |
-//! | `composed` | [`ManualExecutor`], [`BoundedExecutor`], [`BoundedStats`], [`TrackingExecutor`], [`CutOff`], [`SerialExecutor`], [`StripedExecutor`], [`Stripe`], [`Identity`], [`StripedStats`], [`CancellableTask`], [`CancellingExecutor`] | Bounding a pool | executors over other executors: they add bounds, order, or a record of the running tasks |
-//! | `scheduled` | [`ScheduledThreadPoolExecutor`], [`Series`], [`MissedTicks`], [`AfterPanic`] | Schedules against timers | tasks that run later, or again and again |
-//! | `fork_join` | [`ForkJoinPool`](fork_join::ForkJoinPool), [`join`](fork_join::join), [`fork`](fork_join::fork()) | Work stealing | tasks that split themselves into pieces, on threads that take pieces from each other |
-//! | `system` | [`CancellableStream`], `CancellableListener`, `CancellableChild`, `ShutdownHooks` (feature `signals`) | Blocking that nobody can interrupt | blocking calls of the system, made cancellable; the hooks that run before a process ends |
+//! | for | take |
+//! |---|---|
+//! | tasks of a server or a program, on a number of threads | [`ThreadPoolExecutor::fixed`], or [its builder](ThreadPoolExecutor::builder) |
+//! | a bound on what waits | the builder with [`FifoQueue::bounded`], and [`Block`], [`CallerRuns`] or another policy |
+//! | a bound on what is under way, over any executor | [`BoundedExecutor`] |
+//! | tasks that block for long, few at a time | [`ThreadPoolExecutor::cached`] |
+//! | a computation that splits itself; loops over slices and ranges | [`fork_join`] |
+//! | tasks that borrow from the stack | [`scope`](ExecutorExt::scope) of any executor |
+//! | tasks one at a time, in order | [`SerialExecutor`], over any executor |
+//! | the same for each account, connection or document | [`StripedExecutor`], over any executor |
+//! | urgent tasks first | the builder with a [`PriorityQueue`] |
+//! | tasks later, or again and again | [`ScheduledThreadPoolExecutor`] |
+//! | a list of what a stop has cut off | [`TrackingExecutor`], over any executor |
+//! | tests of code that submits tasks | [`ManualExecutor`]; [`DirectExecutor`] runs each task at once |
 //!
-//! # A first path
+//! # Beside others
 //!
-//! The path goes from `submit` to the result. Each stop answers a question that the previous stop raises, and
-//! can be read without opening another file. Together the stops have some fourteen hundred lines, half of
-//! them comments. Three subjects come later: how a pool grows and ends, cancellation, and the other queues.
+//! | | here | rayon | tokio's `spawn_blocking` | threadpool | `std::thread::scope` |
+//! |---|---|---|---|---|---|
+//! | meant for | tasks of all kinds | computations | blocking calls of async code | tasks without results | a few threads that borrow |
+//! | result of a task | handle: join, poll, await | of `join` and `scope`; `spawn` has none | handle: await | none | handle: join |
+//! | tasks that borrow | yes | yes | no | no | yes |
+//! | threads | from a minimum to a maximum | a fixed number | up to a limit, 512 by default | a number that can be set | one for each task |
+//! | bounded queue | yes | no | no | no | no queue |
+//! | order by key, priorities | yes | no | no | no | no |
+//! | cancel a task that has begun | by a token, which every wait obeys | no | no | no | no |
+//! | time limit | of a wait, a task, a scope | no | of the await; the task goes on | no | no |
+//! | stop, and get what has not begun | yes | no | no | no | no |
+//! | panic of a task | error at the join, or a handler | passed on; in `spawn`: handler, or the process aborts | error at the await | a count | passed on |
+//! | lock across a parallel loop | yes | [can hang](https://github.com/rayon-rs/rayon/issues/592) | no such loop | no such loop | yes |
+//! | parallel loops | over slices and ranges | a full set of iterators | no | no | no |
 //!
-//! 1. `executor/mod.rs`, up to `fn submit_cancellable`: what it means to hand a task over.
-//! 2. `executor/simple.rs`: three executors that fit on a page, and what is wrong with them.
-//! 3. `../examples/pool_steps/step_5_own_queue.rs`: a whole pool with one lock, and a user's queue.
-//! 4. `handle/mod.rs`, up to `mod error`: how the result of a task comes back.
-//! 5. `task/mod.rs`, up to `struct Rare`: what a pool stores of a task.
-//! 6. `thread_pool/queue.rs`, up to `struct LifoQueue`: where tasks wait.
-//! 7. `thread_pool/mod.rs`, up to `mod hooks`: the library's pool on a page.
-//! 8. `thread_pool/state.rs`: what changes together.
-//! 9. `thread_pool/inbox.rs`, up to `use std`: the short way in, which most tasks take.
-//! 10. `thread_pool/admission.rs`, up to `fn give_a_thread`: the long way in.
-//! 11. `thread_pool/batch.rs`, up to `# Without a lock`: how the workers share what has come in.
-//! 12. `thread_pool/worker.rs`, up to `fn find`: how a worker finds a task and runs it.
-//! 13. `waiting/wait.rs`, up to `use std`: how a thread waits for the result.
+//! So for a computation that is one chain of iterators, take rayon. For code that is asynchronous throughout,
+//! take its runtime, and a pool of this library for the calls that block.
 //!
-//! # The walk of a task
+//! # Cookbook
 //!
-//! The walk follows a task from `pool.submit(f)` to the thread that joins the task, function by function. The
-//! task goes down this table. At one row the task goes back to an earlier function, and the row says so.
+//! **A graceful stop.** First refuse what comes, then wait, then cancel what still runs:
 //!
-//! | where | function | what happens |
-//! |---|---|---|
-//! | `executor/mod.rs` | `submit` | a closure becomes a task and a handle, in one allocation (`handle/future_task.rs`) |
-//! | `thread_pool/admission.rs` | `admit` | the task goes into the inbox, or `decide` finds a thread or a place for it |
-//! | `thread_pool/inbox.rs` | `try_push` | before a worker can see the task, the task notes its queue (back to `enter` in `admission.rs`) |
-//! | `thread_pool/worker.rs` | `next_task` | a worker claims the next task of the batch (`Batch::claim` in `batch.rs`), or looks for one |
-//! | `thread_pool/shared.rs` | `run_task` | the worker calls the hooks before and after the task |
-//! | `task/mod.rs` | `run_then` | the task tells its observers; a task with a handle then calls the handle's cell |
-//! | `handle/cell.rs` | `run` | the body leaves the cell and runs in a frame of its own (`cancel/current.rs`); the outcome is decided |
-//! | `handle/listener.rs` | `release_waiters` | the worker calls the waker that the joiner has left |
-//! | `waiting/parker.rs` | `wake` | the joiner wakes up |
-//! | `waiting/wait.rs` | `wait` | the joiner looks again, finds the result, and `join` returns it |
+//! ```
+//! use executor::{ThreadPoolExecutor, prelude::*};
+//! use std::time::Duration;
 //!
-//! # Words
+//! let pool = ThreadPoolExecutor::fixed(4);
+//! pool.execute(|| println!("accepted, so it runs"))?;
+//! pool.shutdown();
+//! assert!(pool.execute(|| println!("too late")).is_err());
+//! if !pool.await_termination(Duration::from_secs(10)) {
+//!     let not_begun = pool.shutdown_now(); // cancels the tokens of the running tasks
+//!     println!("{} tasks have not begun", not_begun.len());
+//! }
+//! # assert!(pool.is_terminated());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
-//! The words of the pages, each with the page that explains it:
+//! With the feature `signals`, the module `shutdown_hooks` does this at SIGINT and SIGTERM.
 //!
-//! | word | what it means | page |
-//! |---|---|---|
-//! | token | carries the request to stop; tokens form a tree | `cancel/mod.rs` |
-//! | frame | a thread's record of one task that it is running | `cancel/mod.rs` |
-//! | level | a number for each thread, one higher while the thread runs users' code that belongs to no task | `cancel/outside.rs` |
-//! | observer | is told where a task is, and is dropped with it | `task/observer.rs` |
-//! | parker | the place where a thread sleeps until a wake-up comes | `waiting/parker.rs` |
-//! | wait list | the waiters for one thing, in the order in which they came | `waiting/latch.rs` |
-//! | queue owner | the executor to which a queue of tasks belongs; it can take tasks out, and says which threads run them | `waiting/queue_owner.rs` |
-//! | detector | finds waits that can never end | `waiting/awaited.rs` |
-//! | starvation | tasks that wait for tasks, until no thread is left | `waiting/starvation.rs` |
-//! | membership | in which queue a task is | `handle/mod.rs` |
-//! | inbox | the place where submitters leave tasks without the lock of the pool's state | `thread_pool/inbox.rs` |
-//! | batch | tasks that the workers of a pool claim one at a time without a lock | `thread_pool/batch.rs` |
-//! | worker slot | the record of what one worker has claimed, begun and completed | `thread_pool/batch.rs` |
-//! | tombstone | a cancelled task that is still in its queue | `thread_pool/cancelled.rs` |
-//! | strand | tasks that run one at a time, in order, on the threads of an executor below | `composed/strand/mod.rs` |
-//! | drain task | the task that a strand gives to the executor below; the drain task runs the strand's tasks | `composed/strand/mod.rs` |
-//! | series | a task that runs again and again | `scheduled/series.rs` |
-//! | worker queue | the jobs of one fork/join worker, from which others steal | `fork_join/worker_queue.rs` |
-//! | granularity | how long the pieces of a job take; a queue of fine pieces offers only a few | `fork_join/worker_queue.rs` |
-//! | demand flag | says whether a worker's queue offers thieves enough jobs | `fork_join/demand.rs` |
+//! **Order by key.** Tasks of one account run in their order, those of different accounts at the same time:
+//!
+//! ```
+//! use executor::{StripedExecutor, ThreadPoolExecutor, prelude::*};
+//! use std::sync::{Arc, Mutex};
+//!
+//! let accounts = StripedExecutor::owning(ThreadPoolExecutor::fixed(4));
+//! let booked = Arc::new(Mutex::new(Vec::new()));
+//! for amount in 1..=3 {
+//!     let booked = Arc::clone(&booked);
+//!     accounts.execute_in("Ada", move || booked.lock().unwrap().push(amount))?;
+//! }
+//! accounts.close();
+//! assert_eq!(*booked.lock().unwrap(), [1, 2, 3]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Time limits.** Of a wait, of a task, and of all that a block of code starts and waits for:
+//!
+//! ```
+//! use executor::{CancelToken, FutureTask, JoinError, prelude::*};
+//! use executor::{ScheduledThreadPoolExecutor, ThreadPoolExecutor};
+//! use std::time::{Duration, Instant};
+//!
+//! let (limit, hour) = (Duration::from_millis(20), Duration::from_secs(3600));
+//! let pool = ThreadPoolExecutor::fixed(2);
+//! let slow = pool.submit_cancellable(move |token| token.sleep(hour))?;
+//! match slow.join_timeout(limit) {
+//!     Err(JoinError::TimedOut(slow)) => _ = slow.cancel(), // the handle comes back, and the task ran on
+//!     other => panic!("{other:?}"),
+//! }
+//!
+//! let timed = ScheduledThreadPoolExecutor::new(1);
+//! let slow = FutureTask::cancellable(move |token| token.sleep(hour));
+//! let slow = timed.submit_with_timeout(limit, slow)?;
+//! assert!(matches!(slow.join(), Err(JoinError::Cancelled(_))));
+//!
+//! let began = Instant::now();
+//! let ended = CancelToken::current().with_timeout(limit).attach(|| {
+//!     pool.scope(|scope| scope.spawn(|| _ = CancelToken::current().sleep(hour)))
+//! });
+//! assert!(began.elapsed() < hour); // an error if the closure had not begun by then
+//! # drop(ended);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **From async code.** A handle is a future. If the future is dropped, the task goes on; a
+//! [`canceller`](TaskHandle::canceller) cancels it.
+//!
+//! ```
+//! use executor::{ThreadPoolExecutor, prelude::*};
+//!
+//! async fn hash(pool: &ThreadPoolExecutor) -> Result<u64, Box<dyn std::error::Error>> {
+//!     Ok(pool.submit(|| (1..=20).product())?.await?)
+//! }
+//!
+//! let pool = ThreadPoolExecutor::fixed(1);
+//! let runtime = |future| pollster::block_on(future); // or tokio's, or any other
+//! assert_eq!(runtime(hash(&pool))?, 2_432_902_008_176_640_000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Errors.** The outcomes of a task, told apart by one `match`:
+//!
+//! ```
+//! use executor::{JoinError, ThreadPoolExecutor, prelude::*};
+//!
+//! let pool = ThreadPoolExecutor::fixed(1);
+//! let said = |text: &'static str| match pool.submit(move || text.parse::<u32>()) {
+//!     Err(refused) => format!("refused: {refused}"), // the error has the task in it
+//!     Ok(handle) => match handle.join() {
+//!         Ok(Ok(number)) => format!("{number}"),
+//!         Ok(Err(own)) => format!("the task's own error: {own}"),
+//!         Err(JoinError::Panicked(panic)) => format!("panicked: {}", panic.message()),
+//!         Err(JoinError::Cancelled(cancelled)) => format!("{cancelled}"), // says by whom
+//!         Err(JoinError::Starved(_handle, starvation)) => format!("{starvation}"), // who waits for whom
+//!         Err(other) => format!("{other}"), // the waiter itself was cancelled
+//!     },
+//! };
+//! assert_eq!(said("7"), "7");
+//! assert_eq!(said("x"), "the task's own error: invalid digit found in string");
+//! pool.close();
+//! assert!(said("7").starts_with("refused"));
+//! ```
+//!
+//! **Tests.** A [`ManualExecutor`] runs a task when the test says so, on the thread of the test:
+//!
+//! ```
+//! use executor::{ManualExecutor, prelude::*};
+//! use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
+//!
+//! let executor = ManualExecutor::new();
+//! let saved = Arc::new(AtomicBool::new(false));
+//! let by_task = Arc::clone(&saved);
+//! executor.execute(move || by_task.store(true, Ordering::Relaxed))?;
+//! assert!(!saved.load(Ordering::Relaxed)); // between submission and run: the moment that is hard to test
+//! executor.run_all();
+//! assert!(saved.load(Ordering::Relaxed));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # A lock across a join
+//!
+//! A parallel loop inside a parallel loop, under a lock. With a pool whose waiting threads run any job, a
+//! thread can come to an outer piece while it holds the lock for another, and then waits for itself. Here
+//! this code ends always:
+//!
+//! ```
+//! use executor::fork_join::{ForkJoinPool, par_for_each};
+//! use std::sync::Mutex;
+//!
+//! let (pool, sum) = (ForkJoinPool::new(4)?, Mutex::new(0));
+//! pool.invoke(|| {
+//!     par_for_each(0..100, |_| {
+//!         let mut sum = sum.lock().unwrap();
+//!         par_for_each(0..16, |_| std::hint::black_box(()));
+//!         *sum += 1;
+//!     });
+//! })?;
+//! assert_eq!(sum.into_inner()?, 100);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The promise holds for [`join`](fork_join::join), for [`scope`](ExecutorExt::scope) on each executor, for
+//! the loops of [`fork_join`], and for the join of a handle. Two calls give it up, and their pages say so:
+//! [`OnStarvation::HelpOthers`], and [`await_quiescence`](fork_join::ForkJoinPool::await_quiescence) in a
+//! task. The pieces themselves must not want the lock: another thread may run them while the lock is held.
 //!
 //! # For those who come from Java
 //!
-//! | `java.util.concurrent` | here | chapter of the book |
-//! |---|---|---|
-//! | `Executor`, `ExecutorService` | [`Executor`] with [`ExecutorExt`], [`ExecutorService`] | Tasks and executors; Lifecycle and graceful stop |
-//! | `Runnable`, `Callable` | a closure, or a [`Task`] | Tasks and executors |
-//! | `Future`, `FutureTask` | [`TaskHandle`], [`FutureTask`] | The handle; The life of a task |
-//! | `CompletableFuture.complete`, `completeExceptionally` | [`Promise::complete`], [`Promise::panic_with`] | Results by hand, and for many |
-//! | `Future.cancel(true)`, `cancel(false)` | [`TaskHandle::cancel`], [`TaskHandle::cancel_keep_running`] | The handle |
-//! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinError`] | The handle |
-//! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmission`], which hand the task back | When there is no room |
-//! | `Thread.interrupt`, `Thread.interrupted` | [`CancelToken::cancel`], [`CancelToken::check`] | The handle |
-//! | `invokeAll`, `invokeAny` | [`ExecutorExt::invoke_all`], [`invoke_all_timeout`](ExecutorExt::invoke_all_timeout), [`invoke_any`](ExecutorExt::invoke_any), [`invoke_any_timeout`](ExecutorExt::invoke_any_timeout) | Time limits |
-//! | `ExecutorCompletionService` | [`ExecutorCompletionService`] | Results as they come |
-//! | overriding `AbstractExecutorService.newTaskFor` | [`CancellableTask`], [`CancellingExecutor`] | Time limits |
-//! | overriding `Thread.interrupt` to close a socket | [`CancelToken::on_cancel`], [`CancellableStream`] | Blocking that nobody can interrupt |
-//! | `ThreadPoolExecutor`'s constructors | [`ThreadPoolExecutor::builder`] | Threads and queue |
-//! | `Executors.newFixedThreadPool`, `newCachedThreadPool`, `newSingleThreadExecutor` | [`ThreadPoolExecutor::fixed`], [`ThreadPoolExecutor::cached`], [`ThreadPoolExecutor::single`] | Threads and queue |
-//! | `LinkedBlockingQueue`, `ArrayBlockingQueue`, `SynchronousQueue`, `PriorityBlockingQueue` | [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`] | Threads and queue |
-//! | `AbortPolicy`, `CallerRunsPolicy`, `DiscardPolicy`, `DiscardOldestPolicy` | [`Abort`], [`CallerRuns`], [`Discard`], [`DiscardOldest`], and [`Block`] | When there is no room |
-//! | a pool whose tasks wait for each other: it hangs; `ForkJoinPool`, which compensates | [`JoinError::Starved`], [`OnStarvation`] | Tasks that wait for tasks |
-//! | `ThreadFactory`, `UncaughtExceptionHandler` | [`ThreadFactory`], [`panics::PanicHandler`] | Threads, factories and hooks |
-//! | `beforeExecute`, `afterExecute`, `terminated` | [`Hooks`] | Threads, factories and hooks |
-//! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] | |
-//! | `ArrayBlockingQueue`, `SynchronousQueue` | `channel::bounded`, with `SenderExt` and `ReceiverExt` | |
-//! | `Runtime.addShutdownHook` | `shutdown_hooks::ShutdownHooks` | Lifecycle and graceful stop |
-//! | `ScheduledThreadPoolExecutor`, `Timer` | [`ScheduledThreadPoolExecutor`] | |
-//! | `ScheduledFuture` of a periodic task | [`Series`] | |
-//! | the listings `BoundedExecutor`, `SerialExecutor` and `TrackingExecutor` | [`BoundedExecutor`], [`SerialExecutor`], [`TrackingExecutor`] | Bounding a pool; Order without a lock; What was running |
-//! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] | |
+//! | `java.util.concurrent` | here |
+//! |---|---|
+//! | `Executor`, `ExecutorService` | [`Executor`] with [`ExecutorExt`], [`ExecutorService`] |
+//! | `Runnable`, `Callable` | a closure, or a [`Task`] |
+//! | `Future`, `FutureTask` | [`TaskHandle`], [`FutureTask`] |
+//! | `CompletableFuture.complete`, `completeExceptionally` | [`Promise::complete`], [`Promise::panic_with`] |
+//! | `CompletableFuture.thenApply`, `thenCompose`, `exceptionally`, `allOf`, `anyOf` | no chains: await handles in an `async` block, or use [`invoke_all`](ExecutorExt::invoke_all), [`invoke_any`](ExecutorExt::invoke_any), [`on_done`](TaskHandle::on_done) |
+//! | `CompletableFuture.orTimeout`, `completeOnTimeout` | [`submit_with_timeout`](ScheduledThreadPoolExecutor::submit_with_timeout), [`submit_with_timeout_or`](ScheduledThreadPoolExecutor::submit_with_timeout_or) |
+//! | `Future.cancel(true)`, `cancel(false)` | [`TaskHandle::cancel`], [`TaskHandle::cancel_keep_running`] |
+//! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinError`] |
+//! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmission`], which hand the task back |
+//! | `Thread.interrupt`, `Thread.interrupted` | [`CancelToken::cancel`], [`CancelToken::check`] |
+//! | `invokeAll`, `invokeAny` | [`ExecutorExt::invoke_all`], [`invoke_all_timeout`](ExecutorExt::invoke_all_timeout), [`invoke_any`](ExecutorExt::invoke_any), [`invoke_any_timeout`](ExecutorExt::invoke_any_timeout) |
+//! | `ExecutorCompletionService` | [`ExecutorCompletionService`] |
+//! | overriding `AbstractExecutorService.newTaskFor` | [`CancellableTask`], [`CancellingExecutor`] |
+//! | overriding `Thread.interrupt` to close a socket | [`CancelToken::on_cancel`], [`CancellableStream`] |
+//! | `ThreadPoolExecutor`'s constructors | [`ThreadPoolExecutor::builder`] |
+//! | `Executors.newFixedThreadPool`, `newCachedThreadPool`, `newSingleThreadExecutor` | [`ThreadPoolExecutor::fixed`], [`ThreadPoolExecutor::cached`], [`ThreadPoolExecutor::single`] |
+//! | `LinkedBlockingQueue`, `ArrayBlockingQueue`, `SynchronousQueue`, `PriorityBlockingQueue` | [`FifoQueue`], [`HandOffQueue`], [`PriorityQueue`] |
+//! | `BlockingQueue` between threads: `put`, `take`, `offer`, `poll` | `channel::bounded`, with `SenderExt` and `ReceiverExt` (feature `channel`) |
+//! | `AbortPolicy`, `CallerRunsPolicy`, `DiscardPolicy`, `DiscardOldestPolicy` | [`Abort`], [`CallerRuns`], [`Discard`], [`DiscardOldest`], and [`Block`] |
+//! | a pool whose tasks wait for each other: it hangs; `ForkJoinPool`, which compensates | [`JoinError::Starved`], [`OnStarvation`] |
+//! | `ThreadFactory`, `UncaughtExceptionHandler` | [`ThreadFactory`], [`panics::PanicHandler`] |
+//! | `beforeExecute`, `afterExecute`, `terminated` | [`Hooks`] |
+//! | `Executors.unconfigurableExecutorService` | [`UnconfigurablePool`] |
+//! | `Runtime.addShutdownHook` | `shutdown_hooks::ShutdownHooks` |
+//! | `ScheduledThreadPoolExecutor`, `Timer` | [`ScheduledThreadPoolExecutor`] |
+//! | `ScheduledFuture` of a periodic task | [`Series`] |
+//! | `ForkJoinPool`, `commonPool`, `asyncMode` | [`fork_join::ForkJoinPool`], [`common`](fork_join::ForkJoinPool::common), [`oldest_first`](fork_join::ForkJoinBuilder::oldest_first) |
+//! | `RecursiveTask`, `RecursiveAction`, `CountedCompleter` | [`fork_join::join`], [`fork_join::fork()`], [`fork_join::RecursiveTask`] |
+//! | `ForkJoinPool.managedBlock` | [`fork_join::blocking()`] |
+//! | `Arrays.parallelSort`, `parallelSetAll`, parallel streams | [`fork_join::par_sort_unstable`], [`par_for_each`](fork_join::par_for_each), [`par_map`](fork_join::par_map), [`par_map_reduce`](fork_join::par_map_reduce) |
+//! | `StructuredTaskScope` | [`scope`](ExecutorExt::scope), without results: its tasks borrow the places for them |
+//! | `Executors.newVirtualThreadPerTaskExecutor` | no virtual threads: [`cached`](ThreadPoolExecutor::cached) or [`ThreadPerTaskExecutor`] for hundreds of blocked tasks, an async runtime for many thousands |
+//! | the listings `BoundedExecutor`, `SerialExecutor` and `TrackingExecutor` | [`BoundedExecutor`], [`SerialExecutor`], [`TrackingExecutor`] |
+//! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] |
+//! | `ReentrantLock`, atomics, `ConcurrentHashMap`, `Exchanger`, `Flow` | not here: `std` or a library for them |
 //!
 //! # Features
 //!
@@ -154,6 +270,9 @@
 //!
 //! # Limits
 //!
+//! The library compiles with Rust 1.88, on Linux, macOS and Windows. Some features need Unix, as their items
+//! say. Its tests run on Linux.
+//!
 //! Cancellation is co-operative: a task that neither looks at its token nor blocks in this crate runs to its
 //! end. Panics are caught by unwinding, so `panic = "abort"` is not supported.
 //!
@@ -169,7 +288,12 @@
 //! These bounds do not hold for user code that calls itself: a function that calls a
 //! [scope](ExecutorExt::scope) or a [join](fork_join::join) whose closure calls the function, a task that
 //! submits to the [`DirectExecutor`] that runs it, or a value that holds a value of its own type.
+//!
+//! [`guide`] leads readers of the source through it.
 #![warn(missing_docs)]
+// On docs.rs each item says which feature it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(docsrs, doc(auto_cfg(hide(feature = "loom", feature = "shuttle"))))]
 // Under a model checker, the stand-ins of `thread_local!` have no const form.
 #![allow(clippy::missing_const_for_thread_local)]
 
@@ -255,11 +379,13 @@ pub use system::CancellableStream;
 #[cfg(all(feature = "signals", not(any(feature = "loom", feature = "shuttle"))))]
 pub use system::shutdown_hooks;
 
+pub mod guide;
+
 /// The traits whose methods callers use on executors: `use executor::prelude::*`.
 pub mod prelude {
     pub use crate::{Executor as _, ExecutorExt as _, ExecutorService as _};
 }
 
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

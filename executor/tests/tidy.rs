@@ -1,5 +1,5 @@
 //! Rules for the sources that the compiler does not check: the order of the modules, the descriptions of the
-//! modules in `lib.rs`, and the length of the examples.
+//! modules in `guide.rs`, and the length of the examples.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -253,21 +253,27 @@ fn a_reference_to_a_file_below_in_the_same_folder_is_found() {
     }
 }
 
-/// Returns the rows of the table of modules in `lib.rs`, as cells.
-fn table(lib: &str) -> Vec<Vec<&str>> {
-    let rows = lib.lines().skip_while(|line| !line.starts_with("//! | module |")).skip(2);
+/// Returns the rows of the table of modules in the guide, as cells.
+fn table(guide: &str) -> Vec<Vec<&str>> {
+    let rows = guide.lines().skip_while(|line| !line.starts_with("//! | module |")).skip(2);
     let rows = rows.map_while(|line| line.strip_prefix("//! | "));
     rows.map(|row| row.split('|').map(str::trim).collect()).collect()
 }
 
+fn module_of<'a>(row: &[&'a str]) -> &'a str {
+    identifier(row[0].trim_start_matches(['[', '`']))
+}
+
 #[test]
 fn the_table_of_modules_has_their_order_and_names_chapters_of_the_book() {
-    let lib = read(&src("lib.rs"));
-    let table = table(&lib);
-    let in_table: Vec<_> = table.iter().map(|row| identifier(row[0].trim_matches('`'))).collect();
-    assert_eq!(in_table, modules(&code(&lib)));
+    let guide = read(&src("guide.rs"));
+    let table = table(&guide);
+    let in_table: Vec<_> = table.iter().map(|row| module_of(row)).collect();
+    assert_eq!(in_table, modules(&code(&read(&src("lib.rs")))));
     let book = read(&src("../../book/src/SUMMARY.md"));
     for row in table {
+        let page = row[0].split("/src/executor/").nth(1).and_then(|path| path.split(".html)").next());
+        assert!(page.is_some_and(|page| src(page).exists()), "no link to the source: {row:?}");
         let first_met_in = row[2];
         assert!(first_met_in == "–" || book.contains(&format!("[{first_met_in}]")), "{row:?}");
     }
@@ -275,8 +281,8 @@ fn the_table_of_modules_has_their_order_and_names_chapters_of_the_book() {
 
 #[test]
 fn the_first_path_is_short_and_its_modules_are_marked() {
-    let lib = read(&src("lib.rs"));
-    let path = lib.lines().skip_while(|line| *line != "//! # A first path").skip(1);
+    let guide = read(&src("guide.rs"));
+    let path = guide.lines().skip_while(|line| *line != "//! # A first path").skip(1);
     let (mut lines, mut on_it, mut named) = (0, Vec::new(), BTreeSet::new());
     for step in path.take_while(|line| !line.starts_with("//! # ")).filter(|line| line.contains(". `")) {
         let mut quoted = step.split('`').skip(1).step_by(2);
@@ -299,8 +305,8 @@ fn the_first_path_is_short_and_its_modules_are_marked() {
         all.iter().flat_map(|code| types(code)).map(|(name, _)| name.to_owned()).collect();
     let named: Vec<_> = named.intersection(&types).collect();
     assert!((20..=FIRST_PATH_TYPES).contains(&named.len()), "{named:?}");
-    for row in table(&lib) {
-        assert_eq!(row[0].contains('★'), on_it.contains(&identifier(row[0].trim_matches('`'))), "{row:?}");
+    for row in table(&guide) {
+        assert_eq!(row[0].contains('★'), on_it.contains(&module_of(&row)), "{row:?}");
     }
 }
 
@@ -396,8 +402,8 @@ fn a_type_that_others_see_is_found_whoever_may_see_it() {
 /// The description of a task's way through the library names only functions that exist.
 #[test]
 fn each_function_on_the_walk_of_a_task_is_in_its_file() {
-    let lib = read(&src("lib.rs"));
-    let rows = lib.lines().skip_while(|line| !line.starts_with("//! | where | function |")).skip(2);
+    let guide = read(&src("guide.rs"));
+    let rows = guide.lines().skip_while(|line| !line.starts_with("//! | where | function |")).skip(2);
     let rows: Vec<_> = rows.map_while(|line| line.strip_prefix("//! | ")).collect();
     assert!(rows.len() >= 8, "the walk has {} steps", rows.len());
     for row in rows {
@@ -409,12 +415,12 @@ fn each_function_on_the_walk_of_a_task_is_in_its_file() {
     }
 }
 
-/// The list of words in `lib.rs` names the file that explains each word. The file must use the word in its
+/// The list of words in the guide names the file that explains each word. The file must use the word in its
 /// documentation.
 #[test]
 fn each_word_of_the_list_is_on_the_page_that_explains_it() {
-    let lib = read(&src("lib.rs"));
-    let rows = lib.lines().skip_while(|line| !line.starts_with("//! | word |")).skip(2);
+    let guide = read(&src("guide.rs"));
+    let rows = guide.lines().skip_while(|line| !line.starts_with("//! | word |")).skip(2);
     let rows: Vec<_> = rows.map_while(|line| line.strip_prefix("//! | ")).collect();
     assert!(rows.len() > 10, "the list has {} rows", rows.len());
     for row in rows {
