@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::Duration;
 
 use executor::panics::PanicReport;
 use executor::{
@@ -407,6 +406,8 @@ fn the_formula_gives_at_least_one_thread_and_bears_nonsense() {
 
 #[cfg(feature = "processor-time")]
 mod processor_time {
+    use std::time::Duration;
+
     use executor::WaitCompute;
 
     use super::*;

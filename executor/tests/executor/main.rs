@@ -44,6 +44,7 @@ mod timed_run; // the three timed runs of the book: what each does wrong, and th
 mod streams; // connections that end with a token
 mod latch; // waiting until a count is zero
 mod semaphore; // waiting for permits: the order, giving up, giving back
+mod lock_across_a_join; // joins, scopes and parallel loops under a lock
 mod locks_and_waiting; // the small latch and semaphore of the book, and the wait that they share
 
 // A pool at work
