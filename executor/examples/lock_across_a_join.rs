@@ -10,16 +10,21 @@ use executor::fork_join::{ForkJoinPool, join, par_for_each};
 use executor::{ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
 
+// ANCHOR: count
 /// Calls `compute` under the lock, and counts the call.
 fn count(calls: &Mutex<u32>, compute: impl Fn()) {
     let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
     compute(); // other threads help with it, and this thread may have to wait for them
     *calls += 1;
 }
+// ANCHOR_END: count
 
+/// Takes long enough for another thread to come and help.
 fn work() {
-    std::hint::black_box((0..1_000).sum::<u32>());
+    sleep(Duration::from_micros(50));
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

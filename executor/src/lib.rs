@@ -249,7 +249,9 @@
 //! | `StructuredTaskScope` | [`scope`](ExecutorExt::scope), without results: its tasks borrow the places for them |
 //! | `Executors.newVirtualThreadPerTaskExecutor` | no virtual threads: [`cached`](ThreadPoolExecutor::cached) or [`ThreadPerTaskExecutor`] for hundreds of blocked tasks, an async runtime for many thousands |
 //! | the listings `BoundedExecutor`, `SerialExecutor` and `TrackingExecutor` | [`BoundedExecutor`], [`SerialExecutor`], [`TrackingExecutor`] |
+//! | nothing that keeps the order of each key | [`StripedExecutor`] |
 //! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] |
+//! | `ScopedValue`, `InheritableThreadLocal` | not here: a closure takes the value along |
 //! | `ReentrantLock`, atomics, `ConcurrentHashMap`, `Exchanger`, `Flow` | not here: `std` or a library for them |
 //!
 //! # Features

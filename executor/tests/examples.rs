@@ -123,6 +123,7 @@ examples! {
     inside_a_pool,
     keep_a_promise,
     life_of_a_task,
+    lock_across_a_join,
     loops,
     main_returns,
     minimal_pool_dies,

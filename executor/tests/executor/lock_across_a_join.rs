@@ -2,6 +2,7 @@
 //! inside a parallel loop. It would hang as soon as a waiting thread ran a piece of the outer loop.
 
 use std::sync::Mutex;
+use std::time::Duration;
 
 use executor::fork_join::{ForkJoinPool, fork, join, par_for_each, par_map};
 use executor::{ExecutorExt, ThreadPoolExecutor};
@@ -12,16 +13,14 @@ const OUTER: usize = 50;
 const INNER: usize = 16;
 const THREADS: usize = 4;
 
-/// Long enough for a thief to come.
+/// Takes so long that another thread comes to help.
 fn work() {
-    for step in 0..2_000 {
-        std::hint::black_box(step);
-    }
+    std::thread::sleep(Duration::from_micros(50));
 }
 
 /// Runs a loop whose pieces call `inner` under a lock, each in a round of its own. `outer` runs the loop.
 fn under_a_lock(outer: impl Fn(&(dyn Fn() + Sync)), inner: impl Fn() + Sync) {
-    for _ in rounds(20) {
+    for _ in rounds(4) {
         let done = Mutex::new(0);
         outer(&|| {
             let mut done = done.lock().unwrap();
