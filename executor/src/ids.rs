@@ -2,23 +2,35 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, ParseIntError};
+use std::str::FromStr;
 
 use crate::sync::{ids, thread_local};
 
 /// The id of a task. It is unique in the process. Ids do not show the order in which tasks were made.
+///
+/// A program that gives ids to its clients sends the number, or the text of [`Display`](fmt::Display). When a
+/// client sends an id back, the program converts it with [`From`] or with [`FromStr`]. A number that no task
+/// has is the id of no task.
+///
+/// ```
+/// use executor::{FutureTask, TaskId};
+///
+/// let id = FutureTask::new(|| 6 * 7).handle.id();
+/// let number = u64::from(id);
+/// assert_eq!(TaskId::from(number), id);
+/// assert_eq!(id.to_string(), format!("#{number}"));
+/// assert_eq!(format!("#{number}").parse(), Ok(id));
+/// assert_eq!(number.to_string().parse(), Ok(id)); // the sign may be missing
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct TaskId(u64);
 
 impl TaskId {
-    pub(crate) fn number(self) -> u64 {
+    /// Returns the number of the id.
+    pub fn as_u64(self) -> u64 {
         self.0
-    }
-
-    /// Returns the id with this number. The number must come from [`number`](Self::number).
-    pub(crate) fn from_number(number: u64) -> Self {
-        Self(number)
     }
 
     /// Returns a new id. Each thread takes ids from a block of its own: with a single counter, every
@@ -40,6 +52,27 @@ impl TaskId {
         });
         // A thread that is ending has no thread-locals any more, and takes a whole block for one id.
         Self(id.unwrap_or_else(|_| new_block()))
+    }
+}
+
+impl From<TaskId> for u64 {
+    fn from(id: TaskId) -> Self {
+        id.0
+    }
+}
+
+impl From<u64> for TaskId {
+    fn from(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+/// Reads the text that [`Display`](fmt::Display) writes, with or without the sign `#`.
+impl FromStr for TaskId {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        text.strip_prefix('#').unwrap_or(text).parse().map(Self)
     }
 }
 

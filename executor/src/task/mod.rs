@@ -263,7 +263,7 @@ impl<F: FnOnce() + Send + 'static> From<F> for Task {
 impl fmt::Debug for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Task");
-        debug.field("id", &self.id.number());
+        debug.field("id", &self.id.as_u64());
         if let Some(name) = self.name() {
             debug.field("name", &name);
         }

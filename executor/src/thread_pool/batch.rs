@@ -235,7 +235,7 @@ impl WorkerSlot {
     /// Notes that the worker has taken a task and will run it.
     #[inline]
     pub(super) fn begin(&self, task: TaskLabel) {
-        self.task.store(task.id().number(), Ordering::Relaxed); // published by the count
+        self.task.store(task.id().as_u64(), Ordering::Relaxed); // published by the count
         if task.name().is_some() {
             *self.named.lock() = Some(task);
         }
@@ -275,7 +275,7 @@ impl WorkerSlot {
         if self.begun() == self.completed() {
             return None;
         }
-        let id = TaskId::from_number(self.task.load(Ordering::Relaxed));
+        let id = TaskId::from(self.task.load(Ordering::Relaxed));
         let named = self.named.lock().clone().filter(|label| label.id() == id);
         Some(named.unwrap_or_else(|| TaskLabel::unnamed(id)))
     }
@@ -288,7 +288,7 @@ impl PoolWorker for WorkerSlot {
 
     fn runs_part(&self, strand: TaskId, part: &TaskLabel) {
         // Relaxed, since only this thread writes the id. The ids differ if the strand runs on top of a task.
-        if self.task.load(Ordering::Relaxed) == strand.number() {
+        if self.task.load(Ordering::Relaxed) == strand.as_u64() {
             *self.named.lock() = Some(part.clone().for_task(strand));
         }
     }

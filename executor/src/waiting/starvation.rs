@@ -386,12 +386,12 @@ mod tests {
     use super::*;
 
     fn wait(task: u64, name: &str, thread: &str, waits_for: WaitsFor) -> StarvedWait {
-        let task = Some(TaskRef::new(TaskId::from_number(task), Some(name)));
+        let task = Some(TaskRef::new(TaskId::from(task), Some(name)));
         StarvedWait { task, thread: Some(thread.to_owned()), pool: Some("p".to_owned()), waits_for }
     }
 
     fn running(task: u64, name: &str) -> WaitsFor {
-        WaitsFor::Running { task: TaskRef::new(TaskId::from_number(task), Some(name)) }
+        WaitsFor::Running { task: TaskRef::new(TaskId::from(task), Some(name)) }
     }
 
     fn room() -> WaitsFor {
