@@ -95,3 +95,25 @@ impl From<Cancelled> for io::Error {
         Self::other(cancelled)
     }
 }
+
+/// Does what [`Cancelled::from_io`] does, for [`FutureTask::fallible`](crate::FutureTask::fallible).
+impl TryFrom<io::Error> for Cancelled {
+    type Error = io::Error;
+
+    fn try_from(error: io::Error) -> Result<Self, io::Error> {
+        Self::from_io(error)
+    }
+}
+
+/// Takes a `Cancelled` out of the box, or one that is in an [`io::Error`] in the box.
+impl TryFrom<Box<dyn Error + Send + Sync>> for Cancelled {
+    type Error = Box<dyn Error + Send + Sync>;
+
+    fn try_from(error: Box<dyn Error + Send + Sync>) -> Result<Self, Self::Error> {
+        let error = match error.downcast::<Self>() {
+            Ok(cancelled) => return Ok(*cancelled),
+            Err(error) => error.downcast::<io::Error>()?,
+        };
+        Self::from_io(*error).map_err(Into::into)
+    }
+}

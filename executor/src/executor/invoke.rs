@@ -54,7 +54,7 @@ use crate::cancel::{check_current, masked, why_interrupted};
 use crate::handle::{CancelBegun, CompletionQueue, FutureTask, PendingCompletion, TaskHandle, TryJoinError};
 use crate::panics::{Panic, discard};
 use crate::task::TaskState;
-use crate::waiting::error::{RejectReason, WaitError};
+use crate::waiting::error::{RejectReason, WaitError, into_io_error};
 use crate::waiting::starvation::Starvation;
 use crate::waiting::wait::Deadline;
 
@@ -478,6 +478,8 @@ impl<T> fmt::Display for InvokeAllError<T> {
 
 impl<T> Error for InvokeAllError<T> {}
 
+into_io_error!(InvokeAllError<T> => InvokeFailure in reason, where T: Send + 'static);
+
 impl<T, E: fmt::Debug> fmt::Debug for InvokeAnyError<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InvokeAnyError")
@@ -500,3 +502,8 @@ impl<T, E: fmt::Display> fmt::Display for InvokeAnyError<T, E> {
 
 // The bound is not `E: Error`, because `Box<dyn Error>` and `String` do not implement `Error`.
 impl<T, E: fmt::Debug + fmt::Display> Error for InvokeAnyError<T, E> {}
+
+into_io_error!(
+    InvokeAnyError<T, E> => InvokeFailure in reason,
+    where T: Send + 'static, E: fmt::Debug + fmt::Display + Send + Sync + 'static
+);

@@ -58,7 +58,7 @@ use crate::cancel::cancelled::Cancelled;
 use crate::handle::{FutureTask, TaskHandle};
 use crate::sync::{Arc, Duration};
 use crate::task::Task;
-use crate::waiting::error::RejectReason;
+use crate::waiting::error::{RejectReason, into_io_error};
 use crate::waiting::wait::Deadline;
 
 // ANCHOR: executor
@@ -117,7 +117,8 @@ pub trait ExecutorExt: Executor {
         submit_by(task.into(), |task| self.execute_task(task))
     }
 
-    /// Submits a closure that ends early when it is cancelled: see [`FutureTask::cancellable`].
+    /// Submits a closure that ends early when it is cancelled: see [`FutureTask::cancellable`]. A closure that
+    /// can also fail with an error of its own goes to [`submit_fallible`](Self::submit_fallible).
     ///
     /// ```
     /// use std::time::Duration;
@@ -140,6 +141,41 @@ pub trait ExecutorExt: Executor {
         f: impl FnOnce(&CancelToken) -> Result<T, Cancelled> + Send + 'static,
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
         self.submit(FutureTask::cancellable(f))
+    }
+
+    /// Submits a closure that ends early when it is cancelled, and that has an error type of its own: see
+    /// [`FutureTask::fallible`].
+    ///
+    /// ```
+    /// use std::{fs, io, time::Duration};
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// fn size_of(path: &'static str) -> io::Result<usize> {
+    ///     let pool = ThreadPoolExecutor::single();
+    ///     let size = pool.submit_fallible(move |token| {
+    ///         let text = fs::read(path)?; // fails with an `io::Error`
+    ///         token.sleep(Duration::from_millis(1))?; // fails with `Cancelled`
+    ///         Ok::<_, io::Error>(text.len())
+    ///     })?;
+    ///     size.join()?
+    /// }
+    ///
+    /// assert_eq!(size_of("no such file").unwrap_err().kind(), io::ErrorKind::NotFound);
+    /// ```
+    ///
+    /// # Errors
+    /// [`RejectedSubmission`] if the executor refuses it.
+    ///
+    /// # Cancellation
+    /// The rules of [`submit`](Self::submit) apply.
+    fn submit_fallible<T: Send + 'static, E: Send + 'static>(
+        &self,
+        f: impl FnOnce(&CancelToken) -> Result<T, E> + Send + 'static,
+    ) -> Result<TaskHandle<Result<T, E>>, RejectedSubmission<Result<T, E>>>
+    where
+        Cancelled: TryFrom<E, Error = E>,
+    {
+        self.submit(FutureTask::fallible(f))
     }
 
     /// Submits all tasks and waits until the last of them has ended. Returns the handles in the order of the
@@ -534,6 +570,8 @@ impl fmt::Display for RejectedExecution {
 
 impl Error for RejectedExecution {}
 
+into_io_error!(RejectedExecution => RejectReason in reason);
+
 /// Error of [`submit`](ExecutorExt::submit): the executor refused the task. The error holds the task and its
 /// handle. Running the task later completes the handle; dropping the task cancels the handle.
 ///
@@ -576,6 +614,8 @@ impl<T> fmt::Display for RejectedSubmission<T> {
 }
 
 impl<T> Error for RejectedSubmission<T> {}
+
+into_io_error!(RejectedSubmission<T> => RejectReason in reason, where T: Send + 'static);
 
 /// Gives a task to `execute`, and returns the task's handle. If `execute` refuses the task, the error has the
 /// handle, too.

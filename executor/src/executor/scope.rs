@@ -33,7 +33,7 @@ use crate::sync::{Arc, Mutex};
 use crate::task::Task;
 use crate::task::borrowed::{ScopeRecord, ScopedJobs};
 use crate::waiting::awaited::{Awaited, ComesFrom, Source};
-use crate::waiting::error::{RejectReason, WaitError};
+use crate::waiting::error::{RejectReason, WaitError, into_io_error};
 use crate::waiting::starvation::WaitsFor;
 use crate::waiting::wait::{Deadline, wait_for};
 use crate::waiting::worker_context::concerns_this_thread;
@@ -222,3 +222,5 @@ impl fmt::Display for ScopeError {
 }
 
 impl Error for ScopeError {}
+
+into_io_error!(ScopeError => kind Other);

@@ -10,6 +10,7 @@ use crate::sync::ids::{AtomicU64, Ordering};
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 use crate::sync::thread;
 use crate::sync::{Arc, Duration, lazy_static};
+use crate::waiting::error::into_io_error;
 
 /// Builds a [`ForkJoinPool`].
 ///
@@ -220,3 +221,5 @@ impl fmt::Display for ForkJoinConfigError {
 }
 
 impl Error for ForkJoinConfigError {}
+
+into_io_error!(ForkJoinConfigError => kind InvalidInput);

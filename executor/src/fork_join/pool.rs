@@ -14,7 +14,7 @@ use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, Duration, Mutex, thread};
 use crate::task::Task;
 use crate::task::borrowed::ScopedJobs;
-use crate::waiting::error::{RejectReason, WaitError};
+use crate::waiting::error::{RejectReason, WaitError, into_io_error};
 use crate::waiting::starvation::Starvation;
 use crate::waiting::wait::Deadline;
 
@@ -388,3 +388,5 @@ impl fmt::Display for InvokeError {
 }
 
 impl Error for InvokeError {}
+
+into_io_error!(InvokeError => kind Other);

@@ -8,6 +8,7 @@ use std::fmt;
 
 use crate::cancel::cancelled::Cancelled;
 use crate::panics::Panic;
+use crate::waiting::error::into_io_error;
 use crate::waiting::starvation::Starvation;
 
 /// The reason why a task has no result.
@@ -47,6 +48,8 @@ impl fmt::Display for TaskError {
 }
 
 impl Error for TaskError {}
+
+into_io_error!(TaskError => kind Other);
 
 /// The reason why [`SharedHandle::join`](super::SharedHandle::join) gave no result.
 #[derive(Clone, PartialEq, Eq)]
@@ -98,3 +101,5 @@ impl fmt::Display for SharedJoinError {
 }
 
 impl Error for SharedJoinError {}
+
+into_io_error!(SharedJoinError => SharedJoinError);

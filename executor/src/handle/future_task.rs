@@ -88,6 +88,70 @@ impl<T: Send + 'static> FutureTask<T> {
     }
 }
 
+impl<T: Send + 'static, E: Send + 'static> FutureTask<Result<T, E>>
+where
+    Cancelled: TryFrom<E, Error = E>,
+{
+    /// Makes a task that can end early when it is cancelled, and whose body has an error type of its own.
+    ///
+    /// Use it for a body in which some calls fail with `E`, for example with [`io::Error`](std::io::Error),
+    /// and others with [`struct@Cancelled`]: `?` converts the latter into `E`. If the body returns an `E` that
+    /// holds a `Cancelled`, that is the outcome *cancelled*. Any other `E` is part of the result, as for every
+    /// task that can fail.
+    ///
+    /// The closure must name its error type. For [`io::Error`](std::io::Error) and
+    /// `Box<dyn Error + Send + Sync>` nothing else is needed. An error type of your own needs
+    /// `From<Cancelled>`, and `TryFrom` in the other direction.
+    ///
+    /// ```
+    /// use executor::{CancelToken, Cancelled, FutureTask, TaskState};
+    ///
+    /// #[derive(Debug)]
+    /// enum OrderError {
+    ///     SoldOut,
+    ///     Stopped(Cancelled),
+    /// }
+    ///
+    /// impl From<Cancelled> for OrderError {
+    ///     fn from(cancelled: Cancelled) -> Self {
+    ///         Self::Stopped(cancelled)
+    ///     }
+    /// }
+    ///
+    /// impl TryFrom<OrderError> for Cancelled {
+    ///     type Error = OrderError;
+    ///
+    ///     fn try_from(error: OrderError) -> Result<Self, OrderError> {
+    ///         match error {
+    ///             OrderError::Stopped(cancelled) => Ok(cancelled),
+    ///             other => Err(other),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// fn order(left: u32, token: &CancelToken) -> Result<u32, OrderError> {
+    ///     token.check()?;
+    ///     left.checked_sub(1).ok_or(OrderError::SoldOut)
+    /// }
+    ///
+    /// let last = FutureTask::fallible(|token| order(0, token));
+    /// last.task.run();
+    /// assert!(matches!(last.handle.join(), Ok(Err(OrderError::SoldOut))));
+    ///
+    /// let stopped = FutureTask::fallible(|token| order(1, token));
+    /// let token = CancelToken::new();
+    /// token.cancel();
+    /// token.attach(|| stopped.task.run());
+    /// assert_eq!(stopped.handle.state(), TaskState::Cancelled);
+    /// ```
+    pub fn fallible(f: impl FnOnce(&CancelToken) -> Result<T, E> + Send + 'static) -> Self {
+        Self::from_body(|| match f(&CancelToken::current()) {
+            Ok(value) => Ok(Ok(value)),
+            Err(error) => Cancelled::try_from(error).map_or_else(|error| Ok(Err(error)), Err),
+        })
+    }
+}
+
 impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> From<F> for FutureTask<T> {
     fn from(f: F) -> Self {
         Self::new(f)

@@ -17,7 +17,7 @@ use crate::panics::Panic;
 use crate::sync::{Arc, Duration};
 use crate::task::{HandleCell, Task, TaskState};
 use crate::waiting::awaited::Awaited;
-use crate::waiting::error::WaitError;
+use crate::waiting::error::{WaitError, into_io_error};
 use crate::waiting::starvation::Starvation;
 use crate::waiting::wait::{Deadline, Look, wait_for};
 
@@ -505,3 +505,6 @@ join_error!(JoinError<T>,
     Interrupted => "the waiting task was cancelled",
     TimedOut => "the task did not finish in time"; Starved);
 join_error!(TryJoinError<T>, NotFinished => "the task is not finished");
+
+into_io_error!(JoinError<T> => JoinError, where T: Send + 'static);
+into_io_error!(TryJoinError<T> => kind Other, where T: Send + 'static);

@@ -8,7 +8,7 @@ use super::rule::{AfterPanic, MissedTicks, Pace, Rule, later};
 use super::series::{Series, SeriesBody, SeriesShared};
 use super::shared::ScheduledShared;
 use crate::sync::{Duration, Instant, Mutex};
-use crate::waiting::error::RejectReason;
+use crate::waiting::error::{RejectReason, into_io_error};
 
 /// Builds a [`Series`]: see
 /// [`ScheduledThreadPoolExecutor::series`](crate::ScheduledThreadPoolExecutor::series).
@@ -164,3 +164,5 @@ impl fmt::Display for RejectedSeries {
 }
 
 impl Error for RejectedSeries {}
+
+into_io_error!(RejectedSeries => RejectReason in reason);

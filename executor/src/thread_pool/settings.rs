@@ -32,6 +32,7 @@ use super::factory::ThreadFactory;
 use super::rejection::RejectionHandler;
 use crate::panics::discard;
 use crate::sync::{Arc, Duration};
+use crate::waiting::error::into_io_error;
 
 /// The settings of a pool, and two facts that never change.
 #[derive(Clone)]
@@ -134,6 +135,8 @@ impl fmt::Display for PoolConfigError {
 }
 
 impl Error for PoolConfigError {}
+
+into_io_error!(PoolConfigError => kind InvalidInput);
 
 impl ThreadPoolExecutor {
     /// Returns the core size: up to this number of threads, the pool starts a thread even if the queue has

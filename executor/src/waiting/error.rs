@@ -12,6 +12,43 @@ use std::io;
 use super::starvation::Starvation;
 use crate::cancel::cancelled::Cancelled;
 
+/// Converts an error type into `io::Error`, so that `?` works in a function that returns `io::Result`.
+///
+/// An interrupted wait becomes a `Cancelled`, as the [`Cancelled`] of any other cancellation point does. Each
+/// other error is kept whole: `io::Error::downcast` gives it back. The kind is `TimedOut` after a time limit,
+/// `InvalidInput` for contradictory settings, and otherwise `Other`. It is never `Interrupted`: callers repeat
+/// an operation that fails with `Interrupted`.
+///
+/// ```text
+/// into_io_error!(WaitError => WaitError); // an enum with the variants `Interrupted` and `TimedOut`
+/// into_io_error!(RejectedSubmission<T> => RejectReason in reason, where T: Send + 'static); // in a field
+/// into_io_error!(TaskError => kind Other); // one kind for all values
+/// ```
+macro_rules! into_io_error {
+    ($error:ty => kind $kind:ident $(, where $($bounds:tt)*)?) => {
+        impl$(<$($bounds)*>)? From<$error> for std::io::Error {
+            fn from(error: $error) -> Self {
+                Self::new(std::io::ErrorKind::$kind, error)
+            }
+        }
+    };
+    ($error:ty => $reason:ident $(in $field:ident)? $(, where $($bounds:tt)*)?) => {
+        /// An interrupted wait becomes a [`struct@Cancelled`](crate::Cancelled), which
+        /// [`from_io`](crate::Cancelled::from_io) finds. The kind is `TimedOut` after a time limit, and
+        /// otherwise `Other`.
+        impl$(<$($bounds)*>)? From<$error> for std::io::Error {
+            fn from(error: $error) -> Self {
+                match &error$(.$field)? {
+                    $reason::Interrupted { .. } => $crate::cancel::interrupted().into(),
+                    $reason::TimedOut { .. } => Self::new(std::io::ErrorKind::TimedOut, error),
+                    _ => Self::other(error),
+                }
+            }
+        }
+    };
+}
+pub(crate) use into_io_error;
+
 /// The reason why a wait with a time limit ended before the awaited thing came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -37,6 +74,8 @@ impl fmt::Display for WaitError {
 }
 
 impl Error for WaitError {}
+
+into_io_error!(WaitError => WaitError);
 
 impl From<Cancelled> for WaitError {
     fn from(_: Cancelled) -> Self {
@@ -81,6 +120,16 @@ impl From<CutShort> for WaitError {
         match why {
             CutShort::Interrupted(_) => Self::Interrupted,
             CutShort::Starved(starvation) => Self::Starved(starvation),
+        }
+    }
+}
+
+/// An interrupted wait becomes a [`struct@Cancelled`], which [`from_io`](Cancelled::from_io) finds.
+impl From<CutShort> for io::Error {
+    fn from(why: CutShort) -> Self {
+        match why {
+            CutShort::Interrupted(cancelled) => cancelled.into(),
+            CutShort::Starved(_) => Self::other(why),
         }
     }
 }
@@ -138,6 +187,8 @@ impl fmt::Display for RejectReason {
 }
 
 impl Error for RejectReason {}
+
+into_io_error!(RejectReason => RejectReason);
 
 #[cfg(test)]
 mod tests {

@@ -39,6 +39,7 @@ mod cancellation_points; // every call in which a task can block, and its return
 mod cancel_task; // cancelling a task before it begins, while it runs and too late
 mod attached; // guards that make a token current on a thread
 mod masked; // steps that a cancel does not cut off
+mod conversions; // errors as I/O errors, and bodies that have errors of their own
 mod cancelling; // tasks that bring their own way to be cancelled, on real sockets
 mod timed_run; // the three timed runs of the book: what each does wrong, and that its cure is right
 mod streams; // connections that end with a token

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::waiting::error::into_io_error;
+
 /// The reason why an item could not be put into a channel. Each variant gives the item back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -50,6 +52,8 @@ impl<T> fmt::Display for PutError<T> {
 
 impl<T> Error for PutError<T> {}
 
+into_io_error!(PutError<T> => PutError, where T: Send + Sync + 'static);
+
 /// The reason why no item could be taken from a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -76,3 +80,5 @@ impl fmt::Display for TakeError {
 }
 
 impl Error for TakeError {}
+
+into_io_error!(TakeError => TakeError);

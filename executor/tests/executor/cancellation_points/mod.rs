@@ -100,6 +100,10 @@ const CALLS: &[(&str, Blocks)] = &[
         let (_busy, pool) = full();
         refused(&pool.submit_cancellable(|_| Ok(())).unwrap_err().reason)
     }),
+    ("ExecutorExt::submit_fallible", || {
+        let (_busy, pool) = full();
+        refused(&pool.submit_fallible(|_| Ok::<_, std::io::Error>(())).unwrap_err().reason)
+    }),
     ("ExecutorExt::invoke_all", || {
         let (_busy, pool) = with_room();
         matches!(pool.invoke_all([|| ()]).unwrap_err().reason, InvokeFailure::Interrupted)
