@@ -271,6 +271,37 @@ pub(crate) mod ids {
     pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 }
 
+/// The name under which the system shows a thread.
+pub(crate) mod system_name {
+    /// The number of bytes of a thread's name that Linux keeps.
+    const KEPT: usize = 15;
+
+    /// Returns the name for the system of a thread with the name `whole`, which is the thread number `number`
+    /// of `pool`. Returns `None` if the system keeps `whole`, and under a model, whose threads have no name.
+    ///
+    /// Linux would cut the number off, and show all threads of the pool under one name. So the name for the
+    /// system has the whole number, and as much of the pool's name as there is room for.
+    pub(crate) fn short(whole: &str, pool: &str, number: impl std::fmt::Display) -> Option<String> {
+        let is_model = cfg!(feature = "loom") || cfg!(feature = "shuttle");
+        if is_model || !cfg!(target_os = "linux") || whole.len() <= KEPT {
+            return None;
+        }
+        let number = format!("-{number}");
+        let room = KEPT.saturating_sub(number.len());
+        let cut = (0..=room.min(pool.len())).rev().find(|&cut| pool.is_char_boundary(cut));
+        Some(pool[..cut.unwrap_or(0)].trim_end_matches('-').to_owned() + &number)
+    }
+
+    /// Gives the calling thread a name for the system. The name in [`Thread::name`](std::thread::Thread::name)
+    /// stays as it is.
+    ///
+    /// The call goes through a file, because the standard library can only name a thread that it starts. A
+    /// system that does not have the file shows the first bytes of the whole name.
+    pub(crate) fn set(name: &str) {
+        let _ = std::fs::write("/proc/thread-self/comm", name);
+    }
+}
+
 /// Types for state that belongs to the process and not to an executor. Such state is set once or twice and is
 /// no part of a protocol, so it is not modelled.
 pub(crate) mod process {

@@ -6,7 +6,7 @@ use super::registry::Registry;
 use super::worker;
 use crate::panics::PanicHandler;
 use crate::sync::atomic::Ordering;
-use crate::sync::{Arc, thread};
+use crate::sync::{Arc, system_name, thread};
 use crate::task::Task;
 use crate::waiting::queue_owner::PoolOwner;
 use crate::waiting::starvation::OnStarvation;
@@ -16,11 +16,19 @@ impl Registry {
     pub(super) fn start(&self, number: usize) -> io::Result<()> {
         let registry = self.me.upgrade().expect("it is borrowed here");
         let pool = self.settings.name.replace('\0', ""); // std panics at a NUL, where the system ends names
-        let mut builder = thread::Builder::new().name(format!("{pool}-worker-{number}"));
+        let name = format!("{pool}-worker-{number}");
+        let for_system = system_name::short(&name, &pool, number);
+        let mut builder = thread::Builder::new().name(name);
         if let Some(bytes) = self.settings.stack_size {
             builder = builder.stack_size(bytes);
         }
-        builder.spawn(move || worker::run(&registry, number)).map(drop)
+        let run = move || {
+            if let Some(name) = for_system {
+                system_name::set(&name);
+            }
+            worker::run(&registry, number);
+        };
+        builder.spawn(run).map(drop)
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::ids::AtomicU64 as IdCounter;
-use crate::sync::{Arc, Duration, Instant, Mutex, thread};
+use crate::sync::{Arc, Duration, Instant, Mutex, system_name, thread};
 
 /// Starts the threads of a pool.
 ///
@@ -130,6 +130,9 @@ pub struct NamedThreads {
 
 impl NamedThreads {
     /// Makes a factory whose threads are named `NAME-thread-1`, `NAME-thread-2`, …
+    ///
+    /// Linux keeps 15 bytes of a thread's name. `top`, `ps` and debuggers show a longer name as the beginning
+    /// of `NAME` and the whole number, for instance `orders-servi-12` for `orders-service-thread-12`.
     pub fn new(name: impl Into<String>) -> Self {
         let (created, alive) = (AtomicU64::new(0), Arc::new(AtomicUsize::new(0)));
         Self { name: name.into(), stack_size: None, created, alive }
@@ -169,7 +172,11 @@ impl ThreadFactory for NamedThreads {
         if let Some(bytes) = self.stack_size {
             builder = builder.stack_size(bytes);
         }
+        let for_system = system_name::short(&name, &self.name, number);
         let started = builder.spawn(move || {
+            if let Some(name) = for_system {
+                system_name::set(&name);
+            }
             life.begin();
             worker.run();
         });

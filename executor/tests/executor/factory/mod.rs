@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
 
+use executor::fork_join::ForkJoinPool;
 use executor::{
     CancelToken, HandOffQueue, Latch, NamedThreads, ThreadFactory, ThreadPoolExecutor, Worker, prelude::*,
 };
@@ -46,6 +47,48 @@ fn a_pool_can_be_given_a_name() {
     within_deadline(|| {
         let pool = ThreadPoolExecutor::builder().name("fetch").build().unwrap();
         assert_eq!(thread_name(&pool), "fetch-thread-1");
+    });
+}
+
+/// Linux keeps 15 bytes of a thread's name.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_system_shows_the_number_of_a_thread_with_a_long_name() {
+    /// Returns the names of twelve threads, as the system shows them, in order.
+    fn shown(run: impl Fn(Box<dyn FnOnce() + Send>)) -> Vec<String> {
+        let (names, all_are_here) = (Record::new(), Arc::new(std::sync::Barrier::new(13)));
+        for _ in 0..12 {
+            let (names, all_are_here) = (names.clone(), Arc::clone(&all_are_here));
+            run(Box::new(move || {
+                let shown = std::fs::read_to_string("/proc/thread-self/comm").unwrap();
+                names.add((thread::current().name().unwrap().len(), shown.trim_end().to_owned()));
+                all_are_here.wait();
+            }));
+        }
+        all_are_here.wait();
+        let mut names = names.so_far();
+        names.sort();
+        names.into_iter().map(|(_, shown)| shown).collect()
+    }
+
+    within_deadline(|| {
+        let numbered = |name: &str| (1..=12).map(|n| format!("{name}-{n}")).collect::<Vec<_>>();
+        let named = |name: &str| ThreadPoolExecutor::builder().threads(12).name(name).build().unwrap();
+        let pool = named("db");
+        assert_eq!(shown(|task| pool.execute(task).unwrap()), numbered("db-thread")); // they fit
+        let pool = named("orders-service");
+        let mut expected = numbered("orders-service");
+        expected.iter_mut().for_each(|name| {
+            let number = name.split_off("orders-service".len());
+            *name = "orders-service"[..15 - number.len()].to_owned() + &number;
+        });
+        assert_eq!(shown(|task| pool.execute(task).unwrap()), expected);
+        let pool = named("werkstatt-büro"); // the cut must not split a letter
+        let names = shown(|task| pool.execute(task).unwrap());
+        assert_eq!(names[8..10], ["werkstatt-bü-9", "werkstatt-b-10"]);
+        let pool = ForkJoinPool::builder().threads(12).name("fork-join-of-all").build().unwrap();
+        let names = shown(|task| pool.execute(task).unwrap());
+        assert_eq!((&*names[0], &*names[11]), ("fork-join-of-0", "fork-join-of-11"));
     });
 }
 
