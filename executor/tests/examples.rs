@@ -635,6 +635,24 @@ fn unequal_tasks_gain_less_than_equal_ones() {
     measured_until("unequal_tasks", "", as_the_page_says);
 }
 
+#[test]
+fn rows_of_a_picture_are_drawn_in_their_places() {
+    let output = run("rows_of_a_picture", "");
+    let picture = String::from_utf8_lossy(&output.stdout).into_owned();
+    let rows: Vec<&str> = picture.lines().collect();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!((rows.len(), rows[0]), (32, &*".".repeat(64)));
+    assert!(
+        rows.iter().all(|row| row.len() == 64 && row.starts_with('.') && row.ends_with('.')),
+        "{picture}"
+    );
+    // The picture is its own mirror image, and its middle never flees.
+    for above in 2..16 {
+        assert_eq!(rows[above], rows[32 - above], "{picture}");
+    }
+    assert!(rows[16].contains("@@@@@@@@"), "{picture}");
+}
+
 /// The example measures for a quarter of a minute, and prints different figures each time.
 const NOT_RUN: &str = "how_many_threads";
 

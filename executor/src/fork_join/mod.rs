@@ -28,7 +28,7 @@
 //! | [`join`] | two halves, which may borrow. This is the fastest call: try it first |
 //! | [`scope`](crate::ExecutorExt::scope) | any number of pieces, which may borrow |
 //! | [`fork`], and [`TaskHandle::join`](crate::TaskHandle::join) | a piece whose result is wanted later, or in another place. The piece owns its data |
-//! | [`par_for_each`], [`par_map`], [`par_map_reduce`] | all elements of a slice, or a range |
+//! | [`par_for_each`], [`par_map`], [`par_map_reduce`] | all elements of a slice, a range, or their chunks and pairs |
 //! | [`par_sort_unstable`] | sorting a slice |
 //!
 //! All of these functions can be called on any thread. On a worker of a [`ForkJoinPool`] the pieces run in
@@ -84,6 +84,6 @@ pub use blocking::blocking;
 pub use builder::{ForkJoinBuilder, ForkJoinConfigError};
 pub use fork::{RecursiveTask, fork};
 pub use join::join;
-pub use par::{Pieces, par_for_each, par_map, par_map_reduce};
+pub use par::{Chunks, Pieces, par_for_each, par_map, par_map_reduce};
 pub use pool::{ForkJoinPool, ForkJoinStats, InvokeError, in_pool, surplus, worker_index};
 pub use sort::par_sort_unstable;

@@ -1,4 +1,4 @@
-//! Parallel loops over slices and ranges.
+//! Parallel loops over slices and ranges, and over their chunks and pairs.
 //!
 //! # How far
 //!
@@ -12,8 +12,44 @@ use std::ops::Range;
 use super::join;
 use super::pool::{ForkJoinPool, worker_index};
 
-/// The input of a parallel loop, which can be cut in two: a slice, or a range of whole numbers.
-pub trait Pieces: Cut {}
+/// The input of a parallel loop, which can be cut in two: a slice, a range of whole numbers, a pair of inputs,
+/// or the [chunks](Self::chunks_of) of an input.
+///
+/// The elements of a pair are the pairs of its inputs' elements: the first with the first, and so on, up to
+/// the end of the shorter input.
+///
+/// ```
+/// use executor::fork_join::{Pieces, par_for_each, par_map};
+///
+/// let (left, mut right) = ([1, 2, 3], [10, 20, 30]);
+/// par_for_each((&left[..], &mut right[..]), |(left, right)| *right += left);
+/// assert_eq!(right, [11, 22, 33]);
+///
+/// let mut picture = [0; 6];
+/// par_for_each(picture.as_mut_slice().chunks_of(3).enumerated(), |(y, row)| row.fill(y));
+/// assert_eq!(picture, [0, 0, 0, 1, 1, 1]);
+/// assert_eq!(par_map(picture.chunks_of(4), |part: &[usize]| part.len()), [4, 2]);
+/// ```
+///
+/// A method call on a slice borrows the slice. To change its elements, call the method on
+/// `slice.as_mut_slice()`, or on `&mut slice[..]` in parentheses.
+pub trait Pieces: Cut {
+    /// Returns the parts of this input, of `length` elements each. The last part is shorter if the elements
+    /// do not suffice. A loop over the parts gets them as inputs of the same type: the parts of a slice are
+    /// slices.
+    ///
+    /// # Panics
+    /// Panics if `length` is zero.
+    fn chunks_of(self, length: usize) -> Chunks<Self> {
+        assert!(length > 0, "parts of no elements never come to an end");
+        Chunks { pieces: self, chunk: length }
+    }
+
+    /// Returns this input with the number of each element, from zero: a pair of a range and this input.
+    fn enumerated(self) -> (Range<usize>, Self) {
+        (0..self.length(), self)
+    }
+}
 
 mod sealed {
     pub trait Cut: Send + Sized {
@@ -74,6 +110,57 @@ impl Cut for Range<usize> {
 
     fn elements(self) -> impl Iterator<Item = usize> {
         self
+    }
+}
+
+/// The parts of an input, of one length each: [`Pieces::chunks_of`] makes it.
+#[derive(Debug, Clone)]
+pub struct Chunks<P> {
+    pieces: P,
+    chunk: usize,
+}
+
+impl<P: Pieces> Pieces for Chunks<P> {}
+impl<P: Pieces> Cut for Chunks<P> {
+    type Element = P;
+
+    fn length(&self) -> usize {
+        self.pieces.length().div_ceil(self.chunk)
+    }
+
+    fn cut_at(self, middle: usize) -> (Self, Self) {
+        let elements = middle.saturating_mul(self.chunk).min(self.pieces.length());
+        let (left, right) = self.pieces.cut_at(elements);
+        (Self { pieces: left, chunk: self.chunk }, Self { pieces: right, chunk: self.chunk })
+    }
+
+    fn elements(self) -> impl Iterator<Item = P> {
+        let mut rest = Some(self.pieces);
+        std::iter::from_fn(move || {
+            let pieces = rest.take().filter(|rest| rest.length() > 0)?;
+            let length = self.chunk.min(pieces.length());
+            let (next, others) = pieces.cut_at(length);
+            rest = Some(others);
+            Some(next)
+        })
+    }
+}
+
+impl<A: Pieces, B: Pieces> Pieces for (A, B) {}
+impl<A: Pieces, B: Pieces> Cut for (A, B) {
+    type Element = (A::Element, B::Element);
+
+    fn length(&self) -> usize {
+        self.0.length().min(self.1.length())
+    }
+
+    fn cut_at(self, middle: usize) -> (Self, Self) {
+        let ((left, right), (other_left, other_right)) = (self.0.cut_at(middle), self.1.cut_at(middle));
+        ((left, other_left), (right, other_right))
+    }
+
+    fn elements(self) -> impl Iterator<Item = Self::Element> {
+        self.0.elements().zip(self.1.elements())
     }
 }
 
