@@ -315,7 +315,7 @@ mod cancel;
 pub use cancel::{Attached, CancelKind, CancelReason, CancelToken, Cancelled, Registration, masked};
 
 mod task;
-pub use task::{Outcome, Task, TaskState};
+pub use task::{IntoTask, Outcome, Task, TaskState};
 
 mod waiting;
 #[cfg(any(feature = "channel", feature = "loom", feature = "shuttle"))]
@@ -329,8 +329,8 @@ mod wait_graph;
 
 mod handle;
 pub use handle::{
-    CancelOnDrop, Canceller, FutureTask, JoinError, Promise, SharedHandle, SharedJoinError, TaskError,
-    TaskHandle, TryJoinError,
+    CancelOnDrop, Canceller, FutureTask, IntoFutureTask, JoinError, Promise, SharedHandle, SharedJoinError,
+    TaskError, TaskHandle, TryJoinError,
 };
 
 /// The name that the exercises use for the error of a wait with a time limit.

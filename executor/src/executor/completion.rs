@@ -40,7 +40,7 @@ use std::fmt;
 use super::{Executor, RejectedSubmission, submit_to};
 use crate::cancel::cancelled::Cancelled;
 use crate::cancel::{CancelToken, check_current};
-use crate::handle::{Canceller, CompletionQueue, FutureTask, PendingCompletion, TaskHandle};
+use crate::handle::{Canceller, CompletionQueue, FutureTask, IntoFutureTask, PendingCompletion, TaskHandle};
 use crate::sync::Duration;
 use crate::waiting::error::{CutShort, WaitError};
 use crate::waiting::wait::{Deadline, cut_short};
@@ -96,7 +96,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// # Cancellation
     /// As with [`ExecutorExt::submit`](crate::ExecutorExt::submit), the task's token is no child of
     /// the caller's current token.
-    pub fn submit(&self, task: impl Into<FutureTask<T>>) -> Result<Canceller, RejectedSubmission<T>> {
+    pub fn submit(&self, task: impl IntoFutureTask<T>) -> Result<Canceller, RejectedSubmission<T>> {
         submit_to(&self.completions, &self.executor, task.into(), |_| ())
             .map(PendingCompletion::into_canceller)
     }

@@ -55,9 +55,9 @@ use std::fmt;
 
 use crate::cancel::CancelToken;
 use crate::cancel::cancelled::Cancelled;
-use crate::handle::{FutureTask, TaskHandle};
+use crate::handle::{FutureTask, IntoFutureTask, TaskHandle};
 use crate::sync::{Arc, Duration};
-use crate::task::Task;
+use crate::task::{IntoTask, Task};
 use crate::waiting::error::{RejectReason, into_io_error};
 use crate::waiting::wait::Deadline;
 
@@ -84,7 +84,7 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Cancellation
     /// The rules of [`submit`](Self::submit) apply.
-    fn execute(&self, task: impl Into<Task>) -> Result<(), RejectedExecution> {
+    fn execute(&self, task: impl IntoTask) -> Result<(), RejectedExecution> {
         self.execute_task(task.into())
     }
 
@@ -112,7 +112,7 @@ pub trait ExecutorExt: Executor {
     /// [`CallerRuns`](crate::CallerRuns). Then the task's token is a child of the caller's current token.
     fn submit<T: Send + 'static>(
         &self,
-        task: impl Into<FutureTask<T>>,
+        task: impl IntoFutureTask<T>,
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
         submit_by(task.into(), |task| self.execute_task(task))
     }
@@ -216,7 +216,7 @@ pub trait ExecutorExt: Executor {
     #[doc(alias = "invokeAll")]
     fn invoke_all<T: Send + 'static>(
         &self,
-        tasks: impl IntoIterator<Item: Into<FutureTask<T>>>,
+        tasks: impl IntoIterator<Item: IntoFutureTask<T>>,
     ) -> Result<Vec<TaskHandle<T>>, InvokeAllError<T>> {
         invoke::all(self, tasks.into_iter().map(Into::into).collect(), Deadline::NEVER)
     }
@@ -258,7 +258,7 @@ pub trait ExecutorExt: Executor {
     #[doc(alias = "invokeAll")]
     fn invoke_all_timeout<T: Send + 'static>(
         &self,
-        tasks: impl IntoIterator<Item: Into<FutureTask<T>>>,
+        tasks: impl IntoIterator<Item: IntoFutureTask<T>>,
         timeout: Duration,
     ) -> Result<Vec<TaskHandle<T>>, InvokeAllError<T>> {
         let deadline = Deadline::after(timeout);
@@ -310,7 +310,7 @@ pub trait ExecutorExt: Executor {
     #[doc(alias = "invokeAny")]
     fn invoke_any<T: Send + 'static, E: Send + 'static>(
         &self,
-        tasks: impl IntoIterator<Item: Into<FutureTask<Result<T, E>>>>,
+        tasks: impl IntoIterator<Item: IntoFutureTask<Result<T, E>>>,
     ) -> Result<T, InvokeAnyError<T, E>> {
         invoke::any(self, tasks.into_iter().map(Into::into).collect(), Deadline::NEVER)
     }
@@ -347,7 +347,7 @@ pub trait ExecutorExt: Executor {
     #[doc(alias = "invokeAny")]
     fn invoke_any_timeout<T: Send + 'static, E: Send + 'static>(
         &self,
-        tasks: impl IntoIterator<Item: Into<FutureTask<Result<T, E>>>>,
+        tasks: impl IntoIterator<Item: IntoFutureTask<Result<T, E>>>,
         timeout: Duration,
     ) -> Result<T, InvokeAnyError<T, E>> {
         let deadline = Deadline::after(timeout);

@@ -12,8 +12,8 @@ use crate::executor::{Executor, ExecutorService, PoolState, RejectedExecution, w
 use crate::panics::{Panic, contain};
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, Duration, Mutex, thread};
-use crate::task::Task;
 use crate::task::borrowed::ScopedJobs;
+use crate::task::{IntoTask, Task};
 use crate::waiting::error::{RejectReason, WaitError, into_io_error};
 use crate::waiting::starvation::Starvation;
 use crate::waiting::wait::Deadline;
@@ -168,7 +168,7 @@ impl ForkJoinPool {
     /// # Errors
     /// [`RejectedExecution`] if the pool is shut down.
     #[doc(alias = "externalSubmit")]
-    pub fn execute_externally(&self, task: impl Into<Task>) -> Result<(), RejectedExecution> {
+    pub fn execute_externally(&self, task: impl IntoTask) -> Result<(), RejectedExecution> {
         self.registry.submit(task.into())
     }
 

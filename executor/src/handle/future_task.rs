@@ -158,6 +158,39 @@ impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> From<F> for FutureTas
     }
 }
 
+/// A value that [`submit`](crate::ExecutorExt::submit) and the methods like it take: a closure, or a
+/// [`FutureTask`].
+///
+/// This trait has no methods. It exists so that a compiler's message says what a task is. Code that is generic
+/// over tasks uses it as a bound:
+///
+/// ```
+/// use executor::{DirectExecutor, IntoFutureTask, prelude::*};
+///
+/// fn twice<T: Send + 'static>(first: impl IntoFutureTask<T>, second: impl IntoFutureTask<T>) -> [T; 2] {
+///     [DirectExecutor.submit(first), DirectExecutor.submit(second)].map(|task| task.unwrap().join().unwrap())
+/// }
+///
+/// assert_eq!(twice(|| 1, || 2), [1, 2]);
+/// ```
+///
+/// An `async` block is no task, and the message says so:
+///
+/// ```compile_fail
+/// # use executor::{DirectExecutor, prelude::*};
+/// DirectExecutor.submit(async { 6 * 7 });
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a task",
+    label = "an executor runs a closure without parameters that is `Send` and `'static`",
+    note = "a task is a closure, or a `FutureTask` made of one",
+    note = "an `async` block is not a task: give it to an async runtime, or block in a closure instead"
+)]
+pub trait IntoFutureTask<T>: Into<FutureTask<T>> {}
+
+impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> IntoFutureTask<T> for F {}
+impl<T> IntoFutureTask<T> for FutureTask<T> {}
+
 // Implemented by hand, because a derive would require `T: Debug`.
 impl<T> fmt::Debug for FutureTask<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -108,7 +108,7 @@ mod cancel_on_drop;
 pub use cancel_on_drop::CancelOnDrop;
 
 mod future_task;
-pub use future_task::FutureTask;
+pub use future_task::{FutureTask, IntoFutureTask};
 
 mod limits;
 

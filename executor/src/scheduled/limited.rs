@@ -5,7 +5,7 @@ use super::rule::later;
 use crate::cancel::CancelToken;
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::executor::{ExecutorExt, RejectedSubmission};
-use crate::handle::{FutureTask, Promise, TaskHandle};
+use crate::handle::{FutureTask, IntoFutureTask, Promise, TaskHandle};
 use crate::panics::contain;
 use crate::sync::{Arc, Duration, Instant};
 
@@ -30,7 +30,7 @@ impl ScheduledThreadPoolExecutor {
     pub fn submit_with_timeout<T: Send + 'static>(
         &self,
         timeout: Duration,
-        task: impl Into<FutureTask<T>>,
+        task: impl IntoFutureTask<T>,
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
         self.submit(task.into().timeout(timeout))
     }

@@ -43,7 +43,7 @@ use crate::cancel::masked;
 use crate::executor::{
     Executor, ExecutorService, PoolState, RejectedExecution, RejectedSubmission, submit_by,
 };
-use crate::handle::{FutureTask, TaskHandle};
+use crate::handle::{IntoFutureTask, TaskHandle};
 use crate::sync::{Arc, Duration, Instant, thread};
 use crate::task::Task;
 use crate::thread_pool::PoolStats;
@@ -147,7 +147,7 @@ impl ScheduledThreadPoolExecutor {
     pub fn schedule<T: Send + 'static>(
         &self,
         delay: Duration,
-        task: impl Into<FutureTask<T>>,
+        task: impl IntoFutureTask<T>,
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
         self.schedule_at(later(Instant::now(), delay), task)
     }
@@ -170,7 +170,7 @@ impl ScheduledThreadPoolExecutor {
     pub fn schedule_at<T: Send + 'static>(
         &self,
         at: Instant,
-        task: impl Into<FutureTask<T>>,
+        task: impl IntoFutureTask<T>,
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
         submit_by(task.into(), |task| self.shared.plan_task(at, task))
     }

@@ -260,6 +260,33 @@ impl<F: FnOnce() + Send + 'static> From<F> for Task {
     }
 }
 
+/// A value that [`execute`](crate::ExecutorExt::execute) and the methods like it take: a closure, or a
+/// [`Task`].
+///
+/// This trait has no methods. It exists so that a compiler's message says what a task is. Code that is generic
+/// over tasks uses it as a bound:
+///
+/// ```
+/// use executor::{Executor, IntoTask, RejectedExecution, ThreadPoolExecutor, prelude::*};
+///
+/// fn run_later(pool: &dyn Executor, task: impl IntoTask) -> Result<(), RejectedExecution> {
+///     pool.execute(task)
+/// }
+///
+/// run_later(&ThreadPoolExecutor::single(), || println!("later"))?;
+/// # Ok::<(), RejectedExecution>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a task",
+    label = "an executor runs a closure without parameters that is `Send` and `'static`",
+    note = "a task is a closure that returns `()`, or a `Task` made of one; `submit` takes a closure with a result",
+    note = "an `async` block is not a task: give it to an async runtime, or block in a closure instead"
+)]
+pub trait IntoTask: Into<Task> {}
+
+impl<F: FnOnce() + Send + 'static> IntoTask for F {}
+impl IntoTask for Task {}
+
 impl fmt::Debug for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Task");

@@ -48,10 +48,10 @@ use std::task::Waker;
 use super::lifecycle::{Underlying, rest_of_service};
 use super::strand::{Lender, Strand};
 use crate::executor::{Executor, ExecutorService, RejectedExecution, RejectedSubmission, submit_by};
-use crate::handle::{FutureTask, TaskHandle};
+use crate::handle::{IntoFutureTask, TaskHandle};
 use crate::panics::{OnDrop, discard};
 use crate::sync::Arc;
-use crate::task::Task;
+use crate::task::{IntoTask, Task};
 use crate::waiting::awaited::{Awaited, Source};
 use crate::waiting::error::RejectReason;
 use crate::waiting::wait::{Deadline, Ticket, wait_for};
@@ -251,7 +251,7 @@ where
     /// # Errors
     /// [`RejectedExecution`] if this executor was shut down, or if the executor below refuses the first task
     /// of a stripe.
-    pub fn execute_in(&self, key: K, task: impl Into<Task>) -> Result<(), RejectedExecution> {
+    pub fn execute_in(&self, key: K, task: impl IntoTask) -> Result<(), RejectedExecution> {
         let hash = self.hash(&key);
         self.join_stripe(hash, key, task.into())
     }
@@ -278,7 +278,7 @@ where
     pub fn submit_in<T: Send + 'static>(
         &self,
         key: K,
-        task: impl Into<FutureTask<T>>,
+        task: impl IntoFutureTask<T>,
     ) -> Result<TaskHandle<T>, RejectedSubmission<T>> {
         submit_by(task.into(), |task| self.execute_in(key, task))
     }
