@@ -51,7 +51,23 @@ impl Executor for DirectExecutor {
 /// and the system limits the number of threads. When that limit is reached, `execute` gives the task back
 /// with an error.
 ///
-/// No other thread waits for these threads: when `main` returns, they end in the middle of their tasks.
+/// No other thread waits for these threads: when `main` returns, they end in the middle of their tasks. An
+/// executor on top has the life cycle that this one lacks. A [`BoundedExecutor`](crate::BoundedExecutor) also
+/// limits the number of threads; a [`TrackingExecutor`](crate::TrackingExecutor) does not.
+///
+/// ```
+/// use std::time::Duration;
+/// use executor::{CancelToken, ThreadPerTaskExecutor, TrackingExecutor, prelude::*};
+///
+/// let threads = TrackingExecutor::over(ThreadPerTaskExecutor::new());
+/// let nap = threads.submit(|| CancelToken::current().sleep(Duration::from_secs(3600)))?;
+/// drop(threads.shutdown_now()); // cancels the tasks: each has begun, so none comes back
+/// threads.close(); // waits until they have ended
+/// assert!(threads.is_terminated() && nap.join()?.is_err());
+/// assert!(threads.execute(|| ()).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "newThreadPerTaskExecutor")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreadPerTaskExecutor;
 

@@ -11,6 +11,7 @@ use crate::executor::ExecutorService;
 use crate::panics::discard;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Duration, thread};
+use crate::thread_pool::Stopper;
 
 /// The hooks of this process, which run before it ends. The [module's page](super) says when, and in which
 /// order.
@@ -81,7 +82,8 @@ impl ShutdownHooks {
     /// at most. Then it cancels the running tasks, drops the waiting tasks, and waits again, until the
     /// deadline of all hooks.
     ///
-    /// The hook holds a weak reference, and does nothing if the pool was dropped before.
+    /// The hook holds a weak reference, and does nothing if the pool was dropped before. If the pool is not in
+    /// an `Arc`, use [`add_stopper`](Self::add_stopper).
     ///
     /// # Errors
     /// The errors are the same as for [`add`](Self::add).
@@ -101,6 +103,40 @@ impl ShutdownHooks {
             if !pool.await_termination(grace.min(shutdown.left())) {
                 discard(pool.shutdown_now());
                 pool.await_termination(shutdown.left());
+            }
+        })
+    }
+
+    /// Registers a hook that ends the pool of a [`Stopper`], as [`add_pool`](Self::add_pool) does.
+    ///
+    /// Use it for a pool that another value owns: a pool in a variable of `main`, or below another executor.
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    /// use executor::ThreadPoolExecutor;
+    /// use executor::shutdown_hooks::ShutdownHooks;
+    ///
+    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let shutdown = ShutdownHooks::builder().install()?;
+    ///     let pool = ThreadPoolExecutor::fixed(4);
+    ///     shutdown.add_stopper("pool", pool.stopper(), Duration::from_secs(5))?;
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// The errors are the same as for [`add`](Self::add).
+    pub fn add_stopper(
+        &self,
+        name: impl Into<String>,
+        stopper: Stopper,
+        grace: Duration,
+    ) -> Result<ShutdownHook, ShutdownBegun> {
+        self.add(name, move |shutdown| {
+            stopper.shutdown();
+            if !stopper.await_termination(grace.min(shutdown.left())) {
+                discard(stopper.shutdown_now());
+                stopper.await_termination(shutdown.left());
             }
         })
     }

@@ -203,6 +203,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("RejectionHandler::rejected", "is called in a submission, which is in `CALLS`"),
     ("RefusingPool::execute_when_room", "the same"),
     ("ShutdownHooks::add_pool", "registers a hook, which waits later and is no task"),
+    ("ShutdownHooks::add_stopper", "registers a hook, which waits later and is no task"),
     ("CancellableStream::connect", "waits in the system, and is tried in `uninterruptible`"),
     #[cfg(not(feature = "channel"))]
     ("SenderExt::put", "is not there"),
