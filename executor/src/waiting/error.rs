@@ -28,7 +28,7 @@ macro_rules! into_io_error {
     ($error:ty => kind $kind:ident $(, where $($bounds:tt)*)?) => {
         impl$(<$($bounds)*>)? From<$error> for std::io::Error {
             fn from(error: $error) -> Self {
-                Self::new(std::io::ErrorKind::$kind, error)
+                std::io::Error::new(std::io::ErrorKind::$kind, error)
             }
         }
     };
@@ -40,8 +40,8 @@ macro_rules! into_io_error {
             fn from(error: $error) -> Self {
                 match &error$(.$field)? {
                     $reason::Interrupted { .. } => $crate::cancel::interrupted().into(),
-                    $reason::TimedOut { .. } => Self::new(std::io::ErrorKind::TimedOut, error),
-                    _ => Self::other(error),
+                    $reason::TimedOut { .. } => std::io::Error::new(std::io::ErrorKind::TimedOut, error),
+                    _ => std::io::Error::other(error),
                 }
             }
         }

@@ -30,6 +30,9 @@ pub use block_on::block_on;
 pub(crate) mod latch;
 pub use latch::Latch;
 
+mod barrier;
+pub use barrier::{Barrier, BarrierError};
+
 pub(crate) mod semaphore;
 pub use semaphore::{OwnedPermit, Permit, Semaphore};
 

@@ -6,13 +6,14 @@ use std::error::Error;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use executor::{
-    BoundedExecutor, CancelReason, CancelToken, CancellableStream, Cancelled, Canceller, CancellingExecutor,
-    CutShort, DirectExecutor, Executor, ExecutorCompletionService, ExecutorService, FutureTask,
-    InvokeAllError, InvokeAnyError, JoinError, Latch, ManualExecutor, MinimalPool, NotTerminated, Outcome,
-    OwnedPermit, Panic, Permit, PoolState, PoolStats, Promise, Registration, RejectReason, RejectedExecution,
-    RejectedSeries, RejectedSubmission, ScheduledThreadPoolExecutor, Semaphore, Series, SeriesEnd,
-    SharedHandle, SharedJoinError, Starvation, Stopper, Task, TaskError, TaskFailure, TaskHandle, TaskId,
-    TaskState, ThreadPerTaskExecutor, ThreadPoolExecutor, TrackingExecutor, TryJoinError, WaitError, Worker,
+    Barrier, BarrierError, BoundedExecutor, CancelReason, CancelToken, CancellableStream, Cancelled,
+    Canceller, CancellingExecutor, CutShort, DirectExecutor, Executor,
+    ExecutorCompletionService, ExecutorService, FutureTask, InvokeAllError, InvokeAnyError, JoinError, Latch,
+    ManualExecutor, MinimalPool, NotTerminated, Outcome, OwnedPermit, Panic, Permit, PoolState, PoolStats,
+    Promise, Registration, RejectReason, RejectedExecution, RejectedSeries, RejectedSubmission,
+    ScheduledThreadPoolExecutor, Semaphore, Series, SeriesEnd, SharedHandle, SharedJoinError, Starvation,
+    Stopper, Task, TaskError, TaskFailure, TaskHandle, TaskId, TaskState, ThreadPerTaskExecutor,
+    ThreadPoolExecutor, TrackingExecutor, TryJoinError, WaitError, Worker,
 };
 
 /// A type that can be sent, but not shared: the weakest result type that must work.
@@ -50,6 +51,7 @@ fn everything_public_is_send_and_sync() {
     shareable::<Worker>(); // so that a factory's error can carry it
     shareable::<ScheduledThreadPoolExecutor>();
     shareable::<Semaphore>();
+    shareable::<Barrier>();
     shareable::<Series>();
     shareable::<SeriesEnd>();
     shareable::<SharedHandle<i32>>();
@@ -69,6 +71,7 @@ fn every_error_can_be_passed_on_with_a_question_mark_whatever_the_result_is() {
     error::<Cancelled>();
     error::<WaitError>();
     error::<CutShort>();
+    error::<BarrierError>();
     error::<NotTerminated>();
     error::<Starvation>();
     error::<Panic>();
@@ -89,6 +92,7 @@ fn every_error_can_be_passed_on_with_a_question_mark_whatever_the_result_is() {
 fn what_a_caught_panic_may_leave_behind_stays_usable() {
     unwind_safe::<CancelToken>();
     unwind_safe::<Latch>();
+    unwind_safe::<Barrier>();
     unwind_safe::<Semaphore>();
     unwind_safe::<ThreadPoolExecutor>();
     unwind_safe::<ScheduledThreadPoolExecutor>();

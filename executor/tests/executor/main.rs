@@ -44,6 +44,7 @@ mod cancelling; // tasks that bring their own way to be cancelled, on real socke
 mod timed_run; // the three timed runs of the book: what each does wrong, and that its cure is right
 mod streams; // connections that end with a token
 mod latch; // waiting until a count is zero
+mod barrier; // meetings of a group, and what one missing party means for the others
 mod semaphore; // waiting for permits: the order, giving up, giving back
 mod lock_across_a_join; // joins, scopes and parallel loops under a lock
 mod locks_and_waiting; // the small latch and semaphore of the book, and the wait that they share

@@ -14,6 +14,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use loom::model; // tries all schedules
 
 mod arrivals;
+mod barrier;
 mod deadline;
 mod handle;
 mod job;

@@ -15,7 +15,7 @@ use std::time::Duration;
 use executor::channel::{PutError, ReceiverExt, SenderExt, TakeError, bounded};
 use executor::fork_join::{ForkJoinPool, InvokeError};
 use executor::{
-    Block, CancelToken, CancellableTask, Cancelled, CancellingExecutor, DropPolicy,
+    Barrier, BarrierError, Block, CancelToken, CancellableTask, Cancelled, CancellingExecutor, DropPolicy,
     ExecutorCompletionService, FifoQueue, FutureTask, InvokeFailure, JoinError, Latch, RejectReason,
     ScheduledThreadPoolExecutor, Semaphore, Series, SharedJoinError, StripedExecutor, Task,
     ThreadPoolBuilder, ThreadPoolExecutor, WaitError, block_on, prelude::*,
@@ -31,6 +31,10 @@ const CALLS: &[(&str, Blocks)] = &[
     ("CancelToken::sleep", || CancelToken::current().sleep(FOR_EVER).is_err()),
     ("Latch::wait", || Latch::new(1).wait().is_err()),
     ("Latch::wait_timeout", || Latch::new(1).wait_timeout(FOR_EVER) == Err(WaitError::Interrupted)),
+    ("Barrier::wait", || matches!(Barrier::new(2).wait(), Err(BarrierError::Interrupted(_)))),
+    ("Barrier::wait_timeout", || {
+        matches!(Barrier::new(2).wait_timeout(FOR_EVER), Err(BarrierError::Interrupted(_)))
+    }),
     ("Semaphore::acquire", || Semaphore::new(0).acquire().is_err()),
     ("Semaphore::acquire_many", || Semaphore::new(1).acquire_many(2).is_err()),
     ("Semaphore::acquire_timeout", || {
