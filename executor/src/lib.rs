@@ -321,7 +321,7 @@ mod waiting;
 #[cfg(any(feature = "channel", feature = "loom", feature = "shuttle"))]
 pub use waiting::channel;
 pub use waiting::{
-    CutShort, Latch, OnStarvation, OwnedPermit, Permit, RejectReason, Semaphore, Starvation, StarvedWait,
+    Barrier, BarrierError, CutShort, Latch, OnStarvation, OwnedPermit, Permit, RejectReason, Semaphore, Starvation, StarvedWait,
     TaskRef, WaitError, WaitsFor, block_on,
 };
 
@@ -363,7 +363,7 @@ pub use composed::{
 
 mod scheduled;
 pub use scheduled::{
-    AfterPanic, MissedTicks, RejectedSeries, ScheduledPoolBuilder, ScheduledStats,
+    AfterPanic, DelayedExecutor, MissedTicks, RejectedSeries, ScheduledPoolBuilder, ScheduledStats,
     ScheduledThreadPoolExecutor, Series, SeriesBuilder, SeriesEnd,
 };
 

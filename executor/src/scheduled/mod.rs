@@ -29,9 +29,11 @@ mod slack; // how exactly the sleeper is woken
 mod shared; // the schedule with its lock, the sleeper, and how tasks that are due come to the pool
 mod planning; // the builder of a series
 mod builder; // the builder of the executor
+mod delayed; // tasks that go to another executor when they are due
 mod limited; // tasks with a time limit, which holds even if no caller waits
 
 pub use builder::ScheduledPoolBuilder;
+pub use delayed::DelayedExecutor;
 pub use planning::{RejectedSeries, SeriesBuilder};
 pub use rule::{AfterPanic, MissedTicks};
 pub use series::{Series, SeriesEnd};
@@ -212,6 +214,26 @@ impl ScheduledThreadPoolExecutor {
     /// Returns a builder for a series whose runs call `body`.
     pub fn series(&self, body: impl FnMut(&Series) + Send + 'static) -> SeriesBuilder<'_> {
         SeriesBuilder::new(&self.shared, Box::new(body))
+    }
+
+    /// Returns an executor that gives each task to `executor` when `delay` has passed.
+    ///
+    /// Use it if a task must wait and then run elsewhere: on a pool for tasks of its kind, or in a strand. A
+    /// task that may run on this pool goes to [`schedule`](Self::schedule) instead. The new executor does not
+    /// keep this one running: after the end of this one it refuses its tasks.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use executor::{DirectExecutor, ScheduledThreadPoolExecutor, prelude::*};
+    ///
+    /// let clock = ScheduledThreadPoolExecutor::new(1);
+    /// let later = clock.delayed(DirectExecutor, Duration::from_millis(1));
+    /// assert_eq!(later.submit(|| 6 * 7)?.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "delayedExecutor")]
+    pub fn delayed<E: Executor + 'static>(&self, executor: E, delay: Duration) -> DelayedExecutor<E> {
+        DelayedExecutor::new(executor, delay, Arc::downgrade(&self.shared))
     }
 
     /// Returns statistics about the executor.

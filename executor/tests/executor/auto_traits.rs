@@ -7,7 +7,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use executor::{
     Barrier, BarrierError, BoundedExecutor, CancelReason, CancelToken, CancellableStream, Cancelled,
-    Canceller, CancellingExecutor, CutShort, DirectExecutor, Executor,
+    Canceller, CancellingExecutor, CutShort, DelayedExecutor, DirectExecutor, Executor,
     ExecutorCompletionService, ExecutorService, FutureTask, InvokeAllError, InvokeAnyError, JoinError, Latch,
     ManualExecutor, MinimalPool, NotTerminated, Outcome, OwnedPermit, Panic, Permit, PoolState, PoolStats,
     Promise, Registration, RejectReason, RejectedExecution, RejectedSeries, RejectedSubmission,
@@ -52,6 +52,7 @@ fn everything_public_is_send_and_sync() {
     shareable::<ScheduledThreadPoolExecutor>();
     shareable::<Semaphore>();
     shareable::<Barrier>();
+    shareable::<DelayedExecutor<DirectExecutor>>();
     shareable::<Series>();
     shareable::<SeriesEnd>();
     shareable::<SharedHandle<i32>>();

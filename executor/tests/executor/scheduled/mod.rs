@@ -3,6 +3,7 @@
 //! here check that no run is early, and check the behaviour of several threads.
 
 mod delayed; // tasks that run once: not early, in order, taken out, refused
+mod elsewhere; // tasks that go to another executor when they are due
 mod series; // series: their runs, what changes and ends them, what a panic does
 mod limited; // tasks with a time limit
 mod ending; // shutdown with its policies, closing, dropping
