@@ -168,6 +168,7 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Cancellation
     /// The rules of [`submit`](Self::submit) apply.
+    #[expect(clippy::type_complexity, reason = "the result of `submit`, for a task that can fail")]
     fn submit_fallible<T: Send + 'static, E: Send + 'static>(
         &self,
         f: impl FnOnce(&CancelToken) -> Result<T, E> + Send + 'static,

@@ -3,14 +3,13 @@
 use std::error::Error;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use executor::{
     CancelReason, CancelToken, Cancelled, CutShort, FutureTask, JoinError, Latch, RejectReason,
     RejectedExecution, RejectedSubmission, Semaphore, TaskState, ThreadPoolExecutor, WaitError, prelude::*,
 };
 
-use crate::support::{SHORT, blocked, within_deadline};
+use crate::support::{LONG, SHORT, blocked, within_deadline};
 
 /// Returns the message of the reason with which a task was cancelled, if `error` holds a `Cancelled`.
 fn cancelled_because(error: io::Error) -> Option<String> {
@@ -20,9 +19,9 @@ fn cancelled_because(error: io::Error) -> Option<String> {
 #[test]
 fn an_interrupted_wait_becomes_a_cancelled_with_its_reason() {
     let waits: [fn() -> io::Result<()>; 6] = [
-        || Ok(CancelToken::current().sleep(Duration::from_secs(3600))?),
-        || Ok(Latch::new(1).wait_timeout(Duration::from_secs(3600))?),
-        || Ok(drop(Semaphore::new(0).acquire()?)),
+        || Ok(CancelToken::current().sleep(LONG)?),
+        || Ok(Latch::new(1).wait_timeout(LONG)?),
+        || Ok(Semaphore::new(0).acquire().map(drop)?),
         || Ok(FutureTask::new(|| ()).handle.join()?),
         || Ok(FutureTask::new(|| ()).handle.shared().join().map(drop)?),
         || Ok(ThreadPoolExecutor::single().invoke_all([|| ()]).map(drop)?),
@@ -96,7 +95,7 @@ fn a_fallible_body_ends_as_cancelled_or_with_its_own_error() {
             let begun = Arc::clone(&begun);
             let nap = move |token: &CancelToken| {
                 begun.count_down();
-                let nap = token.sleep(Duration::from_secs(3600));
+                let nap = token.sleep(LONG);
                 if in_io { Ok::<_, Boxed>(nap.map_err(io::Error::from)?) } else { Ok(nap?) }
             };
             pool.submit_fallible(nap).unwrap()
@@ -104,7 +103,7 @@ fn a_fallible_body_ends_as_cancelled_or_with_its_own_error() {
         let waits = Arc::clone(&begun);
         let io_nap = pool.submit_fallible(move |token| {
             waits.count_down();
-            token.sleep(Duration::from_secs(3600))?;
+            token.sleep(LONG)?;
             Ok::<_, io::Error>(())
         });
         let io_nap = io_nap.unwrap();

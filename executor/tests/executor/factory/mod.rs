@@ -73,17 +73,17 @@ fn the_system_shows_the_number_of_a_thread_with_a_long_name() {
 
     within_deadline(|| {
         let numbered = |name: &str| (1..=12).map(|n| format!("{name}-{n}")).collect::<Vec<_>>();
-        let named = |name: &str| ThreadPoolExecutor::builder().threads(12).name(name).build().unwrap();
-        let pool = named("db");
+        let pool_of = |name: &str| ThreadPoolExecutor::builder().threads(12).name(name).build().unwrap();
+        let pool = pool_of("db");
         assert_eq!(shown(|task| pool.execute(task).unwrap()), numbered("db-thread")); // they fit
-        let pool = named("orders-service");
+        let pool = pool_of("orders-service");
         let mut expected = numbered("orders-service");
-        expected.iter_mut().for_each(|name| {
+        for name in &mut expected {
             let number = name.split_off("orders-service".len());
             *name = "orders-service"[..15 - number.len()].to_owned() + &number;
-        });
+        }
         assert_eq!(shown(|task| pool.execute(task).unwrap()), expected);
-        let pool = named("werkstatt-büro"); // the cut must not split a letter
+        let pool = pool_of("werkstatt-büro"); // the cut must not split a letter
         let names = shown(|task| pool.execute(task).unwrap());
         assert_eq!(names[8..10], ["werkstatt-bü-9", "werkstatt-b-10"]);
         let pool = ForkJoinPool::builder().threads(12).name("fork-join-of-all").build().unwrap();

@@ -75,6 +75,28 @@ fn with_two_workers_two_pieces_of_a_loop_run_at_the_same_time() {
     });
 }
 
+fn compare_with_the_standard_library() {
+    for (length, chunk) in [(0, 1), (1, 1), (7, 1), (7, 3), (64, 8), (65, 8), (10, 100), (1000, usize::MAX)] {
+        let numbers: Vec<usize> = (0..length).collect();
+        let chunks = par_map(numbers.chunks_of(chunk), <[usize]>::to_vec);
+        assert_eq!(chunks, numbers.chunks(chunk).map(<[usize]>::to_vec).collect::<Vec<_>>());
+        let ranges = par_map((0..length).chunks_of(chunk), |range| range);
+        assert_eq!(ranges.into_iter().flatten().collect::<Vec<_>>(), numbers);
+
+        let mut rows = numbers.clone();
+        par_for_each(rows.as_mut_slice().chunks_of(chunk).enumerated(), |(number, row)| row.fill(number));
+        assert_eq!(rows, numbers.iter().map(|n| n / chunk).collect::<Vec<_>>());
+
+        let pairs = par_map((&numbers[..], 5..length.max(5)), |(a, b)| (*a, b));
+        assert_eq!(pairs, numbers.iter().copied().zip(5..length.max(5)).collect::<Vec<_>>());
+        let in_chunks = (&numbers[..], &rows[..]).chunks_of(chunk);
+        let products = |(left, right): (&[usize], &[usize])| left.iter().zip(right).map(|(a, b)| a * b).sum();
+        let sums: Vec<usize> = par_map(in_chunks, products);
+        let whole: usize = numbers.iter().zip(&rows).map(|(a, b)| a * b).sum();
+        assert_eq!(sums.into_iter().sum::<usize>(), whole);
+    }
+}
+
 #[test]
 fn chunks_and_pairs_are_those_of_the_standard_library() {
     within_deadline(|| {
@@ -82,31 +104,6 @@ fn chunks_and_pairs_are_those_of_the_standard_library() {
             pool(threads).invoke(compare_with_the_standard_library).unwrap();
         }
     });
-
-    fn compare_with_the_standard_library() {
-        for (length, chunk) in
-            [(0, 1), (1, 1), (7, 1), (7, 3), (64, 8), (65, 8), (10, 100), (1000, usize::MAX)]
-        {
-            let numbers: Vec<usize> = (0..length).collect();
-            let chunks = par_map(numbers.chunks_of(chunk), <[usize]>::to_vec);
-            assert_eq!(chunks, numbers.chunks(chunk).map(<[usize]>::to_vec).collect::<Vec<_>>());
-            let ranges = par_map((0..length).chunks_of(chunk), |range| range);
-            assert_eq!(ranges.into_iter().flatten().collect::<Vec<_>>(), numbers);
-
-            let mut rows = numbers.clone();
-            par_for_each(rows.as_mut_slice().chunks_of(chunk).enumerated(), |(number, row)| row.fill(number));
-            assert_eq!(rows, numbers.iter().map(|n| n / chunk).collect::<Vec<_>>());
-
-            let pairs = par_map((&numbers[..], 5..length.max(5)), |(a, b)| (*a, b));
-            assert_eq!(pairs, numbers.iter().copied().zip(5..length.max(5)).collect::<Vec<_>>());
-            let in_chunks = (&numbers[..], &rows[..]).chunks_of(chunk);
-            let products =
-                |(left, right): (&[usize], &[usize])| left.iter().zip(right).map(|(a, b)| a * b).sum();
-            let sums: Vec<usize> = par_map(in_chunks, products);
-            let whole: usize = numbers.iter().zip(&rows).map(|(a, b)| a * b).sum();
-            assert_eq!(sums.into_iter().sum::<usize>(), whole);
-        }
-    }
 }
 
 #[test]
