@@ -135,11 +135,13 @@ mod ids {
     pub(crate) struct TaskId(u64);
 
     impl TaskId {
-        pub(crate) fn number(self) -> u64 {
+        pub(crate) fn as_u64(self) -> u64 {
             self.0
         }
+    }
 
-        pub(crate) fn from_number(number: u64) -> Self {
+    impl From<u64> for TaskId {
+        fn from(number: u64) -> Self {
             Self(number)
         }
     }
