@@ -104,8 +104,7 @@
 //! **Time limits.** Of a wait, of a task, and of all that a block of code starts and waits for:
 //!
 //! ```
-//! use executor::{CancelToken, FutureTask, JoinError, prelude::*};
-//! use executor::{ScheduledThreadPoolExecutor, ThreadPoolExecutor};
+//! use executor::{CancelToken, FutureTask, JoinError, ThreadPoolExecutor, prelude::*};
 //! use std::time::{Duration, Instant};
 //!
 //! let (limit, hour) = (Duration::from_millis(20), Duration::from_secs(3600));
@@ -116,9 +115,8 @@
 //!     other => panic!("{other:?}"),
 //! }
 //!
-//! let timed = ScheduledThreadPoolExecutor::new(1);
-//! let slow = FutureTask::cancellable(move |token| token.sleep(hour));
-//! let slow = timed.submit_with_timeout(limit, slow)?;
+//! let slow = FutureTask::cancellable(move |token| token.sleep(hour)).timeout(limit);
+//! let slow = pool.submit(slow)?; // on any executor; the limit also acts in the queue
 //! assert!(matches!(slow.join(), Err(JoinError::Cancelled(_))));
 //!
 //! let began = Instant::now();
@@ -221,7 +219,8 @@
 //! | `Future`, `FutureTask` | [`TaskHandle`], [`FutureTask`] |
 //! | `CompletableFuture.complete`, `completeExceptionally` | [`Promise::complete`], [`Promise::panic_with`] |
 //! | `CompletableFuture.thenApply`, `thenCompose`, `exceptionally`, `allOf`, `anyOf` | no chains: await handles in an `async` block, or use [`invoke_all`](ExecutorExt::invoke_all), [`invoke_any`](ExecutorExt::invoke_any), [`on_done`](TaskHandle::on_done) |
-//! | `CompletableFuture.orTimeout`, `completeOnTimeout` | [`submit_with_timeout`](ScheduledThreadPoolExecutor::submit_with_timeout), [`submit_with_timeout_or`](ScheduledThreadPoolExecutor::submit_with_timeout_or) |
+//! | `CompletableFuture.delayedExecutor` | [`ScheduledThreadPoolExecutor::delayed`] |
+//! | `CompletableFuture.orTimeout`, `completeOnTimeout` | [`FutureTask::timeout`], [`submit_with_timeout_or`](ScheduledThreadPoolExecutor::submit_with_timeout_or) |
 //! | `Future.cancel(true)`, `cancel(false)` | [`TaskHandle::cancel`], [`TaskHandle::cancel_keep_running`] |
 //! | `ExecutionException`, `CancellationException`, `TimeoutException`, `InterruptedException` | the variants of [`JoinError`] |
 //! | `RejectedExecutionException` | [`RejectedExecution`], [`RejectedSubmission`], which hand the task back |
@@ -250,7 +249,7 @@
 //! | `Executors.newVirtualThreadPerTaskExecutor` | no virtual threads: [`cached`](ThreadPoolExecutor::cached) or [`ThreadPerTaskExecutor`] for hundreds of blocked tasks, an async runtime for many thousands |
 //! | the listings `BoundedExecutor`, `SerialExecutor` and `TrackingExecutor` | [`BoundedExecutor`], [`SerialExecutor`], [`TrackingExecutor`] |
 //! | nothing that keeps the order of each key | [`StripedExecutor`] |
-//! | `CountDownLatch`, `Semaphore` | [`Latch`], [`Semaphore`] |
+//! | `CountDownLatch`, `CyclicBarrier`, `Semaphore` | [`Latch`], [`Barrier`], [`Semaphore`] |
 //! | `ScopedValue`, `InheritableThreadLocal` | not here: a closure takes the value along |
 //! | `ReentrantLock`, atomics, `ConcurrentHashMap`, `Exchanger`, `Flow` | not here: `std` or a library for them |
 //!
@@ -321,8 +320,8 @@ mod waiting;
 #[cfg(any(feature = "channel", feature = "loom", feature = "shuttle"))]
 pub use waiting::channel;
 pub use waiting::{
-    Barrier, BarrierError, CutShort, Latch, OnStarvation, OwnedPermit, Permit, RejectReason, Semaphore, Starvation, StarvedWait,
-    TaskRef, WaitError, WaitsFor, block_on,
+    Barrier, BarrierError, CutShort, Latch, OnStarvation, OwnedPermit, Permit, RejectReason, Semaphore,
+    Starvation, StarvedWait, TaskRef, WaitError, WaitsFor, block_on,
 };
 
 mod wait_graph;
