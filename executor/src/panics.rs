@@ -57,6 +57,15 @@ use crate::sync::{Arc, Mutex, thread};
 ///
 /// A panic that no caller has read (its handle was dropped, or there never was a handle) goes to the [panic
 /// handler](self) when its last clone is dropped.
+///
+/// ```
+/// use executor::{FutureTask, JoinError};
+///
+/// let FutureTask { task, handle } = FutureTask::new(|| -> u32 { panic!("no such file") });
+/// task.run();
+/// let Err(JoinError::Panicked(panic)) = handle.join() else { unreachable!() };
+/// assert_eq!(panic.to_string(), "the task panicked: no such file");
+/// ```
 #[derive(Clone)]
 pub struct Panic(Arc<Caught>);
 
@@ -91,11 +100,29 @@ impl Panic {
     }
 
     /// Returns the message of the panic, or a stand-in if its payload is not text.
+    ///
+    /// ```
+    /// # use executor::{FutureTask, JoinError};
+    /// let FutureTask { task, handle } = FutureTask::new(|| -> u32 { panic!("no such file") });
+    /// task.run();
+    /// let Err(JoinError::Panicked(panic)) = handle.join() else { unreachable!() };
+    /// assert_eq!(panic.message(), "no such file");
+    /// ```
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
     /// Returns the name of the thread that panicked, if it has one.
+    ///
+    /// ```
+    /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::builder().name("indexer").build()?;
+    /// let handle = pool.submit(|| -> u32 { panic!("no such file") })?;
+    /// let Err(JoinError::Panicked(panic)) = handle.join() else { unreachable!() };
+    /// assert_eq!(panic.thread(), Some("indexer-thread-1"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn thread(&self) -> Option<&str> {
         self.0.thread.as_deref()
     }
@@ -104,6 +131,15 @@ impl Panic {
     /// called before. Returns `None` if the last panic on the thread that caught this panic had another
     /// payload. So the result is usually `None` for a payload from another source, as in
     /// [`Promise::panic_with`](crate::Promise::panic_with).
+    ///
+    /// ```
+    /// # use executor::{FutureTask, JoinError};
+    /// executor::panics::install_hook();
+    /// let FutureTask { task, handle } = FutureTask::new(|| -> u32 { panic!("no such file") });
+    /// task.run();
+    /// let Err(JoinError::Panicked(panic)) = handle.join() else { unreachable!() };
+    /// assert!(panic.backtrace().is_some());
+    /// ```
     pub fn backtrace(&self) -> Option<&Backtrace> {
         self.0.backtrace.as_ref()
     }
@@ -130,6 +166,15 @@ impl Panic {
 
     /// Continues the panic on this thread with its payload (or with the message, if the payload was taken),
     /// without calling the panic hook a second time.
+    ///
+    /// ```
+    /// # use executor::{FutureTask, JoinError};
+    /// let FutureTask { task, handle } = FutureTask::new(|| -> u32 { panic!("no such file") });
+    /// task.run();
+    /// let Err(JoinError::Panicked(panic)) = handle.join() else { unreachable!() };
+    /// let resumed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| -> () { panic.resume() }));
+    /// assert_eq!(resumed.unwrap_err().downcast_ref(), Some(&"no such file"));
+    /// ```
     ///
     /// # Panics
     /// This function always panics; that is its purpose.
@@ -293,10 +338,53 @@ pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R,
 ///
 /// The thread that drops the last copy of the panic, usually the worker, calls the handler outside all locks.
 /// A panic in the handler itself is caught and not reported again.
+///
+/// ```
+/// use executor::{ThreadPoolExecutor, panics::{PanicHandler, PanicReport}, prelude::*};
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// #[derive(Default)]
+/// struct Failures(AtomicUsize);
+///
+/// impl PanicHandler for Failures {
+///     fn panicked(&self, _report: &PanicReport<'_>) {
+///         self.0.fetch_add(1, Ordering::Relaxed);
+///     }
+/// }
+///
+/// let failures = Arc::new(Failures::default());
+/// let pool = ThreadPoolExecutor::builder().panic_handler(Arc::clone(&failures)).build()?;
+/// pool.execute(|| panic!("no such file"))?;
+/// pool.close();
+/// assert_eq!(failures.0.load(Ordering::Relaxed), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[doc(alias = "UncaughtExceptionHandler")]
 pub trait PanicHandler: Send + Sync {
     /// This is called when a task (or a callback) panicked and no caller has read the panic, or when a task
     /// starved and has not read the error; see [`PanicReport::starved`].
+    ///
+    /// ```
+    /// use executor::panics::{PanicHandler, PanicReport};
+    /// use std::sync::Mutex;
+    ///
+    /// #[derive(Default)]
+    /// struct Log(Mutex<Vec<String>>);
+    ///
+    /// impl PanicHandler for Log {
+    ///     fn panicked(&self, report: &PanicReport<'_>) {
+    ///         self.0.lock().unwrap().push(report.message.to_owned());
+    ///     }
+    /// }
+    /// # use executor::{ThreadPoolExecutor, prelude::*};
+    /// # let log = std::sync::Arc::new(Log::default());
+    /// # let pool = ThreadPoolExecutor::builder().panic_handler(std::sync::Arc::clone(&log)).build()?;
+    /// # pool.execute(|| panic!("no such file"))?;
+    /// # pool.close();
+    /// assert_eq!(*log.0.lock().unwrap(), ["no such file"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn panicked(&self, report: &PanicReport<'_>);
 }
 
@@ -314,6 +402,20 @@ impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
 
 /// The known facts about a panic, or about a [starvation deadlock](crate::Starvation). Its `Display` is a
 /// line for a log, with the backtrace below it if there is one.
+///
+/// ```
+/// use executor::{ThreadPoolExecutor, panics::PanicReport, prelude::*};
+/// use std::sync::mpsc;
+///
+/// let (tell, told) = mpsc::channel();
+/// let pool = ThreadPoolExecutor::builder()
+///     .name("indexer")
+///     .panic_handler(move |report: &PanicReport<'_>| tell.send(report.to_string()).unwrap())
+///     .build()?;
+/// pool.execute(executor::Task::new(|| panic!("no such file")).named("index"))?;
+/// assert_eq!(told.recv()?, "task index panicked on thread indexer-thread-1: no such file");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PanicReport<'a> {
@@ -372,11 +474,9 @@ static HANDLER: RwLock<Option<Arc<dyn PanicHandler>>> = RwLock::new(None);
 /// use executor::panics::{PanicReport, set_handler, take_handler};
 ///
 /// let before = set_handler(Arc::new(|report: &PanicReport<'_>| eprintln!("while it starts: {report}")));
-/// // …
-/// match before {
-///     Some(before) => set_handler(before),
-///     None => take_handler(),
-/// };
+/// assert!(before.is_none()); // there was no handler
+/// let handler = take_handler();
+/// assert!(handler.is_some());
 /// ```
 pub fn set_handler(handler: Arc<dyn PanicHandler>) -> Option<Arc<dyn PanicHandler>> {
     HANDLER.write().unwrap_or_else(PoisonError::into_inner).replace(handler)
@@ -384,6 +484,15 @@ pub fn set_handler(handler: Arc<dyn PanicHandler>) -> Option<Arc<dyn PanicHandle
 
 /// Removes and returns the handler of the process, if there is one. From then on, unread panics of pools
 /// without a handler of their own are not reported.
+///
+/// ```
+/// use std::sync::Arc;
+/// use executor::panics::{PanicReport, set_handler, take_handler};
+///
+/// set_handler(Arc::new(|report: &PanicReport<'_>| eprintln!("{report}")));
+/// assert!(take_handler().is_some());
+/// assert!(take_handler().is_none());
+/// ```
 pub fn take_handler() -> Option<Arc<dyn PanicHandler>> {
     HANDLER.write().unwrap_or_else(PoisonError::into_inner).take()
 }
@@ -394,6 +503,15 @@ pub fn take_handler() -> Option<Arc<dyn PanicHandler>> {
 /// A backtrace can only be taken where the panic happens, in the panic hook of the process. The new hook
 /// calls the previous hook first. A second call of this function does nothing. The first backtrace costs
 /// milliseconds.
+///
+/// ```
+/// # use executor::{FutureTask, JoinError};
+/// executor::panics::install_hook();
+/// let FutureTask { task, handle } = FutureTask::new(|| -> u32 { panic!("no such file") });
+/// task.run();
+/// let Err(JoinError::Panicked(panic)) = handle.join() else { unreachable!() };
+/// assert!(panic.backtrace().is_some());
+/// ```
 pub fn install_hook() {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     INSTALLED.get_or_init(|| {

@@ -17,12 +17,34 @@ use super::reason::CancelReason;
 /// If one task waits for another task, two words tell the two tasks apart: the awaited task is *cancelled*,
 /// and the wait of the waiting task is *interrupted*. So [`JoinError`](crate::JoinError) and the errors like
 /// it have a variant `Cancelled` and a variant `Interrupted`.
+///
+/// ```
+/// use executor::{CancelToken, Cancelled};
+///
+/// fn step(token: &CancelToken) -> Result<u32, Cancelled> {
+///     token.check()?;
+///     Ok(1)
+/// }
+///
+/// let token = CancelToken::new();
+/// assert_eq!(step(&token), Ok(1));
+/// token.cancel_because("the user pressed Esc");
+/// assert_eq!(step(&token), Err(Cancelled)); // equal, whatever the reason is
+/// ```
 #[derive(Clone)]
 pub struct Cancelled {
     reason: Option<CancelReason>,
 }
 
 /// A [`struct@Cancelled`] without a reason: a task that stops without a request returns it.
+///
+/// ```
+/// use executor::{Cancelled, FutureTask, TaskState};
+///
+/// let FutureTask { task, handle } = FutureTask::cancellable(|_token| Err::<u32, _>(Cancelled));
+/// task.run();
+/// assert_eq!(handle.state(), TaskState::Cancelled);
+/// ```
 #[allow(non_upper_case_globals)] // written like the value of a struct without fields
 pub const Cancelled: Cancelled = Cancelled { reason: None };
 
@@ -32,6 +54,14 @@ impl Cancelled {
     }
 
     /// Returns why the task was asked to stop. `None` if the task stopped without a request.
+    ///
+    /// ```
+    /// let token = executor::CancelToken::new();
+    /// token.cancel_because("the disk is full");
+    /// let cancelled = token.check().unwrap_err();
+    /// assert_eq!(cancelled.reason().and_then(|reason| reason.message()), Some("the disk is full"));
+    /// assert!(executor::Cancelled.reason().is_none());
+    /// ```
     pub fn reason(&self) -> Option<&CancelReason> {
         self.reason.as_ref()
     }

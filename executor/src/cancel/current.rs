@@ -37,6 +37,17 @@ impl CancelToken {
     ///
     /// Only the owner of a task (through its handle) or of a pool should cancel the token that this returns.
     /// A task that wants to cancel a part of itself makes a [`child`](Self::child).
+    ///
+    /// ```
+    /// use executor::CancelToken;
+    ///
+    /// let token = CancelToken::new();
+    /// token.cancel();
+    /// assert!(token.attach(|| CancelToken::current().is_cancelled()));
+    /// assert!(!CancelToken::current().is_cancelled()); // this thread runs no task
+    /// ```
+    #[doc(alias = "ThreadLocal")]
+    #[doc(alias = "ScopedValue")]
     pub fn current() -> Self {
         with_frames(|frames| materialise(frames, level())).flatten().unwrap_or_default()
     }
@@ -50,11 +61,12 @@ impl CancelToken {
     /// [`check`](Self::check), work there, too.
     ///
     /// ```
-    /// # use executor::CancelToken;
-    /// let token = CancelToken::current(); // of the task, say
-    /// std::thread::scope(|scope| {
-    ///     scope.spawn(|| token.attach(|| CancelToken::current().check()));
-    /// });
+    /// use executor::CancelToken;
+    ///
+    /// let token = CancelToken::new();
+    /// token.cancel();
+    /// let refused = std::thread::spawn(move || token.attach(|| CancelToken::current().check()));
+    /// assert!(refused.join().unwrap().is_err());
     /// ```
     pub fn attach<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
@@ -123,6 +135,18 @@ impl CancelToken {
 
 /// A guard that makes a token the current token of its thread until the guard is dropped: see
 /// [`CancelToken::attached`].
+///
+/// ```
+/// use executor::CancelToken;
+///
+/// let token = CancelToken::new();
+/// token.cancel();
+/// {
+///     let _attached = token.attached();
+///     assert!(CancelToken::current().is_cancelled());
+/// }
+/// assert!(!CancelToken::current().is_cancelled());
+/// ```
 #[must_use = "dropping it detaches the token at once"]
 pub struct Attached {
     place: Option<(usize, u32)>,

@@ -53,6 +53,14 @@ impl Drop for Said {
 }
 
 /// The kind of party that asked a task to stop.
+///
+/// ```
+/// use executor::{CancelKind, CancelToken};
+/// use std::time::Duration;
+///
+/// let token = CancelToken::new().with_timeout(Duration::ZERO);
+/// assert_eq!(token.reason().unwrap().kind(), CancelKind::Deadline);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CancelKind {
@@ -66,6 +74,11 @@ pub enum CancelKind {
 
 impl CancelReason {
     /// Makes the reason of a request, with a message for human readers.
+    ///
+    /// ```
+    /// let reason = executor::CancelReason::new("the client hung up");
+    /// assert_eq!(reason.to_string(), "the client hung up");
+    /// ```
     pub fn new(message: impl Into<Cow<'static, str>>) -> Self {
         let said = Said { message: Some(message.into()), payload: None };
         Self { said: Some(Arc::new(said)), ..Self::of(CancelKind::Requested) }
@@ -73,6 +86,11 @@ impl CancelReason {
 
     /// Adds a value of any type, which code can read. The value is dropped together with the last token or
     /// error that has this reason, on any thread.
+    ///
+    /// ```
+    /// let reason = executor::CancelReason::new("too many requests").with_payload(429_u16);
+    /// assert_eq!(reason.payload::<u16>(), Some(&429));
+    /// ```
     pub fn with_payload(self, payload: impl Any + Send + Sync) -> Self {
         let message = self.said.and_then(|said| said.message.clone());
         let said = Said { message, payload: Some(Box::new(payload)) };
@@ -94,12 +112,26 @@ impl CancelReason {
     }
 
     /// Returns what kind of party asked the task to stop.
+    ///
+    /// ```
+    /// use executor::{CancelKind, CancelReason};
+    ///
+    /// assert_eq!(CancelReason::new("the client hung up").kind(), CancelKind::Requested);
+    /// ```
     pub fn kind(&self) -> CancelKind {
         self.kind
     }
 
     /// Returns whether the request was made at a token above this token, or at a token to which this token is
     /// [linked](crate::CancelToken::linked).
+    ///
+    /// ```
+    /// let parent = executor::CancelToken::new();
+    /// let child = parent.child();
+    /// parent.cancel();
+    /// assert!(child.reason().unwrap().is_inherited());
+    /// assert!(!parent.reason().unwrap().is_inherited());
+    /// ```
     pub fn is_inherited(&self) -> bool {
         self.inherited
     }
@@ -110,11 +142,23 @@ impl CancelReason {
     }
 
     /// Returns the canceller's message, if there is one.
+    ///
+    /// ```
+    /// let token = executor::CancelToken::new();
+    /// token.cancel(); // without a message
+    /// assert_eq!(token.reason().unwrap().message(), None);
+    /// ```
     pub fn message(&self) -> Option<&str> {
         self.said.as_ref()?.message.as_deref()
     }
 
     /// Returns the value that came with the request, if it is of this type.
+    ///
+    /// ```
+    /// let reason = executor::CancelReason::new("too many requests").with_payload(429_u16);
+    /// assert_eq!(reason.payload::<u16>(), Some(&429));
+    /// assert_eq!(reason.payload::<String>(), None); // another type
+    /// ```
     pub fn payload<T: Any>(&self) -> Option<&T> {
         self.said.as_ref()?.payload.as_ref()?.downcast_ref()
     }

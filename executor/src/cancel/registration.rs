@@ -83,6 +83,17 @@ impl CancelToken {
 
 /// Keeps a callback registered with a [`CancelToken`]; dropping the registration takes the callback back.
 ///
+/// ```
+/// use executor::CancelToken;
+/// use std::sync::mpsc;
+///
+/// let (token, (tell, told)) = (CancelToken::new(), mpsc::channel());
+/// let registration = token.on_cancel(move || tell.send("stop").unwrap());
+/// drop(registration);
+/// token.cancel();
+/// assert!(told.recv().is_err()); // the callback was dropped, and its sender with it
+/// ```
+///
 /// # Blocking
 ///
 /// If the callback is running on another thread, the drop waits until the callback has ended. So after the
@@ -102,6 +113,14 @@ impl Registration {
     /// not run. Until then the callback and all that it has captured take memory. On a token that exists for
     /// a long time, such as the token of a program, each call of `keep` adds to this memory. A callback that
     /// has captured the token itself takes memory until the token is cancelled.
+    ///
+    /// ```
+    /// # use std::sync::mpsc;
+    /// # let (token, (tell, told)) = (executor::CancelToken::new(), mpsc::channel());
+    /// token.on_cancel(move || tell.send("stop").unwrap()).keep();
+    /// token.cancel();
+    /// assert_eq!(told.recv(), Ok("stop"));
+    /// ```
     pub fn keep(mut self) {
         self.place = None;
     }

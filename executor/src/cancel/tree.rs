@@ -20,6 +20,16 @@ use crate::time;
 /// All clones of a token are the same token. If it should be possible to stop one task alone, give
 /// that task its own [`child`](Self::child).
 ///
+/// ```
+/// use executor::CancelToken;
+///
+/// let token = CancelToken::new();
+/// let same = token.clone();
+/// let part = token.child();
+/// same.cancel();
+/// assert!(token.is_cancelled() && part.is_cancelled());
+/// ```
+///
 /// # What a new task inherits
 ///
 /// While a thread runs a task, the task's token is [current](Self::current) there. Suppose that the task makes
@@ -87,6 +97,10 @@ pub(super) struct TokenState {
 
 impl CancelToken {
     /// Makes a token without a parent: the top of a new tree.
+    ///
+    /// ```
+    /// assert!(!executor::CancelToken::new().is_cancelled());
+    /// ```
     pub fn new() -> Self {
         Self::below(None, Vec::new())
     }
@@ -95,6 +109,17 @@ impl CancelToken {
     ///
     /// A child of a cancelled token is born cancelled. As long as a child exists, its parent has one map
     /// entry for it.
+    ///
+    /// ```
+    /// use executor::CancelToken;
+    ///
+    /// let request = CancelToken::new();
+    /// let (first, second) = (request.child(), request.child());
+    /// first.cancel();
+    /// assert!(!request.is_cancelled());
+    /// request.cancel();
+    /// assert!(second.is_cancelled());
+    /// ```
     pub fn child(&self) -> Self {
         Self::below(Some(self.link()), Vec::new())
     }
@@ -159,6 +184,17 @@ impl CancelToken {
     /// some callbacks may still be running, or may not have begun yet: the thread that made the request
     /// first runs them. For example, this happens if one of these callbacks makes the call. Everything that
     /// happened before the call is visible to all code that sees the request.
+    ///
+    /// ```
+    /// let token = executor::CancelToken::new();
+    /// assert!(token.cancel());
+    /// assert!(!token.cancel()); // the request was made before
+    /// assert!(token.check().is_err());
+    /// ```
+    ///
+    /// # Blocking
+    /// Blocks until the callbacks that this call runs have ended.
+    #[doc(alias = "Thread.interrupt")]
     pub fn cancel(&self) -> bool {
         self.cancel_as(None)
     }
@@ -171,6 +207,9 @@ impl CancelToken {
     /// token.cancel_because("the user pressed Esc");
     /// assert_eq!(token.check().unwrap_err().to_string(), "the task was cancelled: the user pressed Esc");
     /// ```
+    ///
+    /// # Blocking
+    /// Blocks as [`cancel`](Self::cancel) does.
     pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
         self.cancel_as(Some(reason.into().given_here()))
     }
@@ -181,6 +220,13 @@ impl CancelToken {
     }
 
     /// Returns why the token was cancelled. `None` if the token is not cancelled.
+    ///
+    /// ```
+    /// let token = executor::CancelToken::new();
+    /// assert!(token.reason().is_none());
+    /// token.cancel_because("the disk is full");
+    /// assert_eq!(token.reason().unwrap().message(), Some("the disk is full"));
+    /// ```
     pub fn reason(&self) -> Option<CancelReason> {
         self.node.state.lock().reason.clone()
     }
@@ -202,6 +248,14 @@ impl CancelToken {
     }
 
     /// Returns whether the request was made, at this token or at a token above it.
+    ///
+    /// ```
+    /// let token = executor::CancelToken::new();
+    /// assert!(!token.is_cancelled());
+    /// token.cancel();
+    /// assert!(token.is_cancelled());
+    /// ```
+    #[doc(alias = "isInterrupted")]
     pub fn is_cancelled(&self) -> bool {
         // Acquire: pairs with the Release in `mark_next`.
         self.node.cancelled.load(Ordering::Acquire)
@@ -210,8 +264,18 @@ impl CancelToken {
     /// Returns an error if the token is cancelled. Call this once per unit of work, and pass the error on
     /// with `?`.
     ///
+    /// ```
+    /// use executor::{CancelToken, Cancelled};
+    ///
+    /// let token = CancelToken::new();
+    /// assert_eq!(token.check(), Ok(()));
+    /// token.cancel();
+    /// assert_eq!(token.check(), Err(Cancelled));
+    /// ```
+    ///
     /// # Errors
     /// [`struct@Cancelled`] if the token is cancelled. The error has the [`reason`](Self::reason).
+    #[doc(alias = "Thread.interrupted")]
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(self.cancelled()) } else { Ok(()) }
     }

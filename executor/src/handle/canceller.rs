@@ -31,6 +31,17 @@ pub struct Canceller {
 
 impl Canceller {
     /// Cancels the task, as [`TaskHandle::cancel`](crate::TaskHandle::cancel) does.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// let canceller = handle.canceller();
+    /// assert!(canceller.cancel());
+    /// assert!(!canceller.cancel()); // it is cancelled already
+    /// # drop(task);
+    /// ```
+    ///
+    /// # Blocking
+    /// Blocks as [`TaskHandle::cancel`](crate::TaskHandle::cancel) does.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         self.cancel_because(CancelReason::of(CancelKind::Requested))
@@ -38,12 +49,31 @@ impl Canceller {
 
     /// Cancels the task and says why, as [`TaskHandle::cancel_because`](crate::TaskHandle::cancel_because)
     /// does.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// use executor::JoinError;
+    ///
+    /// assert!(handle.canceller().cancel_because("the client hung up"));
+    /// let Err(JoinError::Cancelled(cancelled)) = handle.join() else { unreachable!() };
+    /// assert_eq!(cancelled.to_string(), "the task was cancelled: the client hung up");
+    /// # drop(task);
+    /// ```
+    ///
+    /// # Blocking
+    /// Blocks as [`TaskHandle::cancel`](crate::TaskHandle::cancel) does.
     pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
         Arc::clone(&self.cell).cancel(true, reason.into())
     }
 
     /// Cancels the task, but lets a running body go on, as
     /// [`TaskHandle::cancel_keep_running`](crate::TaskHandle::cancel_keep_running) does.
+    ///
+    /// ```
+    /// let (promise, answer) = executor::Promise::<u32>::new();
+    /// assert!(answer.canceller().cancel_keep_running());
+    /// assert!(!promise.token().is_cancelled());
+    /// ```
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
         Arc::clone(&self.cell).cancel(false, CancelReason::of(CancelKind::Requested))
@@ -56,21 +86,47 @@ impl Canceller {
 
     /// Returns whether the outcome is decided, as [`TaskHandle::is_finished`](crate::TaskHandle::is_finished)
     /// does.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// let canceller = handle.canceller();
+    /// assert!(!canceller.is_finished());
+    /// task.run();
+    /// assert!(canceller.is_finished());
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.cell.is_finished()
     }
 
     /// Returns the state of the task, as [`TaskHandle::state`](crate::TaskHandle::state) does.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// let canceller = handle.canceller();
+    /// task.run();
+    /// assert_eq!(canceller.state(), executor::TaskState::Completed);
+    /// ```
     pub fn state(&self) -> TaskState {
         self.cell.state()
     }
 
     /// Returns the task's id.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// assert_eq!(handle.canceller().id(), handle.id());
+    /// # drop(task);
+    /// ```
     pub fn id(&self) -> TaskId {
         self.cell.id()
     }
 
     /// Returns the task's name, as [`TaskHandle::name`](crate::TaskHandle::name) does.
+    ///
+    /// ```
+    /// let index = executor::FutureTask::new(|| 10).named("index");
+    /// assert_eq!(index.handle.canceller().name(), Some("index"));
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref().map(String::as_str)
     }

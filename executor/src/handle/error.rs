@@ -17,6 +17,16 @@ use crate::waiting::starvation::Starvation;
 /// is the task's result.
 ///
 /// Two `Panicked` errors are equal if they share one [`Panic`].
+///
+/// ```
+/// use executor::{FutureTask, TaskError};
+///
+/// let FutureTask { task, handle } = FutureTask::new(|| -> u32 { panic!("no such file") });
+/// let size = handle.shared();
+/// task.run();
+/// let Some(Err(TaskError::Panicked(panic))) = size.try_join() else { unreachable!() };
+/// assert_eq!(panic.message(), "no such file");
+/// ```
 #[doc(alias = "ExecutionException")]
 #[doc(alias = "CancellationException")]
 #[derive(Clone, PartialEq, Eq)]
@@ -52,6 +62,16 @@ impl Error for TaskError {}
 into_io_error!(TaskError => kind Other);
 
 /// The reason why [`SharedHandle::join`](super::SharedHandle::join) gave no result.
+///
+/// ```
+/// use executor::{FutureTask, SharedJoinError};
+/// use std::time::Duration;
+///
+/// let FutureTask { task, handle } = FutureTask::new(|| 6 * 7);
+/// let answer = handle.shared();
+/// assert_eq!(answer.join_timeout(Duration::ZERO), Err(SharedJoinError::TimedOut)); // nothing runs the task
+/// # drop(task);
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SharedJoinError {

@@ -33,6 +33,7 @@ use crate::task::Task;
 /// assert_eq!(index.name(), Some("index"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "Callable")]
 #[must_use = "the task does nothing until it is run, and dropping it cancels it"]
 pub struct FutureTask<T> {
     /// The task, which can be run once. If the task is dropped before it has run, its handle is completed
@@ -44,6 +45,15 @@ pub struct FutureTask<T> {
 
 impl<T: Send + 'static> FutureTask<T> {
     /// Makes a task that computes a value.
+    ///
+    /// ```
+    /// use executor::FutureTask;
+    ///
+    /// let FutureTask { task, handle } = FutureTask::new(|| 6 * 7);
+    /// task.run();
+    /// assert_eq!(handle.join()?, 42);
+    /// # Ok::<(), executor::JoinError<i32>>(())
+    /// ```
     pub fn new(f: impl FnOnce() -> T + Send + 'static) -> Self {
         Self::from_body(|| Ok(f()))
     }
@@ -74,6 +84,12 @@ impl<T: Send + 'static> FutureTask<T> {
     }
 
     /// Gives the task and its handle a name.
+    ///
+    /// ```
+    /// let index = executor::FutureTask::new(|| 10).named("index");
+    /// assert_eq!(index.task.name(), Some("index"));
+    /// assert_eq!(index.handle.name(), Some("index"));
+    /// ```
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         let name = name.into();
         self.handle.name = Some(Name::new(name.clone().into_owned()));
@@ -82,6 +98,11 @@ impl<T: Send + 'static> FutureTask<T> {
     }
 
     /// Gives the task a priority, as [`Task::prioritized`] does.
+    ///
+    /// ```
+    /// let urgent = executor::FutureTask::new(|| 10).prioritized(5);
+    /// assert_eq!(urgent.task.priority(), 5);
+    /// ```
     pub fn prioritized(mut self, priority: i32) -> Self {
         self.task = self.task.prioritized(priority);
         self

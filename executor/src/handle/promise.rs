@@ -58,6 +58,12 @@ pub struct Promise<T> {
 
 impl<T: Send + 'static> Promise<T> {
     /// Makes a promise and its handle, in one allocation.
+    ///
+    /// ```
+    /// let (promise, answer) = executor::Promise::<u32>::new();
+    /// assert_eq!(promise.id(), answer.id());
+    /// assert!(!answer.is_finished());
+    /// ```
     pub fn new() -> (Self, TaskHandle<T>) {
         let cell: Arc<dyn ResultCell<T>> = Arc::new(TaskCell::begun(TaskId::next()));
         let handle = TaskHandle::new(Arc::clone(&cell), None);
@@ -68,8 +74,19 @@ impl<T: Send + 'static> Promise<T> {
     ///
     /// Wakes the waiters. A callback given to [`TaskHandle::on_done`] runs on the calling thread.
     ///
+    /// ```
+    /// let (promise, answer) = executor::Promise::new();
+    /// assert_eq!(promise.complete(42), Ok(()));
+    /// assert_eq!(promise.complete(43), Err(43)); // the outcome was decided before
+    /// assert_eq!(answer.join()?, 42);
+    /// # Ok::<(), executor::JoinError<i32>>(())
+    /// ```
+    ///
     /// # Errors
     /// The error gives the value back if the outcome was decided before.
+    ///
+    /// # Blocking
+    /// Blocks until the users' code that this call runs has ended: the callbacks of the handle.
     #[doc(alias = "set")]
     pub fn complete(&self, value: T) -> Result<(), T> {
         Arc::clone(&self.cell)
@@ -99,6 +116,9 @@ impl<T: Send + 'static> Promise<T> {
     ///
     /// # Errors
     /// The error gives the payload back if the outcome was decided before.
+    ///
+    /// # Blocking
+    /// Blocks as [`complete`](Self::complete) does.
     #[doc(alias = "setException")]
     #[doc(alias = "completeExceptionally")]
     pub fn panic_with(&self, payload: Box<dyn Any + Send>) -> Result<(), Box<dyn Any + Send>> {
@@ -115,6 +135,17 @@ impl<T: Send + 'static> Promise<T> {
 
     /// Completes the handle as cancelled, as [`TaskHandle::cancel`] does. Returns false if the outcome was
     /// decided before.
+    ///
+    /// ```
+    /// use executor::{JoinError, Promise};
+    ///
+    /// let (promise, answer) = Promise::<u32>::new();
+    /// assert!(promise.cancel());
+    /// assert!(matches!(answer.join(), Err(JoinError::Cancelled(_))));
+    /// ```
+    ///
+    /// # Blocking
+    /// Blocks as [`TaskHandle::cancel`] does.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         self.cancel_because(CancelReason::of(CancelKind::Requested))
@@ -122,6 +153,18 @@ impl<T: Send + 'static> Promise<T> {
 
     /// Completes the handle as cancelled and says why, as [`TaskHandle::cancel_because`] does. Returns false
     /// if the outcome was decided before.
+    ///
+    /// ```
+    /// use executor::{JoinError, Promise};
+    ///
+    /// let (promise, answer) = Promise::<u32>::new();
+    /// assert!(promise.cancel_because("the connection was closed"));
+    /// let Err(JoinError::Cancelled(cancelled)) = answer.join() else { unreachable!() };
+    /// assert_eq!(cancelled.reason().unwrap().message(), Some("the connection was closed"));
+    /// ```
+    ///
+    /// # Blocking
+    /// Blocks as [`TaskHandle::cancel`] does.
     pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
         Arc::clone(&self.cell).cancel(true, reason.into())
     }
@@ -146,18 +189,39 @@ impl<T: Send + 'static> Promise<T> {
     }
 
     /// Returns whether the outcome is decided.
+    ///
+    /// ```
+    /// let (promise, answer) = executor::Promise::<u32>::new();
+    /// assert!(!promise.is_finished());
+    /// answer.cancel();
+    /// assert!(promise.is_finished());
+    /// ```
     #[doc(alias = "isDone")]
     pub fn is_finished(&self) -> bool {
         self.cell.is_finished()
     }
 
     /// Returns the state: running until the outcome is decided.
+    ///
+    /// ```
+    /// use executor::{Promise, TaskState};
+    ///
+    /// let (promise, _answer) = Promise::new();
+    /// assert_eq!(promise.state(), TaskState::Running);
+    /// promise.complete(42).unwrap();
+    /// assert_eq!(promise.state(), TaskState::Completed);
+    /// ```
     #[doc(alias = "isCancelled")]
     pub fn state(&self) -> TaskState {
         self.cell.state()
     }
 
     /// Returns the id, which is also the id of the handle.
+    ///
+    /// ```
+    /// let (promise, answer) = executor::Promise::<u32>::new();
+    /// assert_eq!(promise.id(), answer.id());
+    /// ```
     pub fn id(&self) -> TaskId {
         self.cell.id()
     }

@@ -38,6 +38,15 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
     /// Turns the handle into a shared handle, which can be cloned and joined any number of times. Each join
     /// returns an [`Arc`] of the same value.
     ///
+    /// ```
+    /// # use executor::{ThreadPoolExecutor, prelude::*};
+    /// # let pool = ThreadPoolExecutor::single();
+    /// let page = pool.submit(|| "<html>".to_owned())?.shared();
+    /// assert_eq!(page.join()?.len(), 6);
+    /// assert_eq!(page.clone().join()?.len(), 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Panics
     /// Panics if the handle was polled as a [`Future`] before and has given its result.
     pub fn shared(mut self) -> SharedHandle<T> {
@@ -184,6 +193,14 @@ impl<T> Drop for SharedCell<T> {
 impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// Waits for the task and returns its result, which all handles share.
     ///
+    /// ```
+    /// # use executor::{ThreadPoolExecutor, prelude::*};
+    /// # let pool = ThreadPoolExecutor::single();
+    /// let page = pool.submit(|| "<html>".to_owned())?.shared();
+    /// assert_eq!(*page.join()?, "<html>");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// The errors are the same as for [`TaskHandle::join`]. [`SharedJoinError::Interrupted`] and
     /// [`Starved`](SharedJoinError::Starved) give no handle back, since the caller keeps its handle.
@@ -196,6 +213,18 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     }
 
     /// Waits for the task for `timeout` at most.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// use executor::SharedJoinError;
+    /// use std::time::Duration;
+    ///
+    /// let answer = handle.shared();
+    /// assert_eq!(answer.join_timeout(Duration::from_millis(1)), Err(SharedJoinError::TimedOut));
+    /// task.run();
+    /// assert_eq!(*answer.join_timeout(Duration::from_secs(1))?, 42);
+    /// # Ok::<(), SharedJoinError>(())
+    /// ```
     ///
     /// # Errors
     /// [`SharedJoinError::TimedOut`] if the task is not finished in time, otherwise as [`join`](Self::join).
@@ -226,10 +255,20 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
 
     /// Returns the result if the task is finished, `None` if it is not. Never blocks.
     ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// let answer = handle.shared();
+    /// assert!(answer.try_join().is_none());
+    /// task.run();
+    /// assert_eq!(*answer.try_join().unwrap()?, 42);
+    /// # Ok::<(), executor::TaskError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`TaskError`] tells how the task ended without a result.
     #[doc(alias = "resultNow")]
     #[doc(alias = "exceptionNow")]
+    #[doc(alias = "getNow")]
     pub fn try_join(&self) -> Option<Result<Arc<T>, TaskError>> {
         self.cell.result()
     }
@@ -263,17 +302,49 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     }
 
     /// Cancels the task for all of its handles, as [`TaskHandle::cancel`] does.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// let answer = handle.shared();
+    /// let other_reader = answer.clone();
+    /// assert!(answer.cancel());
+    /// assert!(other_reader.join().is_err());
+    /// # drop(task);
+    /// ```
+    ///
+    /// # Blocking
+    /// Blocks as [`TaskHandle::cancel`] does.
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         self.canceller.cancel()
     }
 
     /// Cancels the task for all of its handles and says why, as [`TaskHandle::cancel_because`] does.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// use executor::SharedJoinError;
+    ///
+    /// let answer = handle.shared();
+    /// assert!(answer.cancel_because("no reader is left"));
+    /// let Err(SharedJoinError::Cancelled(cancelled)) = answer.join() else { unreachable!() };
+    /// assert_eq!(cancelled.reason().unwrap().message(), Some("no reader is left"));
+    /// # drop(task);
+    /// ```
+    ///
+    /// # Blocking
+    /// Blocks as [`TaskHandle::cancel`] does.
     pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
         self.canceller.cancel_because(reason)
     }
 
     /// Cancels the task, but lets a running body go on, as [`TaskHandle::cancel_keep_running`] does.
+    ///
+    /// ```
+    /// let (promise, answer) = executor::Promise::<u32>::new();
+    /// assert!(answer.shared().cancel_keep_running());
+    /// assert!(!promise.token().is_cancelled());
+    /// ```
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
         self.canceller.cancel_keep_running()
@@ -281,28 +352,66 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
 
     /// Returns whether the outcome is decided. If it is decided, [`join`](Self::join) does not
     /// block.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// let answer = handle.shared();
+    /// assert!(!answer.is_finished());
+    /// task.run();
+    /// assert!(answer.is_finished());
+    /// ```
     #[doc(alias = "isDone")]
     pub fn is_finished(&self) -> bool {
         self.cell.state.lock().result.is_some()
     }
 
     /// Returns the state of the task.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// use executor::TaskState;
+    ///
+    /// let answer = handle.shared();
+    /// assert_eq!(answer.state(), TaskState::Pending);
+    /// task.run();
+    /// assert_eq!(answer.state(), TaskState::Completed);
+    /// ```
     #[doc(alias = "isCancelled")]
     pub fn state(&self) -> TaskState {
         self.canceller.state()
     }
 
     /// Returns the task's id.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// let answer = handle.shared();
+    /// assert_eq!(answer.id(), task.id());
+    /// assert_eq!(answer.clone().id(), task.id());
+    /// ```
     pub fn id(&self) -> TaskId {
         self.canceller.id()
     }
 
     /// Returns the task's name, as [`TaskHandle::name`] does.
+    ///
+    /// ```
+    /// let index = executor::FutureTask::new(|| 10).named("index");
+    /// assert_eq!(index.handle.shared().name(), Some("index"));
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.canceller.name()
     }
 
     /// Returns a handle that can only cancel the task, as [`TaskHandle::canceller`] does.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// let answer = handle.shared();
+    /// assert!(answer.canceller().cancel());
+    /// assert!(answer.is_finished());
+    /// # drop(task);
+    /// ```
     pub fn canceller(&self) -> Canceller {
         self.canceller.clone()
     }

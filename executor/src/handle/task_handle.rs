@@ -45,6 +45,7 @@ use crate::waiting::wait::{Deadline, Look, wait_for};
 /// large result in a [`Box`] (or a `Vec`). An array of hundreds of kilobytes that is returned by value
 /// overflows a worker's stack, which ends the process.
 #[doc(alias = "Future")]
+#[doc(alias = "CompletionStage")]
 #[must_use = "dropping the handle loses the result; bind it to `_handle` if that is meant"]
 pub struct TaskHandle<T> {
     pub(super) cell: Arc<dyn ResultCell<T>>,
@@ -89,6 +90,14 @@ impl<T> TaskHandle<T> {
 
 impl<T: Send + 'static> TaskHandle<T> {
     /// Waits for the task and returns its result.
+    ///
+    /// ```
+    /// # use executor::{ThreadPoolExecutor, prelude::*};
+    /// # let pool = ThreadPoolExecutor::fixed(2);
+    /// let answer = pool.submit(|| 6 * 7)?;
+    /// assert_eq!(answer.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`JoinError::Panicked`] and [`JoinError::Cancelled`] tell how the task ended without a result.
@@ -182,6 +191,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// # Panics
     /// As [`join`](Self::join).
+    #[doc(alias = "orTimeout")]
     pub fn join_or_cancel(self, timeout: Duration) -> Result<T, JoinError<T>> {
         let (handle, ended_by, why): (_, fn(Self) -> JoinError<T>, _) = match self.join_timeout(timeout) {
             Err(JoinError::TimedOut(handle)) => {
@@ -199,6 +209,16 @@ impl<T: Send + 'static> TaskHandle<T> {
 
     /// Takes the result if the task is finished. Never blocks.
     ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// use executor::TryJoinError;
+    ///
+    /// let Err(TryJoinError::NotFinished(handle)) = handle.try_join() else { unreachable!() };
+    /// task.run();
+    /// assert_eq!(handle.try_join()?, 42);
+    /// # Ok::<(), TryJoinError<i32>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`TryJoinError::NotFinished`] gives the handle back. The other errors tell how the task ended without
     /// a result.
@@ -207,6 +227,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// As [`join`](Self::join).
     #[doc(alias = "resultNow")]
     #[doc(alias = "exceptionNow")]
+    #[doc(alias = "getNow")]
     pub fn try_join(mut self) -> Result<T, TryJoinError<T>> {
         match self.take() {
             Some(result) => result.map_err(TryJoinError::from),
@@ -226,6 +247,19 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// [registered](crate::CancelToken::on_cancel) with the token. If the task has not begun, the values that
     /// it has captured are dropped next. Last comes a callback given to [`on_done`](Self::on_done). So a
     /// woken thread can go on before this code has run.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// use executor::JoinError;
+    ///
+    /// assert!(handle.cancel());
+    /// assert!(!handle.cancel()); // it is cancelled already
+    /// task.run(); // does nothing
+    /// assert!(matches!(handle.join(), Err(JoinError::Cancelled(_))));
+    /// ```
+    ///
+    /// # Blocking
+    /// Blocks until the users' code that this call runs has ended. It does not wait for a running body.
     #[doc(alias = "cancel(true)")]
     #[expect(clippy::must_use_candidate, reason = "most callers need not know whether they were in time")]
     pub fn cancel(&self) -> bool {
@@ -251,12 +285,24 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Blocking
+    /// Blocks as [`cancel`](Self::cancel) does.
     pub fn cancel_because(&self, reason: impl Into<CancelReason>) -> bool {
         Arc::clone(&self.cell).cancel(true, reason.into())
     }
 
     /// Cancels the task as [`cancel`](Self::cancel) does, but lets a running body go on undisturbed: the
     /// token of the body is not cancelled.
+    ///
+    /// ```
+    /// let (promise, answer) = executor::Promise::<u32>::new();
+    /// assert!(answer.cancel_keep_running());
+    /// assert!(!promise.token().is_cancelled()); // the work behind the promise goes on
+    /// ```
+    ///
+    /// # Blocking
+    /// Blocks as [`cancel`](Self::cancel) does.
     #[doc(alias = "cancel(false)")]
     #[expect(clippy::must_use_candidate, reason = "as for `cancel`")]
     pub fn cancel_keep_running(&self) -> bool {
@@ -265,23 +311,50 @@ impl<T: Send + 'static> TaskHandle<T> {
 
     /// Returns whether the outcome is decided. If it is decided, [`join`](Self::join) does not
     /// block.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// assert!(!handle.is_finished());
+    /// task.run();
+    /// assert!(handle.is_finished());
+    /// ```
     #[doc(alias = "isDone")]
     pub fn is_finished(&self) -> bool {
         self.cell.is_finished()
     }
 
     /// Returns the state of the task.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// use executor::TaskState;
+    ///
+    /// assert_eq!(handle.state(), TaskState::Pending);
+    /// task.run();
+    /// assert_eq!(handle.state(), TaskState::Completed);
+    /// ```
     #[doc(alias = "isCancelled")]
+    #[doc(alias = "isCompletedExceptionally")]
     pub fn state(&self) -> TaskState {
         self.cell.state()
     }
 
     /// Returns the task's id.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// assert_eq!(handle.id(), task.id());
+    /// ```
     pub fn id(&self) -> TaskId {
         self.cell.id()
     }
 
     /// Returns the task's name, if [`FutureTask::named`](crate::FutureTask::named) has given it one.
+    ///
+    /// ```
+    /// let index = executor::FutureTask::new(|| 10).named("index");
+    /// assert_eq!(index.handle.name(), Some("index"));
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref().map(String::as_str)
     }
@@ -346,6 +419,10 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// As [`join`](Self::join).
     #[doc(alias = "done")]
     #[doc(alias = "whenComplete")]
+    #[doc(alias = "thenAccept")]
+    #[doc(alias = "thenApply")]
+    #[doc(alias = "thenCompose")]
+    #[doc(alias = "handle")]
     pub fn on_done(mut self, callback: impl FnOnce(Result<T, TaskError>) + Send + 'static) {
         self.released = true;
         self.cell.call_when_done(Box::new(|result| {
@@ -373,6 +450,14 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// Returns another handle of the task, which can only cancel the task. This handle can be cloned. Its
     /// type does not depend on the type of the result, so the cancellers of different tasks can be kept
     /// together.
+    ///
+    /// ```
+    /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
+    /// let canceller = handle.canceller();
+    /// assert!(canceller.cancel());
+    /// assert!(handle.is_finished());
+    /// # drop(task);
+    /// ```
     pub fn canceller(&self) -> Canceller {
         Canceller { cell: Arc::clone(&self.cell) as Arc<dyn HandleCell>, name: self.name.clone() }
     }
@@ -424,7 +509,12 @@ impl<T> fmt::Debug for TaskHandle<T> {
 /// The reason why [`TaskHandle::join`] or [`TaskHandle::join_timeout`] gave no result.
 ///
 /// Like all errors that give a handle back, this type is not `PartialEq`, because no two handles are
-/// equal. Match on it instead, as in `assert!(matches!(handle.join(), Err(JoinError::Cancelled(_))))`.
+/// equal. Match on it instead:
+///
+/// ```
+/// let (_, handle) = executor::Promise::<u32>::new(); // drops the promise, which cancels the handle
+/// assert!(matches!(handle.join(), Err(executor::JoinError::Cancelled(_))));
+/// ```
 #[doc(alias = "ExecutionException")]
 #[doc(alias = "CancellationException")]
 #[doc(alias = "InterruptedException")]
@@ -451,6 +541,11 @@ pub enum JoinError<T> {
 
 /// The reason why [`TaskHandle::try_join`] gave no result. Like [`JoinError`], this type is not
 /// `PartialEq`.
+///
+/// ```
+/// let (_promise, handle) = executor::Promise::<u32>::new();
+/// assert!(matches!(handle.try_join(), Err(executor::TryJoinError::NotFinished(_))));
+/// ```
 #[non_exhaustive]
 pub enum TryJoinError<T> {
     /// The task panicked.

@@ -59,6 +59,7 @@ use crate::task::observer::{Accompanied, TaskObserver};
 /// assert_eq!(task.name(), Some("index"));
 /// assert!(matches!(task.run(), Outcome::Completed));
 /// ```
+#[doc(alias = "Runnable")]
 #[must_use = "a task does nothing until it is run"]
 pub struct Task {
     body: TaskBody,
@@ -119,6 +120,13 @@ fn run_closure(closure: impl FnOnce(), before_publish: impl FnOnce(&Outcome)) ->
 
 impl Task {
     /// Makes a task of a closure. Allocates only if the closure captures more than three words.
+    ///
+    /// ```
+    /// use executor::{Outcome, Task};
+    ///
+    /// let task = Task::new(|| println!("indexing"));
+    /// assert!(matches!(task.run(), Outcome::Completed));
+    /// ```
     #[inline]
     pub fn new(f: impl FnOnce() + Send + 'static) -> Self {
         Self { body: TaskBody::Closure(Closure::new(f)), rare: None, id: TaskId::next() }
@@ -140,12 +148,21 @@ impl Task {
     }
 
     /// Gives the task a name, which reports and snapshots show.
+    ///
+    /// ```
+    /// let task = executor::Task::new(|| ()).named("index");
+    /// assert_eq!(task.name(), Some("index"));
+    /// ```
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.rare().name = Some(name.into().into());
         self
     }
 
     /// Returns the task's name, if it has one.
+    ///
+    /// ```
+    /// assert_eq!(executor::Task::new(|| ()).name(), None);
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.rare.as_ref()?.name.as_deref()
     }
@@ -156,6 +173,11 @@ impl Task {
     /// A task that waits in a strand of a [`SerialExecutor`](crate::SerialExecutor) or a
     /// [`StripedExecutor`](crate::StripedExecutor) gives its strand this priority. The place of the task in
     /// the strand stays the same.
+    ///
+    /// ```
+    /// let task = executor::Task::new(|| ()).prioritized(5);
+    /// assert_eq!(task.priority(), 5);
+    /// ```
     pub fn prioritized(mut self, priority: i32) -> Self {
         self.set_priority(priority);
         self
@@ -174,6 +196,10 @@ impl Task {
     }
 
     /// Returns the priority, which is 0 unless another priority was set.
+    ///
+    /// ```
+    /// assert_eq!(executor::Task::new(|| ()).priority(), 0);
+    /// ```
     pub fn priority(&self) -> i32 {
         self.rare.as_ref().map_or(0, |rare| rare.priority)
     }
@@ -206,11 +232,25 @@ impl Task {
     }
 
     /// Returns the task's id, which its handle has, too.
+    ///
+    /// ```
+    /// let (one, another) = (executor::Task::new(|| ()), executor::Task::new(|| ()));
+    /// assert_ne!(one.id(), another.id());
+    /// ```
     pub fn id(&self) -> TaskId {
         self.id
     }
 
     /// Returns whether the task was cancelled through its handle. If so, running the task does nothing.
+    ///
+    /// ```
+    /// use executor::FutureTask;
+    ///
+    /// let FutureTask { task, handle } = FutureTask::new(|| 6 * 7);
+    /// assert!(!task.is_cancelled());
+    /// handle.cancel();
+    /// assert!(task.is_cancelled());
+    /// ```
     pub fn is_cancelled(&self) -> bool {
         // A finished task that still exists was not run, because a run consumes the task.
         self.body.cell().is_some_and(HandleCell::is_finished)
@@ -220,8 +260,18 @@ impl Task {
     ///
     /// This is for authors of executors. All other code gives tasks to an executor.
     ///
+    /// ```
+    /// use executor::{Outcome, Task};
+    ///
+    /// let outcome = Task::new(|| panic!("no such file")).run();
+    /// assert!(matches!(outcome, Outcome::Panicked(panic) if panic.message() == "no such file"));
+    /// ```
+    ///
     /// # Cancellation
     /// While the task runs, its own token is current: a child of the caller's current token.
+    ///
+    /// # Blocking
+    /// Blocks until the body has ended.
     pub fn run(self) -> Outcome {
         let label = self.label();
         self.run_then(|outcome| {
@@ -299,6 +349,15 @@ impl fmt::Debug for Task {
 }
 
 /// The state of a task.
+///
+/// ```
+/// use executor::{FutureTask, TaskState};
+///
+/// let FutureTask { task, handle } = FutureTask::new(|| 6 * 7);
+/// assert_eq!(handle.state(), TaskState::Pending);
+/// task.run();
+/// assert_eq!(handle.state(), TaskState::Completed);
+/// ```
 #[doc(alias = "Future.State")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -6,6 +6,14 @@ use crate::cancel::cancelled::Cancelled;
 use crate::panics::Panic;
 
 /// The way in which a task ended, as the executor that ran it sees it.
+///
+/// ```
+/// use executor::{FutureTask, Outcome};
+///
+/// let FutureTask { task, handle } = FutureTask::new(|| 6 * 7);
+/// handle.cancel();
+/// assert!(matches!(task.run(), Outcome::Cancelled(_)));
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Outcome {

@@ -224,6 +224,10 @@ impl CancelToken {
     /// token.cancel();
     /// assert!(token.sleep(Duration::from_secs(3600)).is_err());
     /// ```
+    ///
+    /// # Blocking
+    /// Blocks for `duration` at most. A worker that sleeps here runs no other task meanwhile.
+    #[doc(alias = "Thread.sleep")]
     pub fn sleep(&self, duration: Duration) -> Result<(), Cancelled> {
         check_current()?;
         let deadline = Deadline::after(duration);
