@@ -340,24 +340,16 @@ pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R,
 /// A panic in the handler itself is caught and not reported again.
 ///
 /// ```
-/// use executor::{ThreadPoolExecutor, panics::{PanicHandler, PanicReport}, prelude::*};
-/// use std::sync::Arc;
-/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use executor::{ThreadPoolExecutor, panics::PanicReport, prelude::*};
+/// use std::sync::{Arc, mpsc};
 ///
-/// #[derive(Default)]
-/// struct Failures(AtomicUsize);
-///
-/// impl PanicHandler for Failures {
-///     fn panicked(&self, _report: &PanicReport<'_>) {
-///         self.0.fetch_add(1, Ordering::Relaxed);
-///     }
+/// let (tell, told) = mpsc::channel();
+/// let handler = Arc::new(move |report: &PanicReport<'_>| tell.send(report.message.to_owned()).unwrap());
+/// for _ in 0..2 {
+///     let pool = ThreadPoolExecutor::builder().panic_handler(Arc::clone(&handler)).build()?;
+///     pool.execute(|| panic!("no such file"))?;
+///     assert_eq!(told.recv()?, "no such file");
 /// }
-///
-/// let failures = Arc::new(Failures::default());
-/// let pool = ThreadPoolExecutor::builder().panic_handler(Arc::clone(&failures)).build()?;
-/// pool.execute(|| panic!("no such file"))?;
-/// pool.close();
-/// assert_eq!(failures.0.load(Ordering::Relaxed), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[doc(alias = "UncaughtExceptionHandler")]

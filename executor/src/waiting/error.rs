@@ -50,6 +50,14 @@ macro_rules! into_io_error {
 pub(crate) use into_io_error;
 
 /// The reason why a wait with a time limit ended before the awaited thing came.
+///
+/// ```
+/// use executor::{Latch, WaitError};
+/// use std::time::Duration;
+///
+/// let closed = Latch::new(1);
+/// assert_eq!(closed.wait_timeout(Duration::ZERO), Err(WaitError::TimedOut));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitError {
@@ -88,6 +96,16 @@ impl From<Cancelled> for WaitError {
 /// In the body of a cancellable task, `?` turns this error into a [`struct@Cancelled`]. If the task was
 /// cancelled, that error has the reason of the request. A [`Starvation`] that `?` drops in this way goes to
 /// the panic handler.
+///
+/// ```
+/// use executor::{CancelToken, CutShort, Semaphore};
+///
+/// let token = CancelToken::new();
+/// token.cancel_because("the user pressed Esc");
+/// let semaphore = Semaphore::new(1);
+/// let Err(CutShort::Interrupted(cancelled)) = token.attach(|| semaphore.acquire()) else { unreachable!() };
+/// assert_eq!(cancelled.reason().unwrap().message(), Some("the user pressed Esc"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CutShort {
@@ -144,6 +162,15 @@ impl From<CutShort> for Cancelled {
 }
 
 /// The reason why an executor refused a task.
+///
+/// ```
+/// use executor::{RejectReason, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::single();
+/// pool.shutdown();
+/// let refused = pool.execute(|| println!("too late")).unwrap_err();
+/// assert!(matches!(refused.reason, RejectReason::Shutdown));
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RejectReason {

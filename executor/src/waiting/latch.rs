@@ -58,12 +58,26 @@ struct LatchState {
 impl Latch {
     /// Makes a latch that opens after `count` calls of [`count_down`](Self::count_down). A latch with a count
     /// of zero is open.
+    ///
+    /// ```
+    /// let latch = executor::Latch::new(1);
+    /// assert_eq!(latch.count(), 1);
+    /// assert_eq!(executor::Latch::new(0).wait(), Ok(())); // open from the start
+    /// ```
     pub fn new(count: usize) -> Self {
         Self { state: Mutex::new(LatchState { count, waiters: WaitList::new() }) }
     }
 
     /// Counts down by one. At zero the latch opens, and all waiters go on. On an open latch this does
     /// nothing.
+    ///
+    /// ```
+    /// let latch = executor::Latch::new(1);
+    /// latch.count_down();
+    /// latch.count_down(); // does nothing
+    /// assert_eq!(latch.count(), 0);
+    /// assert_eq!(latch.wait(), Ok(()));
+    /// ```
     #[doc(alias = "countDown")]
     pub fn count_down(&self) {
         let mut state = self.state.lock();
@@ -78,20 +92,55 @@ impl Latch {
 
     /// Returns the number of further calls of [`count_down`](Self::count_down) that are needed to
     /// open the latch.
+    ///
+    /// ```
+    /// let latch = executor::Latch::new(2);
+    /// latch.count_down();
+    /// assert_eq!(latch.count(), 1);
+    /// ```
     #[doc(alias = "getCount")]
     pub fn count(&self) -> usize {
         self.state.lock().count
     }
 
     /// Returns the number of threads that wait for the latch now.
+    ///
+    /// ```
+    /// let latch = executor::Latch::new(1);
+    /// std::thread::scope(|scope| {
+    ///     let waiter = scope.spawn(|| latch.wait());
+    ///     while latch.waiting() == 0 {
+    ///         std::thread::yield_now();
+    ///     }
+    ///     latch.count_down();
+    ///     assert_eq!(waiter.join().unwrap(), Ok(()));
+    /// });
+    /// ```
     pub fn waiting(&self) -> usize {
         self.state.lock().waiters.len()
     }
 
     /// Waits until the latch is open.
     ///
+    /// ```
+    /// use executor::{CancelToken, Latch};
+    ///
+    /// let latch = Latch::new(1);
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| latch.count_down());
+    ///     assert!(latch.wait().is_ok());
+    /// });
+    /// let token = CancelToken::new();
+    /// token.cancel();
+    /// assert!(token.attach(|| latch.wait()).is_err());
+    /// ```
+    ///
     /// # Errors
     /// [`struct@Cancelled`] if the calling task was cancelled, before or during the wait.
+    ///
+    /// # Blocking
+    /// Blocks until the latch is open, or until the calling task is cancelled. A worker that waits here sleeps, and
+    /// runs no other task meanwhile.
     #[doc(alias = "await")]
     pub fn wait(&self) -> Result<(), Cancelled> {
         check_current()?;
@@ -100,9 +149,22 @@ impl Latch {
 
     /// Waits until the latch is open, for `timeout` at most.
     ///
+    /// ```
+    /// use executor::{Latch, WaitError};
+    /// use std::time::Duration;
+    ///
+    /// let latch = Latch::new(1);
+    /// assert_eq!(latch.wait_timeout(Duration::from_millis(1)), Err(WaitError::TimedOut));
+    /// latch.count_down();
+    /// assert_eq!(latch.wait_timeout(Duration::ZERO), Ok(()));
+    /// ```
+    ///
     /// # Errors
     /// [`WaitError::TimedOut`] if the latch is still closed after `timeout`, [`WaitError::Interrupted`] as
     /// for [`wait`](Self::wait).
+    ///
+    /// # Blocking
+    /// Blocks as [`wait`](Self::wait) does, for `timeout` at most.
     pub fn wait_timeout(&self, timeout: Duration) -> Result<(), WaitError> {
         check_current()?;
         self.wait_until(Deadline::after(timeout))

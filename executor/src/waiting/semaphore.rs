@@ -89,6 +89,10 @@ struct Waiter {
 
 impl Semaphore {
     /// Makes a semaphore with `permits` permits; zero is allowed.
+    ///
+    /// ```
+    /// assert_eq!(executor::Semaphore::new(2).available_permits(), 2);
+    /// ```
     pub fn new(permits: usize) -> Self {
         Self::made(permits, true)
     }
@@ -131,10 +135,24 @@ impl Semaphore {
 
     /// Waits for a permit. Inside [`masked`](crate::masked) no cancellation cuts the wait short.
     ///
+    /// ```
+    /// let connections = executor::Semaphore::new(1);
+    /// let connection = connections.acquire()?;
+    /// assert_eq!(connections.available_permits(), 0);
+    /// drop(connection);
+    /// assert_eq!(connections.available_permits(), 1);
+    /// # Ok::<(), executor::CutShort>(())
+    /// ```
+    ///
     /// # Errors
     /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait.
     /// [`CutShort::Starved`] if all permits that could come back are held by tasks that wait, too. After an
     /// error the caller has taken no permit.
+    ///
+    /// # Blocking
+    /// Blocks until the permit is free, until the calling task is cancelled, or until no thread that holds permits
+    /// can go on. A worker that waits here sleeps. It runs other tasks only to end a deadlock, if its pool
+    /// [allows](crate::OnStarvation::HelpOthers) that.
     #[doc(alias = "acquireUninterruptibly")]
     pub fn acquire(&self) -> Result<Permit<'_>, CutShort> {
         self.acquire_many(1)
@@ -142,8 +160,19 @@ impl Semaphore {
 
     /// Waits until this number of permits is free, and takes these permits together.
     ///
+    /// ```
+    /// let megabytes = executor::Semaphore::new(64);
+    /// let upload = megabytes.acquire_many(48)?;
+    /// assert_eq!(megabytes.available_permits(), 16);
+    /// # drop(upload);
+    /// # Ok::<(), executor::CutShort>(())
+    /// ```
+    ///
     /// # Errors
     /// [`CutShort`] as for [`acquire`](Self::acquire).
+    ///
+    /// # Blocking
+    /// Blocks as [`acquire`](Self::acquire) does.
     pub fn acquire_many(&self, permits: usize) -> Result<Permit<'_>, CutShort> {
         check_current()?;
         self.acquire_until(permits, Deadline::NEVER).map_err(cut_short)
@@ -151,9 +180,24 @@ impl Semaphore {
 
     /// Waits for a permit, for `timeout` at most.
     ///
+    /// ```
+    /// use executor::{Semaphore, WaitError};
+    /// use std::time::Duration;
+    ///
+    /// let connections = Semaphore::new(1);
+    /// let connection = connections.acquire_timeout(Duration::from_millis(1))?;
+    /// let refused = connections.acquire_timeout(Duration::from_millis(1));
+    /// assert!(matches!(refused, Err(WaitError::TimedOut)));
+    /// # drop(connection);
+    /// # Ok::<(), WaitError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`WaitError::TimedOut`] if no permit came in time, [`WaitError::Interrupted`] as for
     /// [`acquire`](Self::acquire).
+    ///
+    /// # Blocking
+    /// Blocks as [`acquire`](Self::acquire) does, for `timeout` at most.
     pub fn acquire_timeout(&self, timeout: Duration) -> Result<Permit<'_>, WaitError> {
         self.acquire_many_timeout(1, timeout)
     }
@@ -173,18 +217,36 @@ impl Semaphore {
     ///
     /// # Errors
     /// [`WaitError`] as for [`acquire_timeout`](Self::acquire_timeout).
+    ///
+    /// # Blocking
+    /// Blocks as [`acquire`](Self::acquire) does, for `timeout` at most.
     pub fn acquire_many_timeout(&self, permits: usize, timeout: Duration) -> Result<Permit<'_>, WaitError> {
         check_current()?;
         self.acquire_until(permits, Deadline::after(timeout))
     }
 
     /// Takes a permit if one is free now, even if other threads wait. Never blocks.
+    ///
+    /// ```
+    /// let connections = executor::Semaphore::new(1);
+    /// let connection = connections.try_acquire();
+    /// assert!(connection.is_some());
+    /// assert!(connections.try_acquire().is_none());
+    /// ```
     #[doc(alias = "tryAcquire")]
     pub fn try_acquire(&self) -> Option<Permit<'_>> {
         self.try_acquire_many(1)
     }
 
     /// Takes this number of permits if they are free now, even if other threads wait. Never blocks.
+    ///
+    /// ```
+    /// let megabytes = executor::Semaphore::new(64);
+    /// assert!(megabytes.try_acquire_many(65).is_none());
+    /// let upload = megabytes.try_acquire_many(48);
+    /// assert_eq!(megabytes.available_permits(), 16);
+    /// # drop(upload);
+    /// ```
     pub fn try_acquire_many(&self, permits: usize) -> Option<Permit<'_>> {
         let mut state = self.0.lock();
         state.permits = state.permits.checked_sub(permits)?;
@@ -192,6 +254,12 @@ impl Semaphore {
     }
 
     /// Adds permits: new permits, or the permits of a [`Permit`] that was [forgotten](Permit::forget).
+    ///
+    /// ```
+    /// let semaphore = executor::Semaphore::new(0);
+    /// semaphore.release(2);
+    /// assert_eq!(semaphore.available_permits(), 2);
+    /// ```
     ///
     /// # Panics
     /// Panics if the semaphore would then have more than `usize::MAX` permits.
@@ -228,6 +296,12 @@ impl Semaphore {
     }
 
     /// Returns the number of permits that are free now.
+    ///
+    /// ```
+    /// let semaphore = executor::Semaphore::new(2);
+    /// let _permit = semaphore.try_acquire();
+    /// assert_eq!(semaphore.available_permits(), 1);
+    /// ```
     #[doc(alias = "availablePermits")]
     pub fn available_permits(&self) -> usize {
         self.0.lock().permits
@@ -235,6 +309,14 @@ impl Semaphore {
 
     /// Takes all permits that are free now, and returns their number. [`release`](Self::release) gives them
     /// back.
+    ///
+    /// ```
+    /// let semaphore = executor::Semaphore::new(3);
+    /// assert_eq!(semaphore.drain(), 3);
+    /// assert!(semaphore.try_acquire().is_none());
+    /// semaphore.release(3);
+    /// assert!(semaphore.try_acquire().is_some());
+    /// ```
     #[doc(alias = "drainPermits")]
     pub fn drain(&self) -> usize {
         let mut state = self.0.lock();
@@ -244,6 +326,18 @@ impl Semaphore {
     }
 
     /// Returns the number of threads that wait for permits now.
+    ///
+    /// ```
+    /// let semaphore = executor::Semaphore::new(0);
+    /// std::thread::scope(|scope| {
+    ///     let waiter = scope.spawn(|| semaphore.acquire().is_ok());
+    ///     while semaphore.waiting() == 0 {
+    ///         std::thread::yield_now();
+    ///     }
+    ///     semaphore.release(1);
+    ///     assert!(waiter.join().unwrap());
+    /// });
+    /// ```
     #[doc(alias = "getQueueLength")]
     pub fn waiting(&self) -> usize {
         self.0.lock().queue.len()
@@ -446,6 +540,15 @@ pub struct Permit<'a> {
 impl Permit<'_> {
     /// Ends this guard without giving the permits back, and returns their number. [`Semaphore::release`]
     /// gives them back, from any thread.
+    ///
+    /// ```
+    /// let semaphore = executor::Semaphore::new(1);
+    /// assert_eq!(semaphore.acquire()?.forget(), 1);
+    /// assert_eq!(semaphore.available_permits(), 0);
+    /// semaphore.release(1);
+    /// assert_eq!(semaphore.available_permits(), 1);
+    /// # Ok::<(), executor::CutShort>(())
+    /// ```
     #[expect(clippy::must_use_candidate, reason = "a caller that took one permit knows the number")]
     pub fn forget(mut self) -> usize {
         let permits = std::mem::take(&mut self.permits);
@@ -493,6 +596,14 @@ pub struct OwnedPermit {
 impl Permit<'_> {
     /// Turns this permit into an owned permit, which can move to another thread and does not borrow the
     /// semaphore.
+    ///
+    /// ```
+    /// let semaphore = executor::Semaphore::new(1);
+    /// let permit = semaphore.acquire()?.into_owned();
+    /// std::thread::spawn(move || drop(permit)).join().unwrap();
+    /// assert_eq!(semaphore.available_permits(), 1);
+    /// # Ok::<(), executor::CutShort>(())
+    /// ```
     pub fn into_owned(mut self) -> OwnedPermit {
         let permits = std::mem::take(&mut self.permits);
         if permits > 0 {
@@ -506,6 +617,14 @@ impl Permit<'_> {
 
 impl OwnedPermit {
     /// Ends this guard without giving the permits back, as [`Permit::forget`] does.
+    ///
+    /// ```
+    /// let semaphore = executor::Semaphore::new(1);
+    /// let permit = semaphore.acquire()?.into_owned();
+    /// assert_eq!(permit.forget(), 1);
+    /// assert_eq!(semaphore.available_permits(), 0);
+    /// # Ok::<(), executor::CutShort>(())
+    /// ```
     #[expect(clippy::must_use_candidate, reason = "a caller that took one permit knows the number")]
     pub fn forget(mut self) -> usize {
         let permits = std::mem::take(&mut self.permits);

@@ -44,6 +44,19 @@ use crate::sync::{Arc, Mutex};
 /// [`ThreadPoolBuilder::on_starvation`](crate::ThreadPoolBuilder::on_starvation) sets this for the threads of
 /// a pool. In each case, a pool that has fewer threads than its maximum first starts another thread. A task
 /// can also help before it waits: see [`ThreadPoolExecutor::help`](crate::ThreadPoolExecutor::help).
+///
+/// ```
+/// use executor::{OnStarvation, ThreadPoolExecutor, prelude::*};
+/// use std::sync::Arc;
+///
+/// let help = OnStarvation::Help { depth: 10 };
+/// let pool = Arc::new(ThreadPoolExecutor::builder().on_starvation(help).build()?); // one thread
+/// let own = Arc::clone(&pool);
+/// let page = pool.submit(move || own.submit(|| "<h1>").unwrap().join().unwrap())?;
+/// assert_eq!(page.join()?, "<h1>"); // the waiting thread has run the second task itself
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "ManagedBlocker")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnStarvation {
@@ -83,6 +96,24 @@ pub enum OnStarvation {
 }
 
 /// A task in a report.
+///
+/// ```
+/// # use executor::{CutShort, FutureTask, Semaphore, Starvation, ThreadPoolExecutor, WaitsFor, prelude::*};
+/// # let pool = ThreadPoolExecutor::single();
+/// # let starvation = pool.submit(FutureTask::new(|| {
+/// #     let seat = Semaphore::new(1);
+/// #     let _held = seat.acquire();
+/// #     match seat.acquire() {
+/// #         Err(CutShort::Starved(starvation)) => starvation,
+/// #         other => unreachable!("the task holds the only permit: {other:?}"),
+/// #     }
+/// # }).named("guest"))?.join()?;
+/// // The task "guest" has waited for a permit that it holds itself.
+/// let guest = starvation.chain()[0].task.as_ref().unwrap();
+/// assert_eq!(guest.name.as_deref(), Some("guest"));
+/// assert_eq!(guest.to_string(), format!("guest ({})", guest.id));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -109,6 +140,24 @@ impl fmt::Display for TaskRef {
 }
 
 /// One waiting thread in a report: the task that it runs, and what it waits for.
+///
+/// ```
+/// # use executor::{CutShort, FutureTask, Semaphore, Starvation, ThreadPoolExecutor, WaitsFor, prelude::*};
+/// # let pool = ThreadPoolExecutor::builder().name("hall").build()?;
+/// # let starvation = pool.submit(|| {
+/// #     let seat = Semaphore::new(1);
+/// #     let _held = seat.acquire();
+/// #     match seat.acquire() {
+/// #         Err(CutShort::Starved(starvation)) => starvation,
+/// #         other => unreachable!("the task holds the only permit: {other:?}"),
+/// #     }
+/// # })?.join()?;
+/// // A task of the pool "hall" has waited for a permit that it holds itself.
+/// let wait = &starvation.chain()[0];
+/// assert_eq!(wait.pool.as_deref(), Some("hall"));
+/// assert!(wait.to_string().ends_with("waits for permits that are held by tasks that wait, too"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -125,6 +174,22 @@ pub struct StarvedWait {
 }
 
 /// Something that a thread waits for, and that can never come.
+///
+/// ```
+/// # use executor::{CutShort, FutureTask, Semaphore, Starvation, ThreadPoolExecutor, WaitsFor, prelude::*};
+/// # let pool = ThreadPoolExecutor::single();
+/// # let starvation = pool.submit(|| {
+/// #     let seat = Semaphore::new(1);
+/// #     let _held = seat.acquire();
+/// #     match seat.acquire() {
+/// #         Err(CutShort::Starved(starvation)) => starvation,
+/// #         other => unreachable!("the task holds the only permit: {other:?}"),
+/// #     }
+/// # })?.join()?;
+/// // A task has waited for a permit that it holds itself.
+/// assert!(matches!(starvation.chain()[0].waits_for, WaitsFor::Permits));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -246,6 +311,22 @@ impl StarvedWait {
 /// A thread counts as a thread of its pool whatever it runs there: a task, the drain task of a strand, a
 /// hook, a callback, a destructor, or the body of a scope. A wait with a deadline, or under a token with a
 /// deadline, ends in time and is never reported.
+///
+/// ```
+/// use executor::{CutShort, Semaphore, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::single();
+/// let starvation = pool.submit(|| {
+///     let seat = Semaphore::new(1);
+///     let _held = seat.acquire();
+///     match seat.acquire() {
+///         Err(CutShort::Starved(starvation)) => starvation,
+///         other => unreachable!("the task holds the only permit: {other:?}"),
+///     }
+/// })?.join()?;
+/// assert!(starvation.to_string().starts_with("starvation deadlock: task #"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 #[must_use = "it says which task waits for which"]
 pub struct Starvation(Arc<StarvationChain>);
@@ -272,6 +353,23 @@ impl Starvation {
     /// Returns the waits of the report in order: each wait is held up by the next wait in the list. The first
     /// wait is the wait that ended with this report. The last wait is held up by the wait at
     /// [`closes_at`](Self::closes_at).
+    ///
+    /// ```
+    /// # use executor::{CutShort, FutureTask, Semaphore, Starvation, ThreadPoolExecutor, WaitsFor, prelude::*};
+    /// # let pool = ThreadPoolExecutor::single();
+    /// # let starvation = pool.submit(|| {
+    /// #     let seat = Semaphore::new(1);
+    /// #     let _held = seat.acquire();
+    /// #     match seat.acquire() {
+    /// #         Err(CutShort::Starved(starvation)) => starvation,
+    /// #         other => unreachable!("the task holds the only permit: {other:?}"),
+    /// #     }
+    /// # })?.join()?;
+    /// // A task has waited for a permit that it holds itself.
+    /// assert_eq!(starvation.chain().len(), 1);
+    /// assert_eq!(starvation.chain()[0].waits_for, WaitsFor::Permits);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn chain(&self) -> &[StarvedWait] {
         self.mark_read();
         &self.0.chain
@@ -279,12 +377,45 @@ impl Starvation {
 
     /// Returns the index in the [`chain`](Self::chain) at which the circle closes: the index of the wait that
     /// holds up the last wait.
+    ///
+    /// ```
+    /// # use executor::{CutShort, FutureTask, Semaphore, Starvation, ThreadPoolExecutor, WaitsFor, prelude::*};
+    /// # let pool = ThreadPoolExecutor::single();
+    /// # let starvation = pool.submit(|| {
+    /// #     let seat = Semaphore::new(1);
+    /// #     let _held = seat.acquire();
+    /// #     match seat.acquire() {
+    /// #         Err(CutShort::Starved(starvation)) => starvation,
+    /// #         other => unreachable!("the task holds the only permit: {other:?}"),
+    /// #     }
+    /// # })?.join()?;
+    /// // A task has waited for a permit that it holds itself.
+    /// assert_eq!(starvation.closes_at(), 0);
+    /// # assert_eq!(starvation.chain().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn closes_at(&self) -> usize {
         self.0.closes_at
     }
 
     /// Returns the waits of the other threads of the pools. A free thread could have run a task that ends a
     /// wait of the chain, but all these threads wait, too.
+    ///
+    /// ```
+    /// # use executor::{CutShort, FutureTask, Semaphore, Starvation, ThreadPoolExecutor, WaitsFor, prelude::*};
+    /// # let pool = ThreadPoolExecutor::single();
+    /// # let starvation = pool.submit(|| {
+    /// #     let seat = Semaphore::new(1);
+    /// #     let _held = seat.acquire();
+    /// #     match seat.acquire() {
+    /// #         Err(CutShort::Starved(starvation)) => starvation,
+    /// #         other => unreachable!("the task holds the only permit: {other:?}"),
+    /// #     }
+    /// # })?.join()?;
+    /// // A task has waited for a permit that it holds itself, on the only thread of its pool.
+    /// assert!(starvation.others().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn others(&self) -> &[StarvedWait] {
         self.mark_read();
         &self.0.others

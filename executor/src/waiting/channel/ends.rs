@@ -11,15 +11,38 @@ use crate::sync::{Duration, Instant, PATIENCE, thread};
 ///
 /// `put` does what `send` does, and is a cancellation point. For calls that do not wait, use crossbeam's own:
 /// `try_send`, `len`.
+///
+/// ```
+/// use executor::channel::{ReceiverExt, SenderExt, bounded};
+///
+/// let (sender, receiver) = bounded(1);
+/// sender.put("page")?;
+/// assert_eq!(receiver.take(), Ok("page"));
+/// # Ok::<(), executor::channel::PutError<&str>>(())
+/// ```
 #[doc(alias = "BlockingQueue")]
 pub trait SenderExt<T> {
     /// Puts an item, and waits until there is room for it.
     ///
     /// Everything that the caller did before `put` is visible to the thread that takes the item.
     ///
+    /// ```
+    /// use executor::{CancelToken, channel::{PutError, SenderExt, bounded}};
+    ///
+    /// let (sender, _receiver) = bounded(1);
+    /// assert_eq!(sender.put("first"), Ok(()));
+    /// let token = CancelToken::new();
+    /// token.cancel();
+    /// assert_eq!(token.attach(|| sender.put("second")), Err(PutError::Interrupted("second")));
+    /// ```
+    ///
     /// # Errors
     /// [`PutError::Disconnected`] if all receivers are gone, [`PutError::Interrupted`] if the calling task
     /// was cancelled, before or during the wait. Both errors give the item back: no receiver will see it.
+    ///
+    /// # Blocking
+    /// Blocks until there is room, all receivers are gone, or the calling task is cancelled. A worker that waits
+    /// here sleeps, and runs no other task meanwhile.
     #[doc(alias = "send")]
     fn put(&self, item: T) -> Result<(), PutError<T>>;
 
@@ -38,6 +61,9 @@ pub trait SenderExt<T> {
     ///
     /// # Errors
     /// [`PutError::TimedOut`] if there was no room in time, and the other errors as for [`put`](Self::put).
+    ///
+    /// # Blocking
+    /// Blocks as [`put`](Self::put) does, for `timeout` at most.
     #[doc(alias = "offer")]
     #[doc(alias = "send_timeout")]
     fn put_timeout(&self, item: T, timeout: Duration) -> Result<(), PutError<T>>;
@@ -83,21 +109,58 @@ fn put_until<T>(sender: &Sender<T>, timeout: Option<Duration>, mut item: T) -> R
 ///
 /// `take` does what `recv` does, and is a cancellation point. For calls that do not wait, use crossbeam's
 /// own: `try_recv`, `try_iter`, `len`.
+///
+/// ```
+/// use executor::channel::{ReceiverExt, TakeError, bounded};
+///
+/// let (sender, receiver) = bounded(1);
+/// sender.send("page")?;
+/// drop(sender);
+/// assert_eq!(receiver.take(), Ok("page"));
+/// assert_eq!(receiver.take(), Err(TakeError::Disconnected));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[doc(alias = "BlockingQueue")]
 pub trait ReceiverExt<T> {
     /// Takes the next item, and waits until an item is available.
+    ///
+    /// ```
+    /// use executor::{CancelToken, channel::{ReceiverExt, TakeError, bounded}};
+    ///
+    /// let (sender, receiver) = bounded::<u32>(1);
+    /// let token = CancelToken::new();
+    /// token.cancel();
+    /// assert_eq!(token.attach(|| receiver.take()), Err(TakeError::Interrupted));
+    /// # drop(sender);
+    /// ```
     ///
     /// # Errors
     /// [`TakeError::Disconnected`] if the channel is empty and all senders are gone.
     /// [`TakeError::Interrupted`] if the calling task was cancelled, before or during the wait. After an
     /// error the caller has taken no item: the items remain available to the other receivers.
+    ///
+    /// # Blocking
+    /// Blocks until an item comes, all senders are gone, or the calling task is cancelled. A worker that waits here
+    /// sleeps, and runs no other task meanwhile.
     #[doc(alias = "recv")]
     fn take(&self) -> Result<T, TakeError>;
 
     /// Takes the next item, and waits for it for `timeout` at most.
     ///
+    /// ```
+    /// use executor::channel::{ReceiverExt, TakeError, bounded};
+    /// use std::time::Duration;
+    ///
+    /// let (sender, receiver) = bounded::<u32>(1);
+    /// assert_eq!(receiver.take_timeout(Duration::from_millis(1)), Err(TakeError::TimedOut));
+    /// # drop(sender);
+    /// ```
+    ///
     /// # Errors
     /// [`TakeError::TimedOut`] if no item came in time, and the other errors as for [`take`](Self::take).
+    ///
+    /// # Blocking
+    /// Blocks as [`take`](Self::take) does, for `timeout` at most.
     #[doc(alias = "poll")]
     #[doc(alias = "recv_timeout")]
     fn take_timeout(&self, timeout: Duration) -> Result<T, TakeError>;
@@ -115,6 +178,9 @@ pub trait ReceiverExt<T> {
     /// std::thread::spawn(move || (1..=10).try_for_each(|n| sender.put(n)));
     /// assert_eq!(receiver.take_iter().sum::<u32>(), 55); // until the sender is gone
     /// ```
+    ///
+    /// # Blocking
+    /// Each call of the iterator's `next` blocks as [`take`](Self::take) does.
     #[doc(alias = "iter")]
     fn take_iter(&self) -> impl Iterator<Item = T> {
         std::iter::from_fn(|| self.take().ok())

@@ -6,6 +6,14 @@ use std::fmt;
 use crate::waiting::error::into_io_error;
 
 /// The reason why an item could not be put into a channel. Each variant gives the item back.
+///
+/// ```
+/// use executor::channel::{PutError, SenderExt, bounded};
+///
+/// let (sender, receiver) = bounded(1);
+/// drop(receiver);
+/// assert_eq!(sender.put("page"), Err(PutError::Disconnected("page")));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PutError<T> {
@@ -22,6 +30,14 @@ pub enum PutError<T> {
 
 impl<T> PutError<T> {
     /// Returns the item.
+    ///
+    /// ```
+    /// # use executor::channel::{SenderExt, bounded};
+    /// let (sender, receiver) = bounded(1);
+    /// drop(receiver);
+    /// let refused = sender.put("page").unwrap_err();
+    /// assert_eq!(refused.into_inner(), "page");
+    /// ```
     pub fn into_inner(self) -> T {
         match self {
             Self::Disconnected(item) | Self::TimedOut(item) | Self::Interrupted(item) => item,
@@ -55,6 +71,14 @@ impl<T> Error for PutError<T> {}
 into_io_error!(PutError<T> => PutError, where T: Send + Sync + 'static);
 
 /// The reason why no item could be taken from a channel.
+///
+/// ```
+/// use executor::channel::{ReceiverExt, TakeError, bounded};
+///
+/// let (sender, receiver) = bounded::<u32>(1);
+/// drop(sender);
+/// assert_eq!(receiver.take(), Err(TakeError::Disconnected));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TakeError {

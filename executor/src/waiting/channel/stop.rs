@@ -13,6 +13,16 @@ use crate::sync::{Arc, Mutex};
 ///
 /// `CancelChannel` is a crossbeam `Receiver` that never receives anything. Dropping it removes its entry from
 /// the token.
+///
+/// ```
+/// use crossbeam_channel::TryRecvError;
+///
+/// let token = executor::CancelToken::new();
+/// let stop = token.channel();
+/// assert_eq!(stop.try_recv(), Err(TryRecvError::Empty));
+/// token.cancel();
+/// assert_eq!(stop.try_recv(), Err(TryRecvError::Disconnected));
+/// ```
 pub struct CancelChannel {
     hears: Receiver<Infallible>,
     /// Keeps the disconnector registered with the token. Dropping this field removes the entry.
