@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use crate::sync::{ids, thread_local};
 
-/// The id of a task. It is unique in the process. Ids do not show the order in which tasks were made.
+/// The id of a task, unique in the process. Ids do not show the order in which tasks were made.
 ///
 /// A program that gives ids to its clients sends the number, or the text of [`Display`](fmt::Display). When a
 /// client sends an id back, the program converts it with [`From`] or with [`FromStr`]. A number that no task
@@ -82,8 +82,8 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// The id of a queue, which also identifies the queue owner. It is cheaper to copy than an `Arc`, which must
-/// count its copies.
+/// The id of a queue, which also identifies the queue owner. An id is cheaper to copy than an `Arc`, which
+/// must count its copies.
 ///
 /// A queue owner can have several queues, its *lanes*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,8 +91,8 @@ pub(crate) struct QueueId(NonZeroU64);
 
 impl QueueId {
     /// The number of bits of an id that hold the lane. `queue_membership.rs` keeps one bit beside an id, so
-    /// 39 bits are left for the number of the queue owner. That is enough for a million new queue owners
-    /// per second over six days, or for ten thousand per second over a year and a half.
+    /// 39 bits are left for the number of the queue owner. These bits are enough for a million new queue
+    /// owners per second over six days, or for ten thousand per second over a year and a half.
     const LANE_BITS: u32 = 24;
 
     /// The number of different queue ids that a queue owner has.
@@ -107,7 +107,7 @@ impl QueueId {
         Self::from_number(id.expect("fewer than 2^39 queue owners exist")).expect("the first number is 1")
     }
 
-    /// Returns the id of the queue owner's first queue. It stands for all queues of this queue owner.
+    /// Returns the id of the queue owner's first queue. That id stands for all queues of this queue owner.
     pub(crate) fn of_all_lanes(self) -> Self {
         let id = self.number() >> Self::LANE_BITS << Self::LANE_BITS;
         Self::from_number(id).expect("the first queue owner has number one")
@@ -157,8 +157,8 @@ pub(crate) fn this_thread() -> ThreadKey {
 pub(crate) enum Location {
     /// The task is at a place where a thread can run it at any time.
     Elsewhere,
-    /// In a queue.
+    /// The task or the holder is in this queue.
     In(QueueId),
-    /// On a thread.
+    /// The task or the holder is on this thread.
     On(ThreadKey),
 }

@@ -3,21 +3,21 @@
 //! # Where panics stop
 //!
 //! User code runs in many places: in tasks, in callbacks, and in the `Drop` of the values that a task has
-//! captured or returned. After a panic in any of them, no thread may be lost, no lock may stay locked, and
+//! captured or returned. After a panic in user code, no thread may be lost, no lock may stay locked, and
 //! every count must be right. [`contain`] runs user code and returns its panic as a [`Panic`]; [`discard`]
-//! drops a user's value. Both rely on unwinding: `panic = "abort"` is not supported. They do not stop the
-//! unwinding of a shutdown hook that ends the process: its payload is a [`Departure`], and it is not a
-//! panic.
+//! drops a user's value. Both functions rely on unwinding: `panic = "abort"` is not supported. Neither
+//! function stops the unwinding of a shutdown hook that ends the process. That unwinding is no panic: its
+//! payload is a [`Departure`].
 //!
 //! # Who gets a report
 //!
-//! Rust's panic hook prints each panic when it happens, with the thread's name, to stderr. But suppose that
-//! the task was handed over with `execute`, or that its handle was dropped. Then a program that writes its
-//! log elsewhere, counts failures, or restarts failed tasks would not learn of the panic. So a [`Panic`]
-//! records whether it was *read*: returned by a join or a poll, or passed to `on_done`. When the last copy of
-//! an unread panic is dropped, a handler gets a report: the handler of the pool
-//! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)), or, if the pool has none,
-//! the handler of the process ([`set_handler`]).
+//! Rust's panic hook prints each panic when it happens, with the thread's name, to stderr. But if a task was
+//! handed over with `execute`, or its handle was dropped, no code gets the panic as an error. A program that
+//! writes its log elsewhere, counts failures, or restarts failed tasks would not learn of the panic. So a
+//! [`Panic`] records whether it was *read*: returned by a join or a poll, or passed to `on_done`. When the
+//! last copy of an unread panic is dropped, a handler gets a report. The handler is that of the pool
+//! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)) or, if the pool has none,
+//! that of the process ([`set_handler`]).
 //!
 //! ```
 //! use std::sync::mpsc;
@@ -78,7 +78,7 @@ struct Caught {
     origin: Mutex<Origin>,
 }
 
-/// The task that panicked and the handler that gets the report. Either can be unknown.
+/// The task that panicked and the handler that gets the report. Task and handler can each be unknown.
 #[derive(Default)]
 struct Origin {
     task: Option<Box<str>>,
@@ -144,8 +144,8 @@ impl Panic {
         self.0.backtrace.as_ref()
     }
 
-    /// Takes the payload, as [`catch_unwind`] would have returned it. Returns `None` if it was taken before,
-    /// also through a clone.
+    /// Takes the payload, as [`catch_unwind`] would have returned it. Returns `None` if the payload was taken
+    /// before, through this value or a clone.
     ///
     /// ```
     /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -265,8 +265,8 @@ pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
 /// Drops a user's value, and catches a panic in its `Drop`. Only the panic hook reports that panic.
 pub(crate) fn discard<V>(value: V) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // The `Drop` of this payload can panic again. So the payload is leaked, which ends that
-        // chain.
+        // The `Drop` of this payload can panic again. So the payload is leaked, which ends the chain of
+        // panics.
         std::mem::forget(no_departure(payload));
     }
 }
@@ -286,8 +286,8 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 
 /// The payload of the unwinding that ends a shutdown hook when the hook calls `exit`. The thread that runs
 /// the hooks catches this payload, with [`contain_unless_left`]. But a `catch_unwind` inside the hook, of the
-/// library or of the user, may catch the payload first and drop it. That drop must not return, or the hook
-/// would go on after its `exit`. So the drop keeps the thread there until the process ends.
+/// library or of the user, may catch the payload first and drop it. The drop of the payload must not return,
+/// or the hook would go on after its `exit`. So the drop keeps the thread until the process ends.
 pub(crate) struct Departure(Option<UserCode>);
 
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
@@ -354,8 +354,8 @@ pub(crate) fn contain_unless_left<R>(user_code: impl FnOnce() -> R) -> Result<R,
 /// ```
 #[doc(alias = "UncaughtExceptionHandler")]
 pub trait PanicHandler: Send + Sync {
-    /// This is called when a task (or a callback) panicked and no caller has read the panic, or when a task
-    /// starved and has not read the error; see [`PanicReport::starved`].
+    /// Handles the report of a panic that no caller has read, or of a starvation error that no task has read
+    /// (see [`PanicReport::starved`]).
     ///
     /// ```
     /// use executor::panics::{PanicHandler, PanicReport};
@@ -392,8 +392,8 @@ impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
     }
 }
 
-/// The known facts about a panic, or about a [starvation deadlock](crate::Starvation). Its `Display` is a
-/// line for a log, with the backtrace below it if there is one.
+/// The known facts about a panic, or about a [starvation deadlock](crate::Starvation). A report prints as a
+/// line for a log, with the backtrace below the line if there is one.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, panics::PanicReport, prelude::*};
@@ -421,8 +421,8 @@ pub struct PanicReport<'a> {
     pub backtrace: Option<&'a Backtrace>,
     /// The task was cancelled while it ran, so its handle could not return the panic.
     pub after_cancel: bool,
-    /// No code has panicked: the task waited for a result that could never come, got a
-    /// [`Starvation`](crate::Starvation) as an error, and has not read the error.
+    /// True if no code has panicked, but the task has starved: the task waited for a result that could never
+    /// come, got a [`Starvation`](crate::Starvation) as an error, and has not read the error.
     pub starved: bool,
 }
 
@@ -458,8 +458,8 @@ impl fmt::Display for PanicReport<'_> {
 static HANDLER: RwLock<Option<Arc<dyn PanicHandler>>> = RwLock::new(None);
 
 /// Sets the handler of the process, for panics whose pool has no handler of its own. Returns the previous
-/// handler, so that the caller can restore it later. A thread that is calling the previous handler keeps it
-/// until the call has returned.
+/// handler, so that the caller can restore it later. A thread that is calling the previous handler keeps that
+/// handler until the call has returned.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -517,13 +517,13 @@ pub fn install_hook() {
 }
 
 thread_local! {
-    /// The backtrace of the last panic on this thread. The panic hook puts it here for the code that catches
-    /// the panic. The models do not control this variable, because no other thread sees it.
+    /// The backtrace of the last panic on this thread. The panic hook puts the backtrace here for the code
+    /// that catches the panic. The models do not control this variable, because no other thread sees it.
     static BACKTRACE: RefCell<Option<(PayloadKind, Backtrace)>> = const { RefCell::new(None) };
 }
 
-/// The properties by which a payload is recognised before and after it is caught. Its address does not help:
-/// the payload moves into a box in between.
+/// The properties by which a payload is recognised before and after it is caught. The address of the payload
+/// does not help: the payload moves into a box in between.
 #[derive(PartialEq)]
 struct PayloadKind {
     kind: TypeId,
@@ -541,9 +541,8 @@ fn text_of(payload: &(dyn Any + Send)) -> Option<&str> {
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
-/// Returns the backtrace of the panic with this payload, if that was the last panic on this thread. For
-/// example, it was not the last panic if the user has caught a later panic, or passes a payload on with
-/// `resume_unwind`.
+/// Returns the backtrace of the panic with this payload, if that was the last panic on this thread. Returns
+/// `None` if the user has caught a later panic, or passes an older payload on with `resume_unwind`.
 pub(crate) fn captured_backtrace(payload: &(dyn Any + Send)) -> Option<Backtrace> {
     let (kind, backtrace) = BACKTRACE.try_with(RefCell::take).ok().flatten()?;
     (kind == PayloadKind::of(payload)).then_some(backtrace)
@@ -564,7 +563,7 @@ pub(crate) fn any_kept() -> bool {
     KEPT.try_with(|kept| !kept.borrow().is_empty()).unwrap_or(false)
 }
 
-/// Takes the panics that were kept. Their drop reports them.
+/// Takes the panics that were kept. The drop of these panics reports them.
 pub(crate) fn take_kept() -> Vec<Panic> {
     KEPT.try_with(RefCell::take).unwrap_or_default()
 }

@@ -1,16 +1,15 @@
 //! The only module through which this crate uses threads, locks and time.
 //!
-//! No other file of this crate names `std::sync::Mutex`, `std::thread` or `std::time::Instant`. This has two
-//! advantages. A reader finds every primitive on which the library rests in one place. And the package in
-//! `executor/model` can compile these sources against stand-ins ([loom], [shuttle]), which try out thread
-//! schedules one by one.
+//! No other file of this crate names `std::sync::Mutex`, `std::thread` or `std::time::Instant`. So a reader
+//! finds every primitive on which the library rests in one place. The package in `executor/model` can also
+//! compile these sources against stand-ins ([loom], [shuttle]), which try out thread schedules one by one.
 //!
 //! Three types have no stand-in, on purpose: `Arc` and `Weak`, whose counts neither tool needs to control,
 //! and [`Duration`], which is only a number.
 //!
-//! Locks here do not poison. It is a rule of this crate that user code never runs under one of its locks.
-//! So a panic under a lock can only come from a bug in this crate, and even then guards keep the counts
-//! right.
+//! The locks of this module do not poison. It is a rule of this crate that user code never runs under one of
+//! its locks. So a panic under a lock can only come from a bug in this crate, and even then guards keep the
+//! counts right.
 //!
 //! [loom]: https://docs.rs/loom
 //! [shuttle]: https://docs.rs/shuttle
@@ -33,8 +32,8 @@ mod primitives {
     }
     pub(crate) use lazy_static;
 
-    /// Memory that threads access without a lock. A protocol between the threads protects it instead. The
-    /// models check that no two accesses happen at the same time.
+    /// Memory that threads access without a lock. A protocol between the threads protects the memory instead.
+    /// The models check that no two accesses happen at the same time.
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
     impl<T> UnsafeCell<T> {
@@ -53,8 +52,8 @@ mod primitives {
     }
 
     /// The number of times that an idle thread yields and looks again before it goes to sleep. In a steady
-    /// stream of tasks, the next task comes before the thread has yielded this many times. The yields are far
-    /// less work than a sleep and a wake-up.
+    /// stream of tasks, the next task comes while the thread still yields. Yielding is far less work than a
+    /// sleep and a wake-up.
     pub(crate) const PATIENCE: u32 = 10;
 
     /// Returns whether a thread may spin while it waits for another thread. A thread may spin only if both
@@ -150,7 +149,8 @@ mod primitives {
     }
 }
 
-// The stand-ins for the models. Their paths lead out of `src`, because they are no part of the library.
+// The stand-ins for the models. The paths of the stand-ins lead out of `src`, because the stand-ins are no
+// part of the library.
 #[cfg(feature = "loom")]
 #[path = "../model/primitives/loom.rs"]
 mod primitives;

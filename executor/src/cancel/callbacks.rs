@@ -1,4 +1,4 @@
-//! The nesting of user code that the library calls: how deep it can be, and which calls are deferred.
+//! The nesting of user code that the library calls: how deep calls can nest, and which calls are deferred.
 //!
 //! A callback may complete a promise, whose callback completes the next promise, and so on. If each callback
 //! were called at once, it would lie on the stack above the callback before. A long chain would then overflow
@@ -12,20 +12,20 @@
 //!                                    callback 34, returns      (was due inside callback 33)
 //! ```
 //!
-//! Not all callbacks are deferred. If they were, a `complete` or a `cancel` inside a callback would return
-//! before the callbacks that it causes have run. Up to the depth of [`DEPTH`], these callbacks have run when
-//! the call returns.
+//! Not all callbacks are deferred. If all were deferred, a `complete` or a `cancel` inside a callback would
+//! return before the callbacks that it causes have run. Up to a depth of [`DEPTH`], the callbacks that a call
+//! causes have run when the call returns.
 //!
-//! The `Drop` of what a task has captured or returned is user code, too, and can nest: for example, it may
-//! drop the last copy of another task.
+//! The `Drop` of what a task has captured or returned is user code, too, and can nest: for example, a
+//! captured value may be the last copy of another task.
 //!
 //! # A callback that waits
 //!
 //! It is possible that a callback waits for something that a deferred callback of the same thread does. So
-//! before a thread blocks, it calls its deferred callbacks, inside the waiting call. If such a callback
-//! waits, too, the thread calls the next deferred callbacks inside *that* call. The depth of this nesting
-//! is at most [`DEPTH`], too. At that depth a thread calls no more callbacks before it blocks: it *gives
-//! away* its deferred callbacks to a new thread, which calls them on an empty stack.
+//! before a thread blocks, it calls its deferred callbacks, inside the waiting call. If a deferred callback
+//! waits, too, the thread calls the next deferred callbacks inside the callback's waiting call. Waiting calls
+//! nest in this way to a depth of [`DEPTH`] at most. At that depth a thread calls no more callbacks before it
+//! blocks: it *gives away* its deferred callbacks to a new thread, which calls them on an empty stack.
 //!
 //! ```text
 //!   callback 32, waits ─▶ callback 33, waits ─▶ … ─▶ callback 64, waits
@@ -38,12 +38,12 @@
 //!    released without any deferral.
 //! 2. Deferred callbacks run in the order in which they were due, on the thread on which they were due.
 //!    Callbacks that are given away run on the thread that they are given to.
-//! 3. A deferred callback has been called before the outermost callback returns. It has been called or given
-//!    away before this thread blocks in this crate. So no thread waits for a callback that can run only after
-//!    this wait.
+//! 3. A deferred callback has been called before the outermost callback returns. Before a thread blocks in
+//!    this crate, it has called or given away its deferred callbacks. So no thread waits for a callback that
+//!    can run only after this wait.
 //! 4. On one stack, at most [`DEPTH`] callbacks lie inside each other, and on top of them lie at most
 //!    [`DEPTH`] callbacks that run inside waits. (There is one exception: if no thread can be started,
-//!    callbacks that should be given away are called on this stack. The alternative is a hang.)
+//!    callbacks that should be given away are called on this stack, because the thread would hang otherwise.)
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -53,7 +53,7 @@ use crate::panics::{UserCode, contain, discard};
 use crate::sync::{Arc, Mutex, thread, thread_local};
 
 /// The greatest depth of nesting. A stack of two megabytes has room for far more than twice this number of
-/// callbacks. Hardly any program nests them more than a few times.
+/// callbacks. Hardly any program nests callbacks more than a few levels deep.
 const DEPTH: usize = 32;
 
 #[derive(Default)]
@@ -67,12 +67,12 @@ struct Nesting {
 
 thread_local! {
     /// This value is not destroyed when the thread ends, so that the destructors of users' thread-local
-    /// values can use it, too. By then the value is empty.
+    /// values can use it, too. The value is empty when the thread ends.
     static NESTING: ManuallyDrop<RefCell<Nesting>> = ManuallyDrop::default();
 }
 
 /// Runs `f` on the state of this thread. Returns `None` only on a system that removes even such a
-/// thread-local value before the thread has ended. Then nothing is deferred.
+/// thread-local value before the thread has ended; no call is deferred there.
 fn with_nesting<R>(f: impl FnOnce(&mut Nesting) -> R) -> Option<R> {
     NESTING.try_with(|nesting| f(&mut nesting.borrow_mut())).ok()
 }

@@ -11,8 +11,8 @@ use super::reason::CancelReason;
 ///
 /// A cancellation point returns this error, and `?` passes it out of the task's body.
 /// [`reason`](Self::reason) tells why the task was asked to stop. `Cancelled` is also the name of a value
-/// without a reason: a task that stops without a request returns `Err(Cancelled)`. All values are equal,
-/// whatever their reasons.
+/// without a reason: a task that stops without a request returns `Err(Cancelled)`. All values of this type
+/// are equal, whatever their reasons.
 ///
 /// If one task waits for another task, two words tell the two tasks apart: the awaited task is *cancelled*,
 /// and the wait of the waiting task is *interrupted*. So [`JoinError`](crate::JoinError) and the errors like
@@ -67,7 +67,8 @@ impl Cancelled {
     }
 
     /// Takes the `Cancelled` out of an I/O error. An I/O operation that a cancellation has cut short returns
-    /// such an error, for example a read from a [`CancellableStream`](crate::CancellableStream).
+    /// an error with a `Cancelled` in it. An example is a read from a
+    /// [`CancellableStream`](crate::CancellableStream).
     ///
     /// ```
     /// use std::io;
@@ -118,7 +119,7 @@ impl fmt::Display for Cancelled {
 
 impl Error for Cancelled {}
 
-/// The new error has the kind `Other`, not `Interrupted`: callers repeat an operation that fails with
+/// The I/O error has the kind `Other`, not `Interrupted`, because callers repeat an operation that fails with
 /// `Interrupted`.
 impl From<Cancelled> for io::Error {
     fn from(cancelled: Cancelled) -> Self {

@@ -9,7 +9,8 @@
 //! 3. The search for the current token goes from the top down, and stops at the first frame of another
 //!    *level*. User code that belongs to no task runs on a higher level than the task that the thread is
 //!    running.
-//! 4. A frame with a [`Role`] has no token of its own. The search for the current token skips it.
+//! 4. A frame with a [`Role`] has no token of its own, and the search for the current token skips such a
+//!    frame.
 //! 5. No token is dropped, and no user's code runs, while the stack is borrowed.
 
 use std::cell::RefCell;
@@ -30,13 +31,13 @@ impl CancelToken {
     ///
     /// On a thread that runs no task each call makes a fresh token, which no other code has. So functions
     /// that ask for the current token can be called on any thread. Some code belongs to no task, whichever
-    /// thread it runs on: a callback ([`on_cancel`](Self::on_cancel),
-    /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, the `Drop` of what a
-    /// cancelled task has captured, and the `Drop` of a result that no caller has taken. In such code, too,
-    /// the token is fresh, and no request cuts a blocking call short.
+    /// thread runs the code. Examples are a callback ([`on_cancel`](Self::on_cancel),
+    /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, and the `Drop` of a
+    /// value that a cancelled task has captured or that no caller has taken. Code that belongs to no task
+    /// gets a fresh token, too, and no request cuts its blocking calls short.
     ///
-    /// Only the owner of a task (through its handle) or of a pool should cancel the token that this returns.
-    /// A task that wants to cancel a part of itself makes a [`child`](Self::child).
+    /// Only the owner of a task (through the task's handle) or of a pool should cancel the current token. A
+    /// task that wants to cancel a part of itself makes a [`child`](Self::child).
     ///
     /// ```
     /// use executor::CancelToken;
@@ -55,10 +56,10 @@ impl CancelToken {
     /// Runs `f` with this token as the current token of the thread, for example on a thread that the caller
     /// has started.
     ///
-    /// There is one exception. When a thread ends, the destructor of a user's thread-local value may run
-    /// after the destructor of this crate's own thread-local value. Then no token is current, and `f` runs
-    /// without a current token. Calls on the token itself, such as [`sleep`](Self::sleep) and
-    /// [`check`](Self::check), work there, too.
+    /// There is one exception: when a thread ends, the destructor of a user's thread-local value may run
+    /// after the destructor of this crate's own thread-local value. In such a destructor `f` runs without a
+    /// current token. Calls on the token itself, such as [`sleep`](Self::sleep) and [`check`](Self::check),
+    /// also work in the destructor.
     ///
     /// ```
     /// use executor::CancelToken;
@@ -107,8 +108,8 @@ impl CancelToken {
     }
 
     /// Runs `f`, a worker's loop. This token is the parent of the tokens of the tasks that `f` runs. Between
-    /// two tasks the token is not current: hooks, and the `Drop` of values that a task has left, run then
-    /// and belong to no task of the pool.
+    /// two tasks the token is not current: hooks, and the `Drop` of values that a task has left, belong to no
+    /// task of the pool.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.token) = (true, Some(self.clone())));
@@ -116,8 +117,8 @@ impl CancelToken {
     }
 
     /// Runs `f`, in which an executor runs a task on any thread. The token of the task gets two parents: this
-    /// token, and *beside* it the token that the thread has above its tasks. The token of the task is made
-    /// only if code asks for it.
+    /// token, and the token that the thread already has above its tasks. The token of the task is made only
+    /// if code asks for it.
     pub(crate) fn also_above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.beside, frame.token) = (true, true, Some(self.clone())));
@@ -180,15 +181,15 @@ impl fmt::Debug for Attached {
 /// Runs `f` as a step that must not be cut off half-way: no blocking call in `f` obeys the current token.
 ///
 /// Use it for clean-up, for the last message of a protocol, and for the second of two writes that belong
-/// together. The request is not lost: [`CancelToken::current`] shows it inside and after the step, and so
-/// does [`check`](CancelToken::check).
+/// together. The request is not lost: [`CancelToken::current`] and [`check`](CancelToken::check) show the
+/// request inside and after the step.
 ///
-/// A wait in the step ignores the current token, in whichever way the wait gets that token: as the current
-/// token, in `CancelToken::current().sleep(..)`, in an [`attach`](CancelToken::attach) of the same token
-/// inside the step, or in tasks that run inline there. A wait obeys *another* token if the caller gives one,
-/// with `other.sleep(..)` or `other.attach(..)`. So a step can have a limit of its own. Make that token with
-/// [`CancelToken::new`]: a child of the current token counts as another token, but is cancelled together with
-/// the current token.
+/// A wait in the step ignores the current token, in whichever way the wait gets that token. Examples are
+/// `CancelToken::current().sleep(..)`, an [`attach`](CancelToken::attach) of the same token inside the step,
+/// and tasks that run inline in the step. A wait obeys *another* token if the caller gives one, with
+/// `other.sleep(..)` or `other.attach(..)`. So a step can have a time limit of its own. Make the other token
+/// with [`CancelToken::new`]: a child of the current token counts as another token, but is cancelled together
+/// with the current token.
 ///
 /// ```
 /// use executor::{CancelToken, Latch, masked};
@@ -218,8 +219,8 @@ pub fn masked<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// The current token at one place in a program, and whether it is masked. Another thread that does a part of
-/// the work of this place uses the context.
+/// The current token at one place in a program, and whether it is masked. The context goes along with work
+/// that another thread takes over.
 #[derive(Default)]
 pub(crate) struct Context {
     token: Option<CancelToken>,
@@ -247,8 +248,8 @@ impl Context {
     }
 
     /// Runs `f`, a part of the work that the calling thread has taken over, as a task of its own. The token
-    /// of this task gets two parents: the token of this context, and *beside* it the token that the thread
-    /// has above its tasks.
+    /// of this task gets two parents: the token of this context, and the token that the thread already has
+    /// above its tasks.
     pub(crate) fn run_beside<R>(&self, f: impl FnOnce() -> R) -> R {
         if let Some(token) = self.token.as_ref().filter(|_| self.masked) {
             return token.attach(|| masked(f));
@@ -285,7 +286,7 @@ pub(crate) trait RunningTask: Send + Sync {
     /// Returns why the task was asked to stop while it was running. `None` if it was not.
     fn why_to_stop(&self) -> Option<CancelReason>;
 
-    /// Returns whether a timer cancels the task when its time is up. Then a wait for the task always ends.
+    /// Returns whether a timer cancels the task when its time is up. A wait for such a task always ends.
     fn is_limited(&self) -> bool;
 }
 
@@ -323,7 +324,7 @@ struct ContextFrame {
 }
 
 impl ContextFrame {
-    /// Whether the search for the current token skips this frame.
+    /// Returns whether the search for the current token skips this frame.
     fn is_looked_through(&self) -> bool {
         self.ended || self.role.is_some()
     }
@@ -349,15 +350,15 @@ fn with_all<R>(f: impl FnOnce(&mut ContextFrames) -> R) -> Option<R> {
 }
 
 /// Runs `f` on the frames in use. Returns `None` only while the thread ends and its thread-local values are
-/// gone. Then no token is current.
+/// gone; no token is current then.
 #[inline]
 fn with_frames<R>(f: impl FnOnce(&mut [ContextFrame]) -> R) -> Option<R> {
     with_all(|ContextFrames { all, used, .. }| f(&mut all[..*used]))
 }
 
-/// Takes its frame off the stack when it is dropped. Guards of this kind are dropped in the reverse order in
-/// which they were made. So the frame is the top frame, apart from frames that an [`Attached`] has left above
-/// it.
+/// A guard that takes its frame off the stack when the guard is dropped. Guards of this kind are dropped in
+/// the reverse order in which they were made. So the frame is the top frame, apart from frames that an
+/// [`Attached`] has left above it.
 #[must_use]
 pub(crate) struct FrameGuard {
     pushed: bool,
@@ -431,8 +432,8 @@ pub(crate) fn enter_role(role: Role) -> FrameGuard {
     guard
 }
 
-/// Returns how many roles of the calling thread are wanted. A thread has several roles of one kind if a task
-/// of one pool runs a worker of another pool.
+/// Returns the number of the calling thread's roles for which `wanted` returns true. A thread has several
+/// roles of one kind if a task of one pool runs a worker of another pool.
 pub(crate) fn count_roles(wanted: impl Fn(Role) -> bool) -> usize {
     let is_wanted = |frame: &&ContextFrame| frame.role.is_some_and(&wanted);
     with_frames(|frames| frames.iter().filter(is_wanted).count()).unwrap_or(0)
@@ -448,15 +449,15 @@ pub(crate) fn tasks_of_this_thread() -> Vec<Arc<dyn RunningTask>> {
     with_frames(|frames| frames.iter().filter_map(|frame| frame.task.clone()).collect()).unwrap_or_default()
 }
 
-/// Returns the top frame, apart from frames that are skipped, and the frames below it. `None` if there is no
-/// such frame, or if it has another level.
+/// Returns the top frame, apart from frames that are skipped, and the frames below it. Returns `None` if all
+/// frames are skipped, or if the top frame has another level.
 fn top_at(level: u32, frames: &mut [ContextFrame]) -> Option<(&mut ContextFrame, &mut [ContextFrame])> {
     let place = frames.iter().rposition(|frame| !frame.is_looked_through())?;
     let (top, below) = frames[..=place].split_last_mut()?;
     (top.level == level).then_some((top, below))
 }
 
-/// Returns the token that a wait must obey. `None` if no token is current, and inside [`masked`].
+/// Returns the token that a wait must obey. Returns `None` if no token is current, and inside [`masked`].
 pub(crate) fn current_for_wait() -> Option<CancelToken> {
     let current = |frames: &mut [ContextFrame]| {
         let level = level();
@@ -489,7 +490,8 @@ pub(crate) fn check_current() -> Result<(), Cancelled> {
     found.flatten().map_or(Ok(()), Err)
 }
 
-/// Returns why a wait of this thread was interrupted: a reason for what the thread then cancels.
+/// Returns the reason why a wait of this thread was interrupted. The thread cancels other tasks for this
+/// reason.
 pub(crate) fn why_interrupted() -> CancelReason {
     let reason = check_current().err().and_then(|cancelled| cancelled.reason().map(CancelReason::inherited));
     reason.unwrap_or(CancelReason::of(CancelKind::Requested))

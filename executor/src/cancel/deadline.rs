@@ -27,11 +27,11 @@ impl CancelToken {
     ///
     /// # What it costs
     ///
-    /// A deadline needs no thread of its own. One thread watches all tokens with deadlines; it is started
-    /// when the process first has such a token. A token that is dropped or cancelled before its time leaves
-    /// nothing behind. When the deadline comes, callbacks of [`on_cancel`](Self::on_cancel) run on this
-    /// thread, and meanwhile another thread watches the other deadlines. So a callback that takes long
-    /// delays only other callbacks of the same deadline. If the system cannot start such a thread, the
+    /// A deadline needs no thread of its own. One thread watches all tokens with deadlines; the first token
+    /// with a deadline starts this thread. A token that is dropped or cancelled before its time leaves
+    /// nothing behind. When the deadline comes, callbacks of [`on_cancel`](Self::on_cancel) run on the
+    /// watching thread, and meanwhile another thread watches the other deadlines. So a callback that takes
+    /// long delays only other callbacks of the same deadline. If the system cannot start another thread, the
     /// cancellation of tokens is delayed until a thread can be started for a later deadline.
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         self.with_limit(Instant::now().checked_add(timeout))
@@ -40,8 +40,8 @@ impl CancelToken {
     /// Makes a child that is cancelled at `deadline`, as [`with_timeout`](Self::with_timeout) does. If the
     /// deadline has passed, the child is born cancelled.
     ///
-    /// Use it for several steps that share one limit: the second step has only the time that the first
-    /// step has not used.
+    /// Use a deadline for several steps that share one time limit: the second step has only the time that the
+    /// first step has not used.
     ///
     /// ```
     /// use std::time::{Duration, Instant};

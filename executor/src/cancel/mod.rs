@@ -47,10 +47,10 @@
 //! Each thread has a stack of frames. There is one frame for each task that the thread has begun and not
 //! ended (several only if a task runs another task inline), and one frame for each
 //! [`attach`](CancelToken::attach). The token of the top frame is the *current* token; every blocking call of
-//! this crate obeys it. Most tasks never ask for their token. So a frame starts without a token. When code
-//! first asks for the token, it is made as a child of the token of the frame below. A callback or a hook runs
-//! on a level of its own, where no token is current: it is no part of the task that the same thread is
-//! running.
+//! this crate obeys the current token. Most tasks never ask for their token. So a frame starts without a
+//! token. When code first asks for the token, it is made as a child of the token of the frame below. A
+//! callback or a hook is no part of the task that its thread is running. So callbacks and hooks run on a
+//! level of their own, where no token is current.
 //!
 //! # The order of a cancel
 //!
@@ -60,27 +60,27 @@
 //! 3. Users' callbacks run, outside all locks.
 //!
 //! Callbacks come last, because a callback may take long, or may wait for a thread that step 2 wakes. Any
-//! number of threads can cancel tokens of one tree at the same time. Each of them marks the tokens that it
-//! finds unmarked. So when a `cancel` has returned, the whole tree below its token is marked, whether the
-//! call returned true or false. One of these threads runs the callbacks of a token: the thread that *claims*
-//! the token. A thread claims the token that it cancels if it is the first to mark that token. It claims a
-//! token below if it has claimed the token above, and no other thread has claimed the token below.
+//! number of threads can cancel tokens of one tree at the same time. Each of these threads marks the tokens
+//! that it finds unmarked. So when a `cancel` has returned, the whole tree below its token is marked, whether
+//! the call returned true or false. The callbacks of a token run on one thread, the thread that *claims* the
+//! token. A thread claims the token that it cancels if it is the first to mark that token. The thread also
+//! claims a token below if it has claimed the token above, and no other thread has claimed the token below.
 //!
 //! # Invariants
 //!
 //! 1. `cancelled` is set under the lock of `state`. So a thread that adds a child, a waiter or a callback
 //!    under that lock either sees the flag set or is found by the canceller.
-//! 2. Only the thread that has set `claimed` runs the callbacks of a token. It runs them one at a time, in
-//!    the order in which they were registered, outside the lock.
-//! 3. `settled` is set when the token and all tokens below it are marked. A cancel that does not claim this
-//!    token can then skip the tokens below.
+//! 2. Only the thread that has set `claimed` runs the callbacks of a token: one at a time, in the order in
+//!    which they were registered, outside the lock.
+//! 3. `settled` is set when the token and all tokens below it are marked. A cancel that does not claim a
+//!    settled token can skip the tokens below.
 //! 4. No thread holds the locks of two tokens at once, or the lock of a token together with the lock of the
 //!    timer.
 //! 5. A token has a reason as soon as it is marked: the reason of the cancel that marked it first. The reason
 //!    never changes.
 //! 6. When the drop of a [`Registration`] has returned, its callback is not running and will never run.
-//!    (There is one exception: a callback that is registered with a cancelled token is due at once, and the
-//!    token does not keep it. If such a callback is deferred, it may run after that drop.)
+//!    (There is one exception: a cancelled token keeps no callback, because a callback is then due at once.
+//!    If that callback is deferred, it may run after the drop of the registration.)
 
 pub(crate) mod callbacks;
 

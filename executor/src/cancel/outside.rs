@@ -1,9 +1,9 @@
 //! User code outside any task: code that belongs to no task, whichever thread it runs on.
 //!
 //! A callback, a hook, or the `Drop` of a value that no caller has taken often runs on a thread that is in
-//! the middle of a task. The token of that task must not be current for such code. So each thread has a
-//! *level*, a number that is increased by one while such code runs. The current token is looked for only in
-//! frames of the thread's level.
+//! the middle of a task. The token of that task must not be current for the callback, the hook or the `Drop`.
+//! So each thread has a *level*, a number that is increased by one while the thread runs user code outside
+//! any task. The current token is looked for only in frames of the thread's level.
 
 use std::cell::Cell;
 
@@ -15,8 +15,7 @@ thread_local! {
     static LEVEL: Cell<u32> = Cell::new(0);
 }
 
-/// Returns the level of the calling thread: the number of pieces of such code that run on this thread,
-/// nested in each other.
+/// Returns the level of the calling thread: the number of calls of [`outside_any_task`] on its stack.
 #[inline]
 pub(super) fn level() -> u32 {
     LEVEL.try_with(Cell::get).unwrap_or(0) // the thread ends, and its locals are gone

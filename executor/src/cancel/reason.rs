@@ -15,7 +15,7 @@ use crate::sync::Arc;
 /// this token or at a token above it.
 ///
 /// [`CancelToken::reason`](crate::CancelToken::reason) and [`Cancelled::reason`](crate::Cancelled::reason)
-/// return it. The first request counts: a later request does not change the reason.
+/// return the reason. The first request counts: a later request does not change the reason.
 ///
 /// ```
 /// use executor::{CancelKind, CancelReason, CancelToken};
@@ -37,7 +37,7 @@ pub struct CancelReason {
     said: Option<Arc<Said>>,
 }
 
-/// The message and the value that the party has given with the request.
+/// The message and the value that came with the request.
 struct Said {
     message: Option<Cow<'static, str>>,
     payload: Option<Box<dyn Any + Send + Sync>>,
@@ -84,8 +84,8 @@ impl CancelReason {
         Self { said: Some(Arc::new(said)), ..Self::of(CancelKind::Requested) }
     }
 
-    /// Adds a value of any type, which code can read. The value is dropped together with the last token or
-    /// error that has this reason, on any thread.
+    /// Adds a value of any type, which code can read. The value is dropped with the last token or error that
+    /// has this reason, which can happen on any thread.
     ///
     /// ```
     /// let reason = executor::CancelReason::new("too many requests").with_payload(429_u16);
@@ -136,7 +136,7 @@ impl CancelReason {
         self.inherited
     }
 
-    /// Returns whether the reason says more than that a caller has cancelled the task.
+    /// Returns true if the reason has a message, or is of another kind than a caller's request.
     pub(super) fn says_more(&self) -> bool {
         self.kind != CancelKind::Requested || self.message().is_some()
     }

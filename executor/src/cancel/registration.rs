@@ -13,24 +13,24 @@ use crate::panics::{OnDrop, UserCode};
 use crate::sync::thread;
 
 impl CancelToken {
-    /// Registers a callback for a cancellation. The callback can release a thread that is blocked in a call
-    /// that looks at no token: it can shut down the thread's socket, close its channel, or wake its event
-    /// loop.
+    /// Registers a callback that runs when this token is cancelled. The callback can release a thread that is
+    /// blocked in a call that looks at no token: it can shut down the thread's socket, close its channel, or
+    /// wake its event loop.
     ///
     /// The callback runs at most once, on the thread that cancels, outside any task. If the token is already
     /// cancelled, the callback runs at once, on the calling thread. Callbacks run in order of registration,
     /// after all threads that wait in this crate under the token were released (see
     /// [`cancel`](Self::cancel)). If one callback panics, the other callbacks still run. Dropping the
     /// [`Registration`] takes the callback back; [`Registration::keep`] leaves the callback registered.
-    /// Suppose that a cancellation wakes a task that is blocked in this crate, and that the task drops its
-    /// registration before the callback has begun. Then the callback does not run.
+    /// If a task that the cancellation has woken drops its registration before the callback has begun, the
+    /// callback does not run.
     ///
     /// `cancel` returns only when the callback has ended, so keep the callback short. A callback can cause
-    /// other callbacks, by a `cancel` or by completing a [`Promise`](crate::Promise). They nest to a depth of
-    /// 32. At a greater depth, a callback is deferred: it runs on the same thread when the callback around it
-    /// has returned or blocks in this crate. If 32 such callbacks block inside each other, the next runs on a
-    /// thread of its own. If the token was cancelled before the registration, the registration cannot take a
-    /// deferred callback back.
+    /// other callbacks, by a `cancel` or by completing a [`Promise`](crate::Promise). Callbacks nest to a
+    /// depth of 32. At a greater depth, a callback is deferred: it runs on the same thread when the callback
+    /// around it has returned or blocks in this crate. If 32 deferred callbacks block inside each other, the
+    /// next callback runs on a thread of its own. If the token was cancelled before the registration, the
+    /// registration cannot take a deferred callback back.
     ///
     /// ```
     /// # use std::sync::mpsc;
@@ -66,8 +66,8 @@ impl CancelToken {
     }
 
     /// Registers the waker of a thread that waits in this crate, to be woken by a cancellation, until the
-    /// result is dropped. The drop does not wait, because a late wake-up does no harm. Returns `None` if the
-    /// token is already cancelled.
+    /// result is dropped. The drop of the result does not wait, because a late wake-up does no harm. Returns
+    /// `None` if the token is already cancelled.
     pub(crate) fn wake_on_cancel(
         &self,
         waiter: &Waker,
@@ -109,10 +109,10 @@ impl Registration {
     /// Leaves the callback registered without this guard.
     ///
     /// The callback can then no longer be taken back. If the token is cancelled, the callback runs. If the
-    /// last copy of the token and its last child are dropped before that, the callback is dropped and does
-    /// not run. Until then the callback and all that it has captured take memory. On a token that exists for
-    /// a long time, such as the token of a program, each call of `keep` adds to this memory. A callback that
-    /// has captured the token itself takes memory until the token is cancelled.
+    /// last copy of the token and its last child are dropped before a cancel, the callback is dropped and
+    /// does not run. Until then the callback and all that it has captured take memory. On a token that exists
+    /// for a long time, such as the token of a program, each call of `keep` takes more memory. A callback
+    /// that has captured the token itself takes memory until the token is cancelled.
     ///
     /// ```
     /// # use std::sync::mpsc;

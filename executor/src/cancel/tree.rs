@@ -87,11 +87,12 @@ pub(super) struct TokenState {
     pub(super) callbacks: BTreeMap<u64, UserCode>,
     claimed: bool,
     pub(super) running: Option<(u64, ThreadId)>,
-    /// `Some` as soon as the token is marked.
+    /// The reason of the cancel; `Some` as soon as the token is marked.
     reason: Option<CancelReason>,
     /// The timer's entry that cancels the token at its deadline.
     pub(super) deadline: Option<time::TimerEntry>,
-    /// True if the token belongs to a task with a time limit. The limit cancels the token, too.
+    /// True if the token belongs to a task with a time limit. When the time is up, the token is cancelled
+    /// together with the task.
     pub(super) is_limited: bool,
 }
 
@@ -124,12 +125,12 @@ impl CancelToken {
         Self::below(Some(self.link()), Vec::new())
     }
 
-    /// Makes a token that is the child of several tokens. It is cancelled as soon as one of its parents is
-    /// cancelled, and can also be cancelled alone.
+    /// Makes a token that is the child of several tokens. The new token is cancelled as soon as one of its
+    /// parents is cancelled, and can also be cancelled alone.
     ///
-    /// Use it for work that must stop in more than one case: when its request is cancelled, *and* when the
-    /// pool in which it runs is shut down. If one of the tokens is already cancelled, the new token is born
-    /// cancelled. Without any tokens, it is like a token made by [`new`](Self::new).
+    /// Use a linked token for work that must stop in more than one case: when its request is cancelled, *and*
+    /// when the pool in which it runs is shut down. If one of the tokens is already cancelled, the new token
+    /// is born cancelled. If `tokens` is empty, the new token is like a token made by [`new`](Self::new).
     ///
     /// ```
     /// use executor::CancelToken;
@@ -174,15 +175,16 @@ impl CancelToken {
     /// Asks all code that has this token, or a child of it, to stop.
     ///
     /// First this token and all tokens below it are marked, so that every later check sees the request. Then
-    /// each thread that waits under one of them in a blocking call of this crate is woken. Last, the
+    /// each thread that waits under one of these tokens in a blocking call of this crate is woken. Last, the
     /// callbacks of [`on_cancel`](Self::on_cancel) run on this thread, before the call returns: first this
     /// token's, then those of its children, level by level. So when a callback runs, all these tokens are
-    /// already cancelled, and their waiting threads were woken. The callback can wait for such a thread.
+    /// already cancelled, and their waiting threads were woken. Therefore a callback can wait for one of the
+    /// woken threads.
     ///
     /// Returns true if this call made the request, and false if the request had been made before. In both
     /// cases the token and all tokens below it are marked when the call returns. If this call returns false,
-    /// some callbacks may still be running, or may not have begun yet: the thread that made the request
-    /// first runs them. For example, this happens if one of these callbacks makes the call. Everything that
+    /// some callbacks may still be running, or may not have begun yet: the thread that made the first request
+    /// runs them. For example, a callback that cancels its own token again gets false. Everything that
     /// happened before the call is visible to all code that sees the request.
     ///
     /// ```
@@ -219,7 +221,7 @@ impl CancelToken {
         self.begin_cancel(&reason).map(Callbacks::run).is_some()
     }
 
-    /// Returns why the token was cancelled. `None` if the token is not cancelled.
+    /// Returns why the token was cancelled, or `None` if it is not cancelled.
     ///
     /// ```
     /// let token = executor::CancelToken::new();
@@ -299,7 +301,7 @@ impl CancelToken {
     }
 }
 
-/// A cancel that visits a token and all tokens below it.
+/// The state of a cancel while it visits a token and all tokens below it.
 struct Descent<'a> {
     reason: &'a CancelReason,
     /// The tokens that were found. The cancel uses a list instead of recursion, because a long chain of
@@ -364,7 +366,8 @@ impl<'a> Descent<'a> {
     }
 }
 
-/// The callbacks of a tree that was cancelled. The thread that was first to cancel the tree must run them.
+/// The callbacks of a tree that was cancelled. The thread that was first to cancel the tree must run these
+/// callbacks.
 #[must_use]
 #[derive(Default)]
 pub(crate) struct Callbacks(Vec<Arc<TokenNode>>);
@@ -424,8 +427,8 @@ impl Drop for TokenNode {
                 discard(reason);
             });
         }
-        // This code uses no recursion, either, because the last child of a long chain may be the last
-        // owner of the whole chain.
+        // This loop uses no recursion, because the last child of a long chain may be the last owner of the
+        // whole chain.
         let mut links = std::mem::take(&mut self.other_parents);
         let mut next = self.parent.take();
         while let Some(Link { parent, key }) = next {

@@ -43,7 +43,8 @@ struct CellState<T, F> {
     listener: Listener<T>,
     /// A cancel has asked the body to stop, so a token that is made later must be cancelled, too.
     stop_body: bool,
-    /// The executor was shut down and has handed the task out. If the task is dropped, that is why.
+    /// The executor was shut down and has handed the task out. If the task is then dropped, the shutdown is
+    /// the reason of its cancellation.
     is_left_out: bool,
     /// A timer will cancel the task.
     is_limited: bool,
@@ -76,7 +77,7 @@ impl<T: Send + 'static, F: Send + 'static> TaskCell<T, F> {
     }
 }
 
-// A promise has no body; this type stands for one.
+// A promise has no body; a function type stands for the type of the body.
 impl<T: Send + 'static> TaskCell<T, fn() -> Result<T, Cancelled>> {
     /// Makes a cell without a body: [`ResultCell::settle`] will decide the outcome.
     pub(super) fn begun(id: TaskId) -> Self {
@@ -178,8 +179,8 @@ impl<T, F> CellState<T, F> {
 
 impl<T: Send + 'static, F: Send + 'static> Drop for TaskCell<T, F> {
     fn drop(&mut self) {
-        // A result that was not taken and a callback that was not called are users' values. Their `Drop` can
-        // panic. Each of them can be the last owner of another cell, which is then dropped, too.
+        // A result that was not taken and a callback that was not called are users' values, whose `Drop` can
+        // panic. Each of these values can be the last owner of another cell, which is then dropped, too.
         let state = self.state.get_mut();
         let phase = std::mem::replace(&mut state.phase, CellPhase::Taken(TaskState::Cancelled, None));
         if matches!(phase, CellPhase::Pending(_) | CellPhase::Finished(_)) {
@@ -360,7 +361,8 @@ where
         let CellPhase::Running(token) = &mut state.phase else { return None };
         let token = token.take().filter(|_| stop_body);
         state.stop_body = stop_body;
-        // This is done under the lock, so that a thread that finds the task finished also finds this note.
+        // The cancel is noted under the lock, so that a thread that finds the task finished also finds the
+        // note.
         let queue = self.membership.cancel();
         let announcement = state.decide(Err(TaskError::Cancelled(Cancelled::because(reason.clone()))));
         drop(state);

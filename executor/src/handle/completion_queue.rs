@@ -2,10 +2,10 @@
 //!
 //! Suppose that a caller wants the results of many tasks, each result as soon as it is ready. If the caller
 //! joined the handles one after the other, it would wait for a slow task while other results are ready.
-//! Here the tasks report instead. Each handle that is [expected](CompletionQueue::expect) comes out of
-//! [`next`](CompletionQueue::next) when its task has ended. A task ends when it has run, has panicked, was
-//! cancelled, or was dropped without having been run. In each case the handle is completed, so every handle
-//! arrives.
+//! With this queue the tasks report their ends instead. Each handle that is
+//! [expected](CompletionQueue::expect) comes out of [`next`](CompletionQueue::next) when its task has ended.
+//! A task ends when it has run, has panicked, was cancelled, or was dropped without having been run. However
+//! a task ends, its handle is completed, so every handle arrives.
 //!
 //! ```text
 //!   expect ──▶ expected ──task ends──▶ arrived ──all at once──▶ fetched ──next──▶ the caller
@@ -16,10 +16,10 @@
 //!
 //! # How a task reports
 //!
-//! The queue does not store an expected handle: it only counts it. In place of the handle, a [`Collector`]
-//! listens for the end of the task. Task and handle shared a cell. The thread that ends the task passes this
-//! cell to the collector, which makes a handle from it again. So the queue needs no table of handles, and
-//! allocates nothing for a task.
+//! The queue does not store expected handles; it only counts them. In place of the handle, a [`Collector`]
+//! listens for the end of the task. The thread that ends the task passes the cell of task and handle to the
+//! collector, which makes a handle from the cell again. So the queue needs no table of handles, and allocates
+//! nothing for a task.
 //!
 //! Threads that end tasks put the handles into one list, and takers take them out of a second list. A taker
 //! that finds the second list empty exchanges the two lists. So takers need the lock of the first list only
@@ -29,14 +29,14 @@
 //!
 //! 1. An expected handle is counted before its task can end, and until the handle is in one of the lists.
 //!    Each handle in a list is finished.
-//! 2. Unless no thread waits, for each handle in a list there is a waiter that was woken and has not yet
-//!    looked at the list. So a waiter that is woken and gives up must wake another waiter.
+//! 2. While threads wait, each handle in a list has a waiter that was woken and has not yet looked at the
+//!    list. So a waiter that is woken and gives up must wake another waiter.
 //! 3. When no handle is expected any more, every waiter is woken. Each waiter then either takes a handle or
 //!    learns that no more handles come.
 //! 4. All wakers in the wait list belong to parkers, and a finished handle is moved, not dropped. So no user
 //!    code runs under a lock.
 //! 5. The lock of `fetched` is taken before the lock of `arrived`. A waiter joins the wait list while it
-//!    holds both, so that it has seen both lists empty.
+//!    holds both locks, so that it has seen both lists empty.
 //! 6. The tasks keep the lists alive until the tasks have ended. The drop of the queue closes the lists, and
 //!    after that each cell that arrives is given back.
 
@@ -57,7 +57,7 @@ use crate::waiting::wait::{Deadline, Ticket, WaitList, wait_for};
 pub(crate) struct CompletionQueue<T>(Arc<CompletionLists<T>>);
 
 struct CompletionLists<T> {
-    /// The number of handles that have not arrived yet. The count grows without a lock. It shrinks, and is
+    /// The number of handles that have not arrived yet. The count grows without a lock; it shrinks, and is
     /// read, under the lock of `arrived`.
     expected: AtomicUsize,
     arrived: Mutex<CompletedHandles<T>>,
@@ -113,8 +113,8 @@ impl<T: Send + 'static> CompletionQueue<T> {
         }))
     }
 
-    /// Starts to expect a handle. Must be called before the task is given to an executor: otherwise the
-    /// handles do not come out in the order in which the tasks end.
+    /// Starts to expect a handle. The caller must call this before it gives the task to an executor:
+    /// otherwise the handles do not come out in the order in which the tasks end.
     pub(crate) fn expect(&self, mut handle: TaskHandle<T>) -> PendingCompletion<T> {
         // Relaxed: a thread that has the task has also seen this count, and a thread that reads the count
         // holds the lock under which the count shrinks.
@@ -221,8 +221,8 @@ impl<T> CompletionLists<T> {
             return Poll::Ready(Some(handle));
         }
         let mut arrived = self.arrived.lock();
-        // This is done even if the thread will not wait again. If it stayed in the wait list, a later arrival
-        // would wake it in the place of a thread that waits.
+        // The thread leaves the wait list even if it will not wait again. Otherwise a later arrival would
+        // wake this thread in the place of a thread that waits.
         if let Some(me) = me.take() {
             arrived.waiters.leave(me);
         }
@@ -241,7 +241,7 @@ impl<T> CompletionLists<T> {
         let mut arrived = self.arrived.lock();
         arrived.waiters.leave(me);
         let something_is_there = !fetched.is_empty() || !arrived.handles.is_empty();
-        // Perhaps this thread was woken for a handle, which another waiter must take then.
+        // If this thread was woken for a handle, another waiter must now take that handle.
         let next = if something_is_there { arrived.waiters.take_first() } else { None };
         drop(arrived);
         drop(fetched);

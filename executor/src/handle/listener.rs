@@ -37,24 +37,26 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Takes the result without a lock, for the only owner of the cell.
     fn take_alone(&mut self) -> Option<TaskResult<T>>;
 
-    /// Takes the result. If there is none yet, leaves the waker with the task.
+    /// Takes the result. If there is no result yet, leaves the waker with the task.
     fn take_or_listen(&self, waker: &Waker) -> Option<TaskResult<T>>;
 
     /// Returns whether there is an outcome. If there is no outcome yet, leaves the waker with the task. Never
     /// takes the result.
     fn finished_or_listen(&self, waker: &Waker) -> bool;
 
-    /// Notes that the handle was dropped. Without this, a canceller would keep the result alive until the
-    /// canceller is dropped. The caller drops the returned values.
+    /// Notes that the handle was dropped. Without this note, a canceller would keep the result alive until
+    /// the canceller is dropped. The caller drops the returned values.
     fn nobody_listens(&self) -> (Option<TaskResult<T>>, Listener<T>);
 
     /// Does [`nobody_listens`](Self::nobody_listens), and drops the returned values.
     fn lose_handle(&self);
 
-    /// Calls `callback` when the outcome is decided. If it is decided already, calls `callback` at once.
+    /// Calls `callback` when the outcome is decided. If the outcome is decided already, calls `callback` at
+    /// once.
     fn call_when_done(&self, callback: ResultCallback<T>);
 
-    /// Gives the result to `relay` when the outcome is decided. If it is decided already, does so at once.
+    /// Gives the result to `relay` when the outcome is decided. If the outcome is decided already, gives the
+    /// result at once.
     fn relay_when_done(&self, relay: Arc<dyn Broadcast<T>>);
 
     /// Gives the cell to a collector when the outcome is decided. Returns false if the outcome is already
@@ -74,13 +76,13 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Decides the outcome to be `result`. If an outcome was decided before, `result` comes back.
     fn settle(self: Arc<Self>, result: TaskResult<T>) -> Result<(), TaskResult<T>>;
 
-    /// Decides the outcome to be *cancelled*, and wakes the waiters in this crate. These are the waiters for
-    /// the outcome, and the body, if the body waits under the task's token. Runs no user's callback. Returns
-    /// `None` if an outcome was decided before.
+    /// Decides the outcome to be *cancelled*, and wakes the waiters in this crate. The body is a waiter, too,
+    /// if it waits under the task's token. Runs no user's callback. Returns `None` if an outcome was decided
+    /// before.
     fn begin_cancel(self: Arc<Self>, stop_body: bool, reason: CancelReason) -> Option<CancelBegun<T>>;
 }
 
-/// The second half of a cancel: the waiters have been woken, and this users' code must still run.
+/// The second half of a cancel: users' code that must run after the waiters have been woken.
 #[must_use]
 pub(crate) struct CancelBegun<T, F = Box<dyn Send>> {
     pub(super) of_the_token: Callbacks,
@@ -100,7 +102,7 @@ impl<T, F: Send + 'static> CancelBegun<T, F> {
 
 impl<T: Send + 'static, F: Send + 'static> CancelBegun<T, F> {
     // ANCHOR: end_cancel
-    /// Runs the rest, which is users' code: the token's callbacks, the `Drop` of what the body captured, the
+    /// Runs the users' code of the cancel: the token's callbacks, the `Drop` of what the body captured, the
     /// listener.
     pub(crate) fn end(self) {
         let Self { of_the_token, body, of_the_listener } = self;
@@ -141,8 +143,7 @@ pub(super) trait Broadcast<T>: Send + Sync {
 
 /// A listener that is given the cell itself, with the result in it.
 pub(super) trait Collector<T>: Send + Sync {
-    /// Takes a cell whose outcome is decided. The cell is returned if no caller will ask for it any
-    /// more.
+    /// Takes a cell whose outcome is decided. Returns the cell if no caller will ask for the result any more.
     fn collect(&self, cell: Arc<dyn ResultCell<T>>, name: Option<Name>)
     -> Result<(), Arc<dyn ResultCell<T>>>;
 }
@@ -158,7 +159,7 @@ pub(super) enum Notification<T> {
     Collect(Arc<dyn Collector<T>>, Option<Name>),
 }
 
-/// The user's code that must still run after the waiters have been woken. It can take long.
+/// The user's code that must run after the waiters have been woken, and that can take long.
 #[must_use]
 pub(super) enum CallbackDue<T> {
     None,
@@ -168,9 +169,9 @@ pub(super) enum CallbackDue<T> {
 }
 
 impl<T> Notification<T> {
-    /// Wakes the waiters, threads and asynchronous tasks. `cell` is the cell whose outcome was decided. This
-    /// drops `cell` before the wake-up. If the handle is then the only owner of the cell, it takes the
-    /// result without a lock.
+    /// Wakes the waiters, which are threads and asynchronous tasks. `cell` is the cell whose outcome was
+    /// decided. The call drops `cell` before the wake-up. If the handle is then the only owner of the cell,
+    /// it takes the result without a lock.
     pub(super) fn release_waiters(self, cell: Arc<dyn ResultCell<T>>) -> CallbackDue<T> {
         match self {
             Self::Nobody => CallbackDue::None,
@@ -194,8 +195,8 @@ impl<T> Notification<T> {
 }
 
 /// Calls a waker. A thread that waits in this crate is woken at once. A user's waker is a callback: it can
-/// run any code; for instance, it can complete the next promise. A panic in it must not reach the task and
-/// the thread of the task.
+/// run any code; for instance, it can complete the next promise. A panic in the waker must not reach the task
+/// and the thread of the task.
 pub(super) fn wake(waker: Waker) {
     if wakes_a_thread(&waker) {
         waker.wake();

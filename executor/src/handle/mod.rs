@@ -2,7 +2,7 @@
 //! cancels the task.
 //!
 //! [`FutureTask::new`] makes a task and its [`TaskHandle`] together, in one allocation. An executor's
-//! `submit` does that and keeps the task. The handle is unique, so the result can be moved out of it.
+//! `submit` makes both and keeps the task. The handle is unique, so the result can be moved out of it.
 //! [`TaskHandle::shared`] makes a handle for several readers. [`TaskHandle::canceller`] makes a handle for a
 //! client that can cancel the task but must not see its result. A [`Promise`] has a handle, too, whose
 //! outcome does not come from a task.
@@ -86,7 +86,7 @@
 //! # What is visible to whom
 //!
 //! What a thread did before it submitted a task is visible to the task. What the task did is visible to the
-//! thread that gets its result. Both follow from the lock around the state.
+//! thread that gets its result. Both guarantees follow from the lock around the state.
 
 mod error;
 pub use error::{SharedJoinError, TaskError};

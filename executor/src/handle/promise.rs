@@ -111,7 +111,8 @@ impl<T: Send + 'static> Promise<T> {
     ///     Ok(number) => promise.complete(number).unwrap(),
     ///     Err(payload) => promise.panic_with(payload).unwrap(),
     /// }
-    /// assert!(matches!(parsed.join(), Err(JoinError::Panicked(panic)) if panic.message().starts_with("a number")));
+    /// let Err(JoinError::Panicked(panic)) = parsed.join() else { unreachable!() };
+    /// assert!(panic.message().starts_with("a number"));
     /// ```
     ///
     /// # Errors
@@ -169,8 +170,8 @@ impl<T: Send + 'static> Promise<T> {
         Arc::clone(&self.cell).cancel(true, reason.into())
     }
 
-    /// Returns the token of the work behind the promise. It is cancelled when the handle is cancelled, but
-    /// not by [`cancel_keep_running`](TaskHandle::cancel_keep_running).
+    /// Returns the token of the work behind the promise. The token is cancelled when the handle is cancelled,
+    /// but not by [`cancel_keep_running`](TaskHandle::cancel_keep_running).
     ///
     /// The code that works on the answer checks the token, [attaches](CancelToken::attach) it, or registers a
     /// callback with it:
@@ -201,7 +202,7 @@ impl<T: Send + 'static> Promise<T> {
         self.cell.is_finished()
     }
 
-    /// Returns the state: running until the outcome is decided.
+    /// Returns the state, which is *running* until the outcome is decided.
     ///
     /// ```
     /// use executor::{Promise, TaskState};

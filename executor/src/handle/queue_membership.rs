@@ -2,10 +2,10 @@
 //!
 //! The owner of a queue counts the cancelled tasks in the queue, and subtracts a task when the task leaves
 //! the queue. A cancelled task must not be counted twice. If the task is in the queue when it is cancelled,
-//! the thread that cancels the task counts it. If the task was cancelled before it came, the thread that
-//! puts it into the queue counts it. If the task had left the queue before, no thread counts it. Each of
-//! these threads changes one atomic word in one step, and the later thread sees what the earlier thread has
-//! done. So no lock is needed.
+//! the thread that cancels the task counts it. If the task was cancelled before it came into the queue, the
+//! thread that puts it in counts it. If the task had left the queue before the cancel, no thread counts it.
+//! Each of these threads changes one atomic word in one step, and the later thread sees what the earlier
+//! thread has done. So no lock is needed.
 //!
 //! | step | by | finds | does |
 //! |---|---|---|---|
@@ -13,8 +13,8 @@
 //! | [`cancel`](QueueMembership::cancel) | the canceller | in a queue | the owner is told, and counts it |
 //! | [`leave`](QueueMembership::leave) | the thread that takes it out | in a queue, cancelled | the owner subtracts it |
 //!
-//! The word holds the number of a [`QueueId`], not a reference to the queue's owner. The count of such
-//! references would go up and down once for each task, and submitters and workers would contend for it.
+//! The word holds the number of a [`QueueId`], not a reference to the queue's owner. The reference count of
+//! the owner would go up and down once for each task, and submitters and workers would contend for it.
 
 use crate::ids::QueueId;
 use crate::sync::atomic::{AtomicU64, Ordering};
@@ -37,14 +37,15 @@ impl QueueMembership {
         self.0.fetch_or(queue.number() << 1, Ordering::AcqRel) & CANCELLED == 0
     }
 
-    /// Notes that the task has left its queue. Returns the queue if the task was cancelled in it, or before
-    /// it came there.
+    /// Notes that the task has left its queue. Returns the queue if the task was cancelled in the queue, or
+    /// before it came into the queue.
     pub(super) fn leave(&self) -> Option<QueueId> {
         let before = self.0.fetch_and(CANCELLED, Ordering::AcqRel);
         if before & CANCELLED == 0 { None } else { queue_of(before) }
     }
 
-    /// Notes that the task is cancelled, and returns the queue that the task is in. Must be called once only.
+    /// Notes that the task is cancelled, and returns the queue that the task is in. The caller must call this
+    /// only once.
     pub(super) fn cancel(&self) -> Option<QueueId> {
         queue_of(self.0.fetch_or(CANCELLED, Ordering::AcqRel))
     }

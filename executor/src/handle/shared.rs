@@ -1,8 +1,8 @@
 //! A handle for more than one reader.
 //!
-//! A [`TaskHandle`] has room for one listener, and its result can be taken once. Here the handle's listener
-//! is a relay. The relay stores the result in an [`Arc`], where every [`SharedHandle`] finds it, wakes the
-//! waiters and calls the callbacks.
+//! A [`TaskHandle`] has room for one listener, and its result can be taken once. The listener of a shared
+//! handle is a relay. The relay stores the result in an [`Arc`], where every [`SharedHandle`] finds it, wakes
+//! the waiters and calls the callbacks.
 //!
 //! # Invariants
 //!
@@ -68,8 +68,8 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
 
 /// A handle for any number of waiters, made by [`TaskHandle::shared`].
 ///
-/// Threads can join it, and asynchronous tasks can await it. Only one asynchronous task at a time can await
-/// the same clone. A clone can be joined or awaited again after it has returned the result.
+/// Threads can join a shared handle, and asynchronous tasks can await it. Only one asynchronous task at a
+/// time can await the same clone. A clone can be joined or awaited again after it has returned the result.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -92,14 +92,14 @@ pub struct SharedHandle<T> {
 struct SharedCell<T> {
     state: Mutex<SharedState<T>>,
     /// The function that drops the result. The result can be the last owner of another cell. The function is
-    /// a field, because the `Drop` of this type has no bound that lets another thread drop a `T`.
+    /// a field, because the `Drop` of this type cannot require that `T` is `Send`.
     drop_result: fn(TaskResult<Arc<T>>),
 }
 
 struct SharedState<T> {
     result: Option<TaskResult<Arc<T>>>,
-    /// The waiters by their places. A later place has a higher number, so the waiters are in the order in
-    /// which they came.
+    /// The wakers of the waiters, by place. A later place has a higher number, so the waiters are in the
+    /// order in which they came.
     wakers: BTreeMap<u64, Waker>,
     callbacks: Vec<ResultCallback<Arc<T>>>, // in the order in which they came
     /// The number of places that were given out.
@@ -273,13 +273,13 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.cell.result()
     }
 
-    /// Registers a callback for the result. The thread that finishes (or cancels) the task calls it. If the
-    /// task is finished already, the calling thread calls it at once.
+    /// Registers a callback for the result. The thread that finishes (or cancels) the task calls the
+    /// callback. If the task is finished already, the calling thread calls it at once.
     ///
-    /// A handle and its clones can have any number of callbacks. They are called after the waiters have been
-    /// woken, one after the other, in the order in which they were registered. A callback that panics does
-    /// not keep the others from being called. In all other respects, the rules of [`TaskHandle::on_done`]
-    /// apply.
+    /// A handle and its clones can have any number of callbacks. After the waiters have been woken, the
+    /// callbacks are called one after the other, in the order in which they were registered. A callback that
+    /// panics does not keep the others from being called. In all other respects, the rules of
+    /// [`TaskHandle::on_done`] apply.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -350,8 +350,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.canceller.cancel_keep_running()
     }
 
-    /// Returns whether the outcome is decided. If it is decided, [`join`](Self::join) does not
-    /// block.
+    /// Returns whether the outcome is decided. Once it is decided, [`join`](Self::join) does not block.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);

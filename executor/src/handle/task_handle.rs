@@ -49,7 +49,7 @@ use crate::waiting::wait::{Deadline, Look, wait_for};
 #[must_use = "dropping the handle loses the result; bind it to `_handle` if that is meant"]
 pub struct TaskHandle<T> {
     pub(super) cell: Arc<dyn ResultCell<T>>,
-    /// The task's name. The name is here and not in the cell, because few tasks have a name.
+    /// The task's name. The name is in the handle and not in the cell, because few tasks have a name.
     pub(super) name: Option<Name>,
     /// The cell need not be told when this handle is dropped: the result was taken, or another listener has
     /// taken the handle's place.
@@ -61,8 +61,8 @@ impl<T> TaskHandle<T> {
         Self { cell, name, released: false }
     }
 
-    /// Returns whether this handle is the only owner of the cell. Then the task has ended, and no lock is
-    /// needed.
+    /// Returns whether this handle is the only owner of the cell. The only owner needs no lock, because the
+    /// task has ended.
     fn is_alone(&self) -> bool {
         Arc::strong_count(&self.cell) == 1
     }
@@ -77,7 +77,7 @@ impl<T> TaskHandle<T> {
         taken
     }
 
-    /// Takes the result. If there is none yet, leaves the waker with the task.
+    /// Takes the result. If there is no result yet, leaves the waker with the task.
     fn take_or_listen(&mut self, waker: &Waker) -> Option<TaskResult<T>> {
         if self.is_alone() {
             return self.take();
@@ -101,9 +101,10 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// # Errors
     /// [`JoinError::Panicked`] and [`JoinError::Cancelled`] tell how the task ended without a result.
-    /// [`JoinError::Interrupted`] means that the *caller's* task was cancelled while it waited. If the result
-    /// is there already, it is returned even then. [`JoinError::Starved`] means that the task could never
-    /// begin or end, because every thread that could run it waits, too: see [`Starvation`].
+    /// [`JoinError::Interrupted`] means that the *caller's* task was cancelled while it waited. A result that
+    /// is there already is returned even if the caller's task was cancelled. [`JoinError::Starved`] means
+    /// that the task could never begin or end, because every thread that could run it waits, too: see
+    /// [`Starvation`].
     ///
     /// # Blocking
     /// Blocks until the task ends. If a task waits for another task of its own pool, and the pool has no
@@ -112,7 +113,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// the other task, or the pool starts another thread for that task.
     ///
     /// # Panics
-    /// If the handle was polled as a [`Future`] before and has given its result.
+    /// Panics if the handle was polled as a [`Future`] before and has given its result.
     #[doc(alias = "get")]
     pub fn join(self) -> Result<T, JoinError<T>> {
         self.join_until(Deadline::NEVER)
@@ -158,8 +159,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     }
 
     /// Waits for the task for `timeout` at most, and cancels the task if the wait ends without the outcome.
-    /// The wait ends in this way if the time is up, or if the caller's own task was cancelled. Use this for
-    /// work whose result is of no use later.
+    /// The wait ends without the outcome if the time is up, or if the caller's own task was cancelled. Use
+    /// this call for work whose result is of no use later.
     ///
     /// No result is lost if the task ends at the moment at which the time is up. Either the task was
     /// cancelled before it ended, or the result is returned.
@@ -240,13 +241,13 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// A task that has not begun will never run. For a task that runs, the outcome is *cancelled* from now
     /// on, and the task's [`CancelToken`](crate::CancelToken) is cancelled. The body goes on until it looks
     /// at the token, and the value that it returns is dropped. If the task is finished or cancelled already,
-    /// this does nothing and returns false.
+    /// the call does nothing and returns false.
     ///
-    /// First this wakes the waiters for the outcome, and the body, if the body waits in this crate. Then it
-    /// runs users' code on the calling thread, before it returns. First come the callbacks
-    /// [registered](crate::CancelToken::on_cancel) with the token. If the task has not begun, the values that
-    /// it has captured are dropped next. Last comes a callback given to [`on_done`](Self::on_done). So a
-    /// woken thread can go on before this code has run.
+    /// First the call wakes the waiters for the outcome. It also wakes the body, if the body waits in this
+    /// crate. Then the call runs users' code on the calling thread, before it returns. First come the
+    /// callbacks [registered](crate::CancelToken::on_cancel) with the token. If the task has not begun, the
+    /// values that it has captured are dropped next. Last comes a callback given to
+    /// [`on_done`](Self::on_done). So a woken thread can go on before the users' code has run.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
@@ -259,7 +260,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// ```
     ///
     /// # Blocking
-    /// Blocks until the users' code that this call runs has ended. It does not wait for a running body.
+    /// Blocks until the users' code that this call runs has ended. The call does not wait for a running body.
     #[doc(alias = "cancel(true)")]
     #[expect(clippy::must_use_candidate, reason = "most callers need not know whether they were in time")]
     pub fn cancel(&self) -> bool {
@@ -309,8 +310,7 @@ impl<T: Send + 'static> TaskHandle<T> {
         Arc::clone(&self.cell).cancel(false, CancelReason::of(CancelKind::Requested))
     }
 
-    /// Returns whether the outcome is decided. If it is decided, [`join`](Self::join) does not
-    /// block.
+    /// Returns whether the outcome is decided. Once it is decided, [`join`](Self::join) does not block.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
@@ -349,7 +349,7 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.cell.id()
     }
 
-    /// Returns the task's name, if [`FutureTask::named`](crate::FutureTask::named) has given it one.
+    /// Returns the task's name, if the task was named with [`FutureTask::named`](crate::FutureTask::named).
     ///
     /// ```
     /// let index = executor::FutureTask::new(|| 10).named("index");
@@ -362,9 +362,9 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// Takes the task out of the queue in which it waits, and returns it. Returns `None` if the task is in no
     /// queue: it has begun, has ended, was cancelled, or waits elsewhere.
     ///
-    /// Unlike [`cancel`](Self::cancel), this does not decide the outcome. The handle stays pending until the
-    /// task is run, by the caller or by another executor, or is dropped. The call searches the queue, so it
-    /// takes longer if more tasks are in the queue.
+    /// Unlike [`cancel`](Self::cancel), this call does not decide the outcome. The handle stays pending until
+    /// the task is run, by the caller or by another executor, or is dropped. The call searches the queue, so
+    /// it takes longer if more tasks are in the queue.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -387,21 +387,22 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.cell.take_out_of_queue()
     }
 
-    /// Registers a callback for the result. The thread that finishes (or cancels) the task calls it. If the
-    /// task is finished already, the calling thread calls it at once. A panic in the callback goes to the
-    /// [panic handler](crate::panics) and no further.
+    /// Registers a callback for the result. The thread that finishes (or cancels) the task calls the
+    /// callback. If the task is finished already, the calling thread calls it at once. A panic in the
+    /// callback goes to the [panic handler](crate::panics) and no further.
     ///
     /// The worker that runs the callback does nothing else meanwhile, so keep the callback short. For more
     /// than one callback, or to keep a handle, make the handle [shared](Self::shared) first.
     ///
     /// The callback belongs to no task, whatever thread it runs on: see
-    /// [`CancelToken::current`](crate::CancelToken::current). It can complete a [`Promise`](crate::Promise)
-    /// or cancel a task. A callback can cause a further callback, and so on. Such callbacks run inside each
-    /// other, to a depth of 32. A callback that would be deeper is put off: it runs on the same thread when
-    /// the callback around it has returned, or blocks in this crate. So a chain of callbacks can have any
-    /// length. If 32 callbacks that were put off block inside each other, the next callbacks run on a thread
-    /// that is started for them. So a callback can wait for the effect of a later callback of the chain. The
-    /// `Drop` of captured values and of results counts as a callback here.
+    /// [`CancelToken::current`](crate::CancelToken::current). The callback can complete a
+    /// [`Promise`](crate::Promise) or cancel a task. A callback can cause a further callback, and so on.
+    /// Callbacks that cause each other run inside each other, to a depth of 32. A callback that would be
+    /// deeper is put off: it runs on the same thread when the callback around it has returned, or blocks in
+    /// this crate. So a chain of callbacks can have any length. If 32 callbacks that were put off block
+    /// inside each other, the next callbacks run on a thread that is started for them. So a callback can wait
+    /// for the effect of a later callback of the chain. The `Drop` of captured values and of results counts
+    /// as a callback here.
     ///
     /// ```
     /// use executor::FutureTask;
@@ -447,9 +448,9 @@ impl<T: Send + 'static> TaskHandle<T> {
         Awaited::Task(Arc::clone(&self.cell) as Arc<dyn HandleCell>, self.name.clone())
     }
 
-    /// Returns another handle of the task, which can only cancel the task. This handle can be cloned. Its
-    /// type does not depend on the type of the result, so the cancellers of different tasks can be kept
-    /// together.
+    /// Returns another handle of the task, which can only cancel the task and can be cloned. The type of a
+    /// [`Canceller`] does not depend on the type of the result, so the cancellers of different tasks can be
+    /// kept together.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
@@ -475,13 +476,13 @@ impl<T: Send + 'static> Look for &mut TaskHandle<T> {
     }
 }
 
-/// Awaits the result without blocking a thread. It works with any asynchronous runtime.
+/// Awaits the result without blocking a thread. A handle works with any asynchronous runtime.
 ///
 /// The thread that ends the task wakes the asynchronous task that awaits the handle. There is room for one
 /// waker, so only the waker of the last poll counts, as for every future.
 ///
 /// # Panics
-/// If the handle is polled again, joined or given a callback after a poll has returned the result.
+/// Panics if the handle is polled again, joined or given a callback after a poll has returned the result.
 impl<T: Send + 'static> Future for TaskHandle<T> {
     type Output = Result<T, TaskError>;
 
@@ -509,7 +510,7 @@ impl<T> fmt::Debug for TaskHandle<T> {
 /// The reason why [`TaskHandle::join`] or [`TaskHandle::join_timeout`] gave no result.
 ///
 /// Like all errors that give a handle back, this type is not `PartialEq`, because no two handles are
-/// equal. Match on it instead:
+/// equal. Match on the error instead:
 ///
 /// ```
 /// let (_, handle) = executor::Promise::<u32>::new(); // drops the promise, which cancels the handle
@@ -530,11 +531,11 @@ pub enum JoinError<T> {
     /// handle.
     Interrupted(TaskHandle<T>),
     /// The time limit has passed. The task for which the caller waited goes on; the error holds its handle.
-    /// Only waits with a time limit return this.
+    /// Only waits with a time limit return this error.
     TimedOut(TaskHandle<T>),
-    /// Every thread that could run the task waits, too. This holds the task's handle, and a report of which
-    /// thread waits for what. Only a wait without a time limit, or with a limit beyond the clock's range,
-    /// returns this.
+    /// Every thread that could run the task waits, too. The error holds the task's handle, and a report of
+    /// which thread waits for what. Only a wait without a time limit, or with a limit beyond the clock's
+    /// range, returns this error.
     Starved(TaskHandle<T>, Starvation),
 }
 // ANCHOR_END: join_error

@@ -1,8 +1,8 @@
 //! Closures that borrow from the stack of the thread that waits for them.
 //!
 //! An executor can keep a task for any time, so a task must own its data and cannot borrow. But a closure
-//! that sorts half of a slice borrows that half. Such a borrow is sound if the stack frame with the slice
-//! stays until the closure has run or was dropped. This module ensures that in two ways:
+//! that sorts half of a slice borrows that half. The borrow is sound if the stack frame with the slice stays
+//! until the closure has run or was dropped. This module keeps the frame in two ways:
 //!
 //! * [`lend`] is for one closure, for which the calling function waits: the second half of a
 //!   [`join`](crate::fork_join::join). Neither the closure nor its result is ever on the heap.
@@ -23,11 +23,11 @@
 //! This module erases the lifetime of a stack frame, which safe Rust cannot express. The invariants:
 //!
 //! 1. A stack frame from which a closure borrows is left only when the closure was dropped or has run to its
-//!    end. A guard in [`lend`] and in [`ScopedJobs::keep`] ensures this, so it holds during unwinding, too. A
-//!    leaked `JobRef` or `ScopedJob` makes its lender wait for ever, but does no other harm.
+//!    end. A guard in [`lend`] and in [`ScopedJobs::keep`] waits for that, also during unwinding. A leaked
+//!    `JobRef` or `ScopedJob` makes its lender wait for ever, but does no other harm.
 //! 2. Only the owner of the `JobRef` accesses a closure and its result, until it sets `done` with Release.
-//!    The lender accesses them after it has seen `done` with Acquire. The thread that sets `done` does not
-//!    touch the frame afterwards.
+//!    The lender accesses closure and result after it has seen `done` with Acquire. The thread that sets
+//!    `done` does not touch the frame afterwards.
 //! 3. The closure and its result are `Send`, because both can move to another thread.
 #![allow(unsafe_code, reason = "the lifetime of what is borrowed is erased")]
 
@@ -49,7 +49,7 @@ use crate::sync::{Arc, Mutex, UnsafeCell};
 ///
 /// `publish` gets a reference to `f`, which any thread may run or drop. After `during`, even if `during`
 /// panics, `settle` is called again and again until `f` is done. `settle` takes `f` back, or waits. Its last
-/// argument says whether this thread unwinds: then `settle` must not run users' code.
+/// argument is true if this thread unwinds: in that case `settle` must not run users' code.
 pub(crate) fn lend<F, R, S, A>(
     f: F,
     publish: impl FnOnce(JobRef) -> S,
@@ -78,8 +78,8 @@ where
     }
 }
 
-/// Runs `during`, and returns or unwinds as soon as `is_done` returns true. Until then it calls `settle`,
-/// again and again. The argument of `settle` says whether this thread unwinds.
+/// Runs `during`, and returns or unwinds as soon as `is_done` returns true. Until `is_done` returns true,
+/// calls `settle` again and again. The argument of `settle` says whether this thread unwinds.
 #[inline]
 fn keep_frame<A>(during: impl FnOnce() -> A, is_done: impl Fn() -> bool, settle: impl Fn(bool)) -> A {
     let until_done = move |unwinding| {
@@ -159,7 +159,7 @@ unsafe fn end<F: FnOnce() -> R + Send, R: Send>(frame: NonNull<()>, run: bool) {
 
 // ----- any number of closures -----
 
-/// Closures that borrow for `'scope`. They are lent only while [`keep`](Self::keep) runs.
+/// Closures that borrow for `'scope`. The closures are lent only while [`keep`](Self::keep) runs.
 pub(crate) struct ScopedJobs<'scope> {
     record: Arc<Mutex<ScopeRecord>>,
     /// This marker makes the type invariant in `'scope`: the compiler must neither shorten nor
@@ -186,8 +186,8 @@ struct ScopedJobSlot {
     record: Arc<Mutex<ScopeRecord>>,
 }
 
-/// A reference to a lent closure. Another thread may have taken the closure already. If not, dropping the
-/// reference drops the closure.
+/// A reference to a lent closure. Another thread may have taken the closure already. If no thread has taken
+/// the closure, dropping the reference drops it.
 pub(crate) struct ScopedJob(Arc<ScopedJobSlot>);
 
 impl<'scope> ScopedJobs<'scope> {
@@ -195,9 +195,9 @@ impl<'scope> ScopedJobs<'scope> {
         Self { record: Arc::default(), scope: PhantomData }
     }
 
-    /// Runs `during`, and returns or unwinds when each closure lent meanwhile has run or was dropped. Until
-    /// then it calls `settle`, which takes closures back, or waits. Its argument says whether this thread
-    /// unwinds: then `settle` must not run users' code.
+    /// Runs `during`, and returns or unwinds when each closure lent meanwhile has run or was dropped.
+    /// Meanwhile calls `settle`, which takes closures back, or waits. The argument of `settle` is true if
+    /// this thread unwinds: in that case `settle` must not run users' code.
     pub(crate) fn keep<A>(&self, during: impl FnOnce() -> A, settle: impl Fn(bool)) -> A {
         self.record.lock().is_open = true;
         let are_settled = || {
@@ -244,8 +244,8 @@ impl<'scope> ScopedJobs<'scope> {
         &self.record
     }
 
-    /// Returns true if each lent closure has run or was dropped. Otherwise keeps the waker: the thread that
-    /// ends the last of these closures wakes it.
+    /// Returns true if each lent closure has run or was dropped. Otherwise keeps the waker, which the thread
+    /// that ends the last of these closures calls.
     pub(crate) fn are_settled(&self, waker: &Waker) -> bool {
         let mut record = self.record.lock();
         if record.lent > 0 {

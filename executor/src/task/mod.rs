@@ -1,7 +1,7 @@
 //! A unit of work: a closure that some thread runs once, later.
 //!
 //! Executors pass [`Task`]s around, and queues hold them. Most closures capture only a few words. A box for
-//! each of them would be the largest single cost of a submission: one thread would allocate it, and another
+//! each closure would be the largest single cost of a submission: one thread would allocate it, and another
 //! thread would free it. So a closure of up to three words is stored inside the task; only a larger closure
 //! is boxed. The parts that few tasks have (a name, a priority, a [`TaskObserver`]) are in one optional box.
 //!
@@ -16,7 +16,7 @@
 //!
 //! [`Closure`] erases the type of a closure stored in place, which safe Rust cannot express. Its invariants:
 //!
-//! 1. From `new` until `call` or `drop`, `data` holds a valid value of `F`, the type for which `vtable` was
+//! 1. From `new` until `call` or `drop`, `data` holds a valid value of `F`, the type for which `end` was
 //!    made.
 //! 2. `call` and `drop` each consume the `Closure`, so each value is taken out once.
 //! 3. `F` is `Send`, so another thread may consume the value. `&Closure` gives no access to the value, so a
@@ -80,8 +80,8 @@ enum TaskBody {
     Other(Other),
 }
 
-/// A body other than a closure. It is a separate enum, so that [`TaskBody`] needs no tag word: a null
-/// `vtable` marks this variant.
+/// A body other than a closure. It is a separate enum, so that [`TaskBody`] needs no tag word: a null `end`
+/// marks this variant.
 enum Other {
     WithHandle(CompleteOnDrop),
     /// A closure of a scope. The scope may take the closure before this task runs.
@@ -183,8 +183,8 @@ impl Task {
         self
     }
 
-    /// Sets the priority. The task must not be in a queue, because the old priority has decided its place
-    /// there.
+    /// Sets the priority. The task must not be in a queue, because the old priority has decided its place in
+    /// the queue.
     pub(crate) fn set_priority(&mut self, priority: i32) {
         if priority != self.priority() {
             self.rare().priority = priority;
@@ -210,8 +210,9 @@ impl Task {
         TaskLabel { id: self.id, name: self.rare.as_ref().and_then(|rare| rare.name.clone()) }
     }
 
-    /// Notes that the task enters a queue. If the task is cancelled there, the queue owner is told. Returns
-    /// false if the task is cancelled already; in that case the queue owner must count the task itself.
+    /// Notes that the task enters a queue. If the task is cancelled in the queue, the queue owner is told.
+    /// Returns false if the task is cancelled already; in that case the queue owner must count the task
+    /// itself.
     #[inline]
     pub(crate) fn enter_queue(&self, queue_id: QueueId) -> bool {
         self.observers().for_each(|observer| observer.queued(queue_id));
@@ -241,7 +242,7 @@ impl Task {
         self.id
     }
 
-    /// Returns whether the task was cancelled through its handle. If so, running the task does nothing.
+    /// Returns whether the task was cancelled through its handle. A run of a cancelled task does nothing.
     ///
     /// ```
     /// use executor::FutureTask;
@@ -258,7 +259,7 @@ impl Task {
 
     /// Runs the task on the calling thread and returns its outcome. Never panics.
     ///
-    /// This is for authors of executors. All other code gives tasks to an executor.
+    /// This method is for authors of executors. All other code gives tasks to an executor.
     ///
     /// ```
     /// use executor::{Outcome, Task};
@@ -294,7 +295,7 @@ impl Task {
     }
 }
 
-/// Makes an `FnMut` of an `FnOnce`. Only the first call of the result has an effect.
+/// Makes an `FnMut` of an `FnOnce`. Only the first call of the returned closure has an effect.
 fn once(call: impl FnOnce(&Outcome)) -> impl FnMut(&Outcome) {
     let mut call = Some(call);
     move |outcome| {
@@ -493,16 +494,16 @@ impl Task {
         self.drain().and_then(StrandDrain::first).unwrap_or_else(|| self.label())
     }
 
-    /// Notes that a user gets the task. Every executor that hands out accepted tasks must call this, and must
-    /// hold no lock during the call.
+    /// Notes that a user gets the task. Every executor that hands out accepted tasks must call this method,
+    /// and must hold no lock during the call.
     pub(crate) fn handed_out(self) -> Self {
         self.observers().for_each(TaskObserver::handed_out);
         drop(self.drain().map(StrandDrain::handed_out));
         self.up_to_date()
     }
 
-    /// Notes that an executor that was shut down will not run the task. If the task is dropped, its handle says
-    /// so.
+    /// Notes that an executor that was shut down will not run the task. If the task is then dropped, its
+    /// handle gives the shutdown as the reason.
     pub(crate) fn left_out(&self) {
         if let Some(cell) = self.body.cell() {
             cell.left_out();
@@ -521,8 +522,8 @@ impl Task {
         matches!(self.body, TaskBody::Other(Other::ScopedJob(_)))
     }
 
-    /// Returns the unbegun tasks of an executor that was shut down. A user may keep them for any time. Drops
-    /// the tasks of scopes, because the scopes wait for them. The caller holds no lock.
+    /// Returns the unbegun tasks of an executor that was shut down. A user may keep the returned tasks for
+    /// any time. Drops the tasks of scopes, because the scopes wait for them. The caller holds no lock.
     pub(crate) fn hand_out(tasks: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let tasks = tasks.into_iter().filter(|task| !task.is_of_scope());
         tasks.inspect(Self::left_out).map(Self::handed_out).collect()
@@ -536,7 +537,8 @@ impl Task {
 pub(crate) trait HandleCell: RunningTask {
     fn state(&self) -> TaskState;
 
-    /// Returns whether the outcome is decided. A body that has not begun by then never begins.
+    /// Returns whether the outcome is decided. A body that has not begun when the outcome is decided never
+    /// begins.
     fn is_finished(&self) -> bool;
 
     /// Decides the outcome as cancelled. Returns true if the outcome was open before. If `stop_body` is true,
@@ -549,7 +551,7 @@ pub(crate) trait HandleCell: RunningTask {
     /// Runs the body, calls `before_publish` with the outcome, and only then publishes the outcome.
     fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome;
 
-    /// Completes the handle as cancelled, unless it is finished. This is called when the task will not be
+    /// Completes the handle as cancelled, unless the handle is finished. Called when the task will not be
     /// run.
     fn abandon(self: Arc<Self>);
 
@@ -575,7 +577,7 @@ pub(crate) trait HandleCell: RunningTask {
 }
 
 /// The methods that a drain task of a [strand](crate::composed::strand) has in addition to a user's task. A
-/// queue owner can call them under the lock of the queue in which the task waits. Only
+/// queue owner can call these methods under the lock of the queue in which the task waits. Only
 /// [`handed_out`](Self::handed_out) is called without a lock.
 pub(crate) trait StrandDrain {
     /// Returns whether the strand runs its tasks under this root.
@@ -589,7 +591,7 @@ pub(crate) trait StrandDrain {
     fn first(&self) -> Option<TaskLabel>;
 
     /// Takes the tasks of scopes out of the strand, because a user gets this drain task and can keep it for
-    /// any time. The caller drops them without a lock.
+    /// any time. The caller drops the returned tasks without a lock.
     fn handed_out(&self) -> Vec<Task>;
 }
 
@@ -630,7 +632,8 @@ struct Closure {
 /// # Safety
 /// `data` holds a valid `F`, which is taken out by this call.
 unsafe fn end_stored<F: FnOnce()>(data: *mut Words, call: bool) {
-    // SAFETY: the caller promises a valid `F`; `fits` was checked when it was stored, so it is aligned.
+    // SAFETY: the caller promises a valid `F`; `fits` was checked when the value was stored, so the value is
+    // aligned.
     let f = unsafe { data.cast::<F>().read() };
     if call {
         f();

@@ -27,9 +27,9 @@ use crate::cancel::{CancelToken, outside_any_task};
 use crate::ids::QueueId;
 use crate::panics::discard;
 
-/// An object that is told when its task enters a queue, leaves a queue, begins and ends. After a run it is
-/// dropped when the task's outcome can be seen. If the task is dropped instead, the observer is dropped
-/// after the task.
+/// An object that is told when its task enters a queue, leaves a queue, begins and ends. After a run the
+/// observer is dropped when the task's outcome can be seen. If the task is dropped instead, the observer is
+/// dropped after the task.
 pub(crate) trait TaskObserver: Send + Sync {
     /// Called before the task waits in this queue, under the lock of the queue's owner.
     fn queued(&self, _queue: QueueId) {}
@@ -46,7 +46,7 @@ pub(crate) trait TaskObserver: Send + Sync {
     /// Called when the task is given to a user, who may run it, drop it, or keep it for any time.
     fn handed_out(&self) {}
 
-    /// Returns a second token that stops the task when it is cancelled. The first token is the token that the
+    /// Returns a second token, whose cancellation stops the task. The first token is the token that the
     /// thread has for its tasks. The second token also identifies the executor to which the observer belongs.
     fn root(&self) -> Option<&CancelToken> {
         None

@@ -9,17 +9,17 @@
 //!   slot     2     4     1     3
 //! ```
 //!
-//! A node has four children instead of two. That makes the heap half as deep, and the keys that are compared
-//! lie side by side. (A *d-ary heap*: D. B. Johnson, "Priority queues with update and finding minimum
-//! spanning trees", 1975.)
+//! A node has four children instead of two. Four children make the heap half as deep, and the keys that are
+//! compared lie side by side. (A *d-ary heap*: D. B. Johnson, "Priority queues with update and finding
+//! minimum spanning trees", 1975.)
 //!
 //! # Why not a sorted map
 //!
 //! Most deadlines are removed long before their time, so it must be possible to remove any entry at once. A
 //! heap without slots cannot do that; a sorted map can. But a map moves each new entry to its place among all
-//! other entries. In the heap, a new entry stays near the end, unless it is earlier than most. On the other
-//! hand, when the first entry is removed, a heap moves another entry through its whole depth. The time of one
-//! insertion and one removal, in nanoseconds:
+//! other entries. In the heap, a new entry stays near the end, unless it is earlier than most other entries.
+//! On the other hand, when the first entry is removed, a heap moves another entry through its whole depth.
+//! The time of one insertion and one removal, in nanoseconds:
 //!
 //! ```sh
 //! cargo test --release -p task-execution --lib heap_and_map -- --ignored --nocapture

@@ -1,8 +1,8 @@
 //! Entries by time, and the thread that runs jobs at their deadlines.
 //!
 //! Deadlines and the tasks of a [`ScheduledThreadPoolExecutor`](crate::ScheduledThreadPoolExecutor) wait in
-//! the same structure, a [`Heap`]. Each of the two has a heap and a thread of its own. The thread sleeps
-//! until the first entry of its heap is due. `scheduled/shared.rs` says why there are two threads.
+//! the same structure, a [`Heap`]. Deadlines and scheduled tasks have a heap and a thread each. Each thread
+//! sleeps until the first entry of its heap is due. `scheduled/shared.rs` says why there are two threads.
 
 mod heap;
 mod timer;

@@ -13,11 +13,12 @@
 //!     └─────────── nothing to watch for a while ───────┘     at() with an earlier one
 //! ```
 //!
-//! The thread starts with the first deadline. It ends when there has been no deadline for [`LINGER`]. The
+//! The watcher starts with the first deadline, and ends when there has been no deadline for [`LINGER`]. The
 //! watcher sleeps until the deadline that was the first when it fell asleep, even if that deadline has been
-//! removed. So a removal makes no system call, and most deadlines are removed before their time. There is one
-//! exception: a caller that removes the last deadline wakes a watcher that would sleep for longer than
-//! [`LINGER`]. Otherwise a far deadline would keep the thread asleep although it was removed.
+//! removed. So a removal makes no system call. That saves many calls, because most deadlines are removed
+//! before their time. There is one exception: a caller that removes the last deadline wakes a watcher that
+//! would sleep for longer than [`LINGER`]. Otherwise a far deadline would keep the thread asleep although it
+//! was removed.
 //!
 //! # Jobs and user's code
 //!
@@ -55,7 +56,7 @@ lazy_static! {
 }
 
 /// Registers a job for `deadline`, or for as soon as possible if the deadline has passed. The job runs on a
-/// thread of the timer. The job does not run if the entry is dropped before that.
+/// thread of the timer. The job does not run if the entry is dropped before the job has begun.
 pub(crate) fn at(deadline: Instant, job: impl FnOnce() -> Option<UserCode> + Send + 'static) -> TimerEntry {
     OF_THE_PROCESS.at(deadline, Box::new(job))
 }
@@ -130,7 +131,8 @@ impl Timer {
     }
 }
 
-/// The registration of a job. Its drop removes the job. The drop does not wait for a job that runs.
+/// The registration of a job. The drop of the registration removes the job, and does not wait for a job that
+/// runs.
 #[must_use = "dropping it takes the job back at once"]
 pub(crate) struct TimerEntry {
     timer: Arc<Timer>,
@@ -193,7 +195,7 @@ impl Timer {
         }
     }
 
-    /// Takes the watch, or waits as a spare until the watch is wanted. Returns `None` if that takes
+    /// Takes the watch, or waits as a spare until the watch is wanted. Returns `None` if the wait takes
     /// longer than [`LINGER`].
     fn take_the_watch<'a>(
         &'a self,
@@ -380,8 +382,8 @@ mod tests {
         assert!((0..5).any(is_soon)); // one quick run of five is enough, even on a busy machine
     }
 
-    /// Without that rule, thousands of deadlines at one time start hundreds of threads, although their
-    /// callbacks take almost no time.
+    /// Checks that one thread on its way is enough: thousands of deadlines at one time must not start
+    /// hundreds of threads for callbacks that take almost no time.
     #[test]
     fn no_thread_is_started_while_another_one_is_on_its_way() {
         let timer = Timer::new();

@@ -15,15 +15,15 @@
 //! The wait can end if at least one path leads to something that can go on. Three things can go on. The first
 //! is a thread that does not wait, waits with a deadline, or belongs to no executor. The second is a pool
 //! with an idle thread. The third is a task in no queue, because its owner can run it at any time. If no path
-//! leads to one of these, every thread that could help already sleeps. If this thread slept, too, none of
-//! them could go on without help from outside. That is a *starvation deadlock*. Then the wait ends with a
+//! leads to one of these, every thread that could help already sleeps. If this thread slept, too, none of the
+//! threads could go on without help from outside: a *starvation deadlock*. Then the wait ends with a
 //! [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can do so.
 //!
 //! # Nothing is reported that was not true
 //!
 //! A search holds the lock of [`WaitingThreads`]. Meanwhile no waiting thread is entered, and none is taken
-//! out. Other facts can change during the search, but only by an act from outside, and only in one direction:
-//! for example, a task that has not ended now had not ended before, either. So the search checks each fact
+//! out. Other facts can change during the search, but only by an act from outside, and only in one direction.
+//! For example, a task that has not ended now had not ended before, either. So the search checks each fact
 //! twice. Every fact that held both times also held at the moment between the two checks.
 //!
 //! # Nothing that is true is missed
@@ -40,9 +40,9 @@
 //! [wakes]: look_again
 //! [source]: crate::waiting::awaited::Source
 //!
-//! The check for the third way does not slow down every submission. When a pool is found to have only
-//! waiting threads, it closes its inbox. Only submissions that find the inbox closed look for waiting
-//! threads.
+//! The check for a pool whose threads all wait does not slow down every submission. When a pool is found to
+//! have only waiting threads, it closes its inbox. Only submissions that find the inbox closed look for
+//! waiting threads.
 //!
 //! # Invariants
 //!
@@ -79,8 +79,8 @@ lazy_static! {
     static ref WAITING: Mutex<WaitingThreads> = Mutex::new(WaitingThreads::default());
 }
 
-/// The queue owners that were asked under the lock. They are kept here, so that they are dropped only after
-/// the lock has been released.
+/// The queue owners that were asked under the lock. The owners are kept here, so that they are dropped only
+/// after the lock has been released.
 #[derive(Default)]
 struct Used(Vec<Arc<dyn QueueOwner>>);
 
@@ -137,8 +137,9 @@ pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> OnDrop<fn()> {
     worker_context::drain_for(drain, task)
 }
 
-/// Decides whether the calling thread, which waits for `what`, sleeps. If so, the thread must keep the result
-/// until after the sleep. Returns `None` if the thread must look again. Fails if the wait can never end.
+/// Decides whether the calling thread, which waits for `what`, sleeps. A thread that sleeps must keep the
+/// result until after the sleep. Returns `None` if the thread must look again. Fails if the wait can never
+/// end.
 fn about_to_sleep(
     what: Awaited,
     parker: &Arc<Parker>,
@@ -161,8 +162,8 @@ fn about_to_sleep(
         let Some(closed) = second_look else {
             return Ok(Some(Known { key, _asleep: asleep }));
         };
-        // Since this thread tried, another thread may have got help. Then this thread may be able to go on,
-        // too.
+        // Since this thread last tried to get help, another thread may have got help. Then this thread may be
+        // able to go on, too.
         let is_hopeless = !closed.may_grow() && (tried || !waiting.may_be_relieved(key, &closed));
         if is_hopeless && !waiting.can_be_given_up(key) {
             waiting.wake_those_that_can_give_up(&closed);
@@ -182,7 +183,7 @@ fn about_to_sleep(
 }
 
 /// Wakes the waiting threads that would run the tasks in this queue, so that they look again. Called after a
-/// change of a fact on which their searches may have relied.
+/// change of a fact on which the searches of these threads may have relied.
 pub(crate) fn look_again(queue: QueueId) {
     look_again_at(Location::In(queue));
 }
@@ -221,8 +222,8 @@ fn count_asleep() -> OnDrop<fn()> {
     OnDrop(|| _ = ASLEEP.fetch_sub(1, Ordering::SeqCst))
 }
 
-/// Returns whether any thread sleeps or is about to sleep. A caller that changes a fact on which such
-/// threads rely must call this after the change.
+/// Returns whether any thread sleeps or is about to sleep. A caller that changes a fact on which sleeping
+/// threads rely must call this function after the change.
 fn is_anybody_asleep() -> bool {
     fence(Ordering::SeqCst); // pairs with `count_asleep`: the sleeper sees the change, or this load counts it
     ASLEEP.load(Ordering::SeqCst) > 0

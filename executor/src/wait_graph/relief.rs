@@ -57,9 +57,9 @@ thread_local! {
     static CREDIT: Cell<(usize, usize)> = Cell::new((0, 0));
 }
 
-/// Helps after a search. From then on the thread may help without a search, for half as many tasks as it
-/// waits for now, because a search looks at all these tasks. A search for each of a hundred thousand
-/// tasks would take too long.
+/// Runs a task for the wait after a search. From then on the thread may help without a search, for half as
+/// many tasks as it waits for now. A search looks at all these tasks, so a search for each of a hundred
+/// thousand tasks would take too long.
 fn help_on(wait: &SleepingThread) -> bool {
     if let Some((collector, tasks)) = collected(wait) {
         CREDIT.with(|credit| credit.set((collector, tasks / 2)));

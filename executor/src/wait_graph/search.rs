@@ -11,8 +11,8 @@ use crate::waiting::awaited::{Awaited, ComesFrom};
 use crate::waiting::queue_owner::{PoolOwner, ServedBy};
 use crate::waiting::starvation::OnStarvation;
 
-/// A closed set: only threads of the set could end waits of the set, and all these threads wait. They are in
-/// the order in which the search has found them.
+/// A closed set: only threads of the set could end waits of the set, and all these threads wait. The threads
+/// are in the order in which the search has found them.
 pub(super) struct Closed {
     pub(super) threads: Vec<ThreadKey>,
     pub(super) pools: Vec<(QueueId, Arc<dyn PoolOwner>)>,

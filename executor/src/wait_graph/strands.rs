@@ -11,7 +11,7 @@ use crate::ids::QueueId;
 use crate::sync::{Mutex, lazy_static};
 
 lazy_static! {
-    // How many tasks of each collector are in each strand.
+    // The number of tasks of each collector in each strand.
     static ref STRANDS: Mutex<BTreeMap<(usize, QueueId), usize>> = Mutex::new(BTreeMap::new());
 }
 

@@ -104,8 +104,8 @@ impl WaitingThreads {
         self.by_pool.get(&queue.of_all_lanes()).into_iter().flatten().copied()
     }
 
-    /// Returns the queues to ask for tasks of this collector. Only these queues can have tasks that no
-    /// thread but a waiting thread would run.
+    /// Returns the queues to ask for tasks of this collector. All queued tasks that only waiting threads
+    /// would run are in these queues.
     pub(super) fn queues_to_ask(&self, collector: usize) -> impl Iterator<Item = QueueId> {
         self.by_pool.keys().copied().chain(strands::with_tasks_of(collector))
     }
@@ -113,8 +113,8 @@ impl WaitingThreads {
     /// Returns the waiting threads that run tasks of this collector, each with the number of these tasks.
     pub(super) fn running_of(&self, collector: usize) -> impl Iterator<Item = (ThreadKey, usize)> {
         let count = move |key: &ThreadKey| {
-            // Counted now, because a task that was cancelled after the wait began does not report to a
-            // collector any more.
+            // The tasks are counted now, because a task that was cancelled after the wait began does not
+            // report to a collector any more.
             let tasks = self.threads[key].context.collectors().filter(|&other| other == collector).count();
             (tasks > 0).then_some((*key, tasks))
         };

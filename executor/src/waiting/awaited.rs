@@ -2,10 +2,10 @@
 //! tells whether the wait can still end.
 //!
 //! An [`Awaited`] says what a wait is for. The wait itself cannot find out whether the awaited thing will
-//! ever come: that depends on all threads that wait, and on the queues of all executors. The [`DETECTOR`]
-//! knows all of these threads and queues. The detector is in a later module, so this module cannot name it.
-//! Instead, the first task with a handle, or the first worker, sets it. A program that has no such task or
-//! worker has no detector: its waits are not checked.
+//! ever come: the answer depends on all threads that wait, and on the queues of all executors. The
+//! [`DETECTOR`] knows all of these threads and queues. The detector is in a later module, so this module
+//! cannot name it. Instead, the first task with a handle, or the first worker, sets the detector. A program
+//! that has no such task or worker has no detector: its waits are not checked.
 
 use super::parker::Parker;
 use super::queue_owner::PoolOwner;
@@ -41,8 +41,8 @@ pub(crate) trait Source: Send + Sync {
         WaitsFor::Permits
     }
 
-    /// Returns whether the waiting thread can go on without the thing that it waits for. If it cannot, this
-    /// wait never ends with an error. The threads that wait for this thread get the error instead.
+    /// Returns whether the waiting thread can go on without the thing that it waits for. If the thread cannot
+    /// go on, its wait never ends with an error. The threads that wait for this thread get the error instead.
     fn can_be_given_up(&self) -> bool {
         true
     }
@@ -61,9 +61,9 @@ impl Awaited {
 pub(crate) enum ComesFrom {
     /// Something that is not known here, or something that has already come.
     Elsewhere,
-    /// The end of any one of the tasks that report to this collector. `tasks` is their number.
+    /// The end of any one of the tasks that report to this collector. `tasks` is the number of these tasks.
     TasksOf { collector: usize, tasks: usize },
-    /// A thread that takes a task out of this queue.
+    /// Room in this queue, which a thread makes when it takes a task out.
     Room(QueueId),
     /// An event at one of these places.
     Places(Vec<Location>),
@@ -93,9 +93,9 @@ impl Drop for Relief {
 
 /// Finds waits that could never end.
 ///
-/// It makes the calling thread sleep in its parker. The thread waits for the awaited thing, without a
-/// deadline. The detector returns after a wake-up, or at once if a pool or this thread has done something so
-/// that the wait can end. Then the thread must look again. The detector fails if the wait can never end.
+/// The detector makes the calling thread sleep in its parker. The thread waits for the awaited thing, without
+/// a deadline. The detector returns after a wake-up, or at once if a pool or this thread has done something
+/// so that the wait can end. Then the thread must look again. The detector fails if the wait can never end.
 pub(crate) type Detector = fn(Awaited, &Arc<Parker>, &mut Relief) -> Result<(), Starvation>;
 
 /// The detector of the process. It must be set before any thread becomes a worker or runs a task with a

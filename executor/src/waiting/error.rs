@@ -2,7 +2,7 @@
 //!
 //! An error gives back what the caller would otherwise lose. An error that contains a task or a handle is
 //! defined beside the type of that task or handle ([`RejectedExecution`](crate::RejectedExecution),
-//! [`JoinError`](crate::JoinError)); the errors here contain neither. All of them are `Send`, `Sync` and
+//! [`JoinError`](crate::JoinError)); the errors here contain neither. All these errors are `Send`, `Sync` and
 //! `'static`, so `?` can turn them into any other error.
 
 use std::error::Error;
@@ -61,13 +61,14 @@ pub(crate) use into_io_error;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// The *waiting* task was cancelled. A wait without a time limit reports this as [`struct@Cancelled`].
+    /// The *waiting* task was cancelled. A wait without a time limit reports the cancellation as
+    /// [`struct@Cancelled`].
     #[doc(alias = "InterruptedException")]
     Interrupted,
     /// The time limit has passed.
     TimedOut,
-    /// All threads that could have ended the wait are waiting, too. This is reported only if the time limit
-    /// is beyond the range of the clock.
+    /// All threads that could have ended the wait are waiting, too. Only a wait whose time limit is beyond
+    /// the range of the clock returns this error.
     Starved(Starvation),
 }
 
@@ -177,8 +178,8 @@ pub enum RejectReason {
     /// The executor was shut down.
     Shutdown,
     /// No thread was free, no further thread could be started, and the queue was full. A
-    /// [`BoundedExecutor`](crate::BoundedExecutor) refuses for this reason when as many tasks are under way
-    /// as it allows.
+    /// [`BoundedExecutor`](crate::BoundedExecutor) is saturated when as many tasks are under way as it
+    /// allows.
     Saturated,
     /// The executor was saturated, and made no room within the time limit.
     TimedOut,

@@ -19,7 +19,7 @@ use crate::sync::{Duration, Mutex};
 
 /// A gate that opens when it has been counted down to zero, and stays open.
 ///
-/// Use it to wait for a number of events, such as the ends of several tasks, or the start of a service.
+/// Use a latch to wait for a number of events, such as the ends of several tasks, or the start of a service.
 /// Any number of threads can wait for one latch.
 ///
 /// ```
@@ -39,11 +39,11 @@ use crate::sync::{Duration, Mutex};
 /// ended.
 ///
 /// # What is not found
-/// Every thread that has the latch can count it down, so the library does not know which thread will do so. A
-/// wait for a latch is therefore never reported as [starvation](crate::Starvation). A thread that waits here
-/// counts as a thread that can go on, even if other threads wait for that thread. Suppose that all threads of
-/// a pool wait for a latch, and that only a task in the queue of this pool would count it down. Then the
-/// threads wait for ever, and no error reports this deadlock. To wait for tasks,
+/// Every thread that has the latch can count it down, so the library does not know which thread will count it
+/// down. A wait for a latch is therefore never reported as [starvation](crate::Starvation). A thread that
+/// waits for a latch counts as a thread that can go on, even if other threads wait for that thread. Suppose
+/// that all threads of a pool wait for a latch, and that only a task in the queue of this pool would count it
+/// down. Then the threads wait for ever, and no error reports this deadlock. To wait for tasks,
 /// [join](crate::TaskHandle::join) their handles, because a deadlock of joins is found.
 #[doc(alias = "CountDownLatch")]
 pub struct Latch {
@@ -68,7 +68,7 @@ impl Latch {
         Self { state: Mutex::new(LatchState { count, waiters: WaitList::new() }) }
     }
 
-    /// Counts down by one. At zero the latch opens, and all waiters go on. On an open latch this does
+    /// Counts down by one. At zero the latch opens, and all waiters go on. On an open latch the call does
     /// nothing.
     ///
     /// ```

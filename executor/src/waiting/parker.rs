@@ -9,7 +9,7 @@
 //!
 //! # First spin, then sleep
 //!
-//! To put a thread to sleep and to wake it again takes some microseconds, both for the sleeper and for the
+//! Putting a thread to sleep and waking it again takes some microseconds, both for the sleeper and for the
 //! thread that wakes it. Many waits are shorter: another thread is already doing the awaited work. So a
 //! waiter first spins: it looks at the parker's signal, again and again, for some hundred pauses of the
 //! processor. The number of pauses depends on the thread's recent waits ([`AdaptiveSpin`]). A spin that ended
@@ -31,7 +31,7 @@ use crate::sync::atomic::{AtomicU8, Ordering};
 use crate::sync::process::OnceLock;
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, spinning_helps};
 
-/// The place where one thread waits for one thing. It holds at most one wake-up.
+/// The place where one thread waits for one thing. A parker holds at most one wake-up.
 ///
 /// ```text
 ///            wake                      wake: and notify the sleeper
@@ -50,7 +50,7 @@ pub(crate) struct Parker {
     wake_up: Condvar,
 }
 
-/// No wake-up has come. This is the initial value.
+/// No wake-up has come: the initial value.
 const QUIET: u8 = 0;
 /// A wake-up has come, and the waiter has not used it up yet.
 const WOKEN: u8 = 1;
@@ -156,7 +156,7 @@ impl AdaptiveSpin {
     /// Without these probes a thread with a small budget would never learn that its waits have become short.
     const PROBE: u32 = 32;
 
-    /// Makes a budget of `MOST` pauses. The waits adapt it.
+    /// Makes a budget of `MOST` pauses, which the waits of the thread adapt.
     pub(crate) fn new() -> Self {
         Self { pauses: Self::MOST, waits: 0 }
     }

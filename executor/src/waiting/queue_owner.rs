@@ -1,9 +1,9 @@
 //! Queue owners: the executors to which queues belong, as seen by a task in a queue, and by a thread that
 //! waits for such a task.
 //!
-//! There are two kinds of queues. The queue of a pool is served by the pool's threads: they take tasks out of
-//! it. A *strand* is served by one task, the drain task. The drain task itself is in a queue, or runs on a
-//! thread.
+//! There are two kinds of queues. The queue of a pool is served by the pool's threads, which take tasks out
+//! of the queue. A *strand* is served by one task, the drain task. The drain task itself is in a queue, or
+//! runs on a thread.
 
 use std::collections::BTreeMap;
 
@@ -28,8 +28,8 @@ pub(crate) trait QueueOwner: Send + Sync {
     fn take_out(&self, queue: QueueId, id: TaskId) -> Option<Task>;
 
     /// Takes the tasks for which `wanted` returns true out of the owner's queues, except cancelled tasks.
-    /// Returns them in the order in which they would have been run. `wanted` is called under the lock of the
-    /// queue's owner.
+    /// Returns the tasks in the order in which they would have been run. `wanted` is called under the lock of
+    /// the queue's owner.
     fn take_out_all(&self, wanted: &dyn Fn(&Task) -> bool) -> Vec<Task>;
 
     /// Raises the priority of a drain task in the queue to the value that `priority` returns. `priority` is
@@ -55,11 +55,11 @@ pub(crate) enum ServedBy {
 }
 
 /// A pool that owns a queue, as seen by a thread that waits for a task in that queue. The methods that only
-/// answer are called under the lock of `wait_graph`; the methods that act are called without it.
+/// answer are called under the lock of `wait_graph`; the methods that act are called without this lock.
 pub(crate) trait PoolOwner: QueueOwner {
     /// Returns true if no task in the queue can begin before a waiting thread goes on. `waiting` is the
-    /// number of the pool's threads that wait. If the answer is yes, the pool tells `wait_graph` when the
-    /// next task comes.
+    /// number of the pool's threads that wait. A pool that returns true tells `wait_graph` when the next task
+    /// comes.
     fn waits_for_threads(&self, waiting: usize) -> bool;
 
     /// Returns the action of the pool for its threads when they starve.

@@ -6,10 +6,10 @@
 //!    permits, and it stays first until it has them or gives up. A newcomer goes to the end of the wait list
 //!    unless the list is empty. With an *unfair* semaphore a newcomer first takes its permits, if enough are
 //!    free.
-//! 2. Each permit is in one of five states. It is free. A thread of an executor holds it. It is *outside*:
-//!    another thread holds it, or its holder is not known. It belongs to a task. Or it is *loose*: it was
-//!    forgotten or drained. If a thread of an executor waits for permits that only waiting threads can give
-//!    back, the wait ends with an error: see `wait_graph`.
+//! 2. Each permit is in one of five states: *free*; *held* by a thread of an executor; *outside*, held by
+//!    another thread or by an unknown holder; *with a task*; or *loose*, which means forgotten or drained. If
+//!    a thread of an executor waits for permits that only waiting threads can give back, the wait ends with
+//!    an error: see `wait_graph`.
 //! 3. Three events can make it possible to serve the first waiter: a release, the service of the waiter
 //!    before it, and a waiter that gives up its place. The thread that causes the event wakes the first
 //!    waiter.
@@ -151,8 +151,8 @@ impl Semaphore {
     ///
     /// # Blocking
     /// Blocks until the permit is free, until the calling task is cancelled, or until no thread that holds permits
-    /// can go on. A worker that waits here sleeps. It runs other tasks only to end a deadlock, if its pool
-    /// [allows](crate::OnStarvation::HelpOthers) that.
+    /// can go on. A worker that waits here sleeps. The worker runs other tasks only to end a deadlock, if its
+    /// pool [allows](crate::OnStarvation::HelpOthers) that.
     #[doc(alias = "acquireUninterruptibly")]
     pub fn acquire(&self) -> Result<Permit<'_>, CutShort> {
         self.acquire_many(1)
@@ -202,7 +202,7 @@ impl Semaphore {
         self.acquire_many_timeout(1, timeout)
     }
 
-    /// Waits until this number of permits is free, for `timeout` at most, and takes them together.
+    /// Waits until this number of permits is free, for `timeout` at most, and takes these permits together.
     ///
     /// ```
     /// use executor::Semaphore;

@@ -21,9 +21,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The module `wait_graph` explains how such a wait is found. This module has the report: a [`Starvation`].
-//! It lists the waits in order, and says which task waits for what. The first wait in the list is the wait
-//! that would have closed the circle.
+//! The module `wait_graph` explains how an endless wait is found. This module has the report: a
+//! [`Starvation`]. The report lists the waits in order, and says which task waits for what. The first wait in
+//! the list is the wait that would have closed the circle.
 //!
 //! # Invariants
 //!
@@ -41,9 +41,10 @@ use crate::sync::{Arc, Mutex};
 /// The action of a pool in response to a wait that can never end because every thread that could end
 /// it waits, too.
 ///
-/// [`ThreadPoolBuilder::on_starvation`](crate::ThreadPoolBuilder::on_starvation) sets this for the threads of
-/// a pool. In each case, a pool that has fewer threads than its maximum first starts another thread. A task
-/// can also help before it waits: see [`ThreadPoolExecutor::help`](crate::ThreadPoolExecutor::help).
+/// [`ThreadPoolBuilder::on_starvation`](crate::ThreadPoolBuilder::on_starvation) sets the action for the
+/// threads of a pool. In each case, a pool that has fewer threads than its maximum first starts another
+/// thread. A task can also help before it waits: see
+/// [`ThreadPoolExecutor::help`](crate::ThreadPoolExecutor::help).
 ///
 /// ```
 /// use executor::{OnStarvation, ThreadPoolExecutor, prelude::*};
@@ -64,8 +65,9 @@ pub enum OnStarvation {
     /// [`JoinError::Starved`](crate::JoinError::Starved).
     #[default]
     Report,
-    /// The waiting thread itself runs the task that it waits for, if that task has not begun. It does so in a
-    /// join and in `invoke_all`. If there is no such task, the wait is reported.
+    /// The waiting thread itself runs the task that it waits for, if that task has not begun. The thread
+    /// helps in this way in a join and in `invoke_all`. If it waits for something else, or for a task that
+    /// has begun, the wait is reported.
     ///
     /// The awaited task runs on the stack of the waiting task, on top of it. So the awaited task must not
     /// wait for something that the waiting task holds, such as a lock. The awaited task can itself wait for a
@@ -76,13 +78,13 @@ pub enum OnStarvation {
         /// The largest number of tasks that can lie on top of the first task.
         depth: usize,
     },
-    /// The waiting thread first does what [`Help`](Self::Help) describes. If there is no such task, the
-    /// thread takes the next task out of its pool's queue and runs it, whichever task that is. So this also
-    /// helps in a completion service, and in a submission that blocks.
+    /// The waiting thread first does what [`Help`](Self::Help) describes. If the thread cannot help in that
+    /// way, it takes the next task out of its pool's queue and runs it, whichever task that is. So this
+    /// action also helps in a completion service, and in a submission that blocks.
     ///
     /// Use this for tasks that hold no lock or other resource while they wait. A task that is run in this way
-    /// may wait for the task below it, but the task below cannot go on before the upper task has ended. Then
-    /// that wait is reported.
+    /// may wait for the task below it, but the task below cannot go on before the upper task has ended. In
+    /// that case the wait of the upper task is reported.
     HelpOthers {
         /// The largest number of tasks that can lie on top of the first task.
         depth: usize,
@@ -221,8 +223,9 @@ pub enum WaitsFor {
     /// Permits of a semaphore. The threads that hold them are in waits that can never end, too.
     Permits,
     /// The end of work that borrows from the waiting thread: the tasks of a scope, the computation of an
-    /// `invoke`, the second half of a `join`, or a drain task that submits its next turn to the executor that
-    /// is being dropped. This work is in a queue, or on threads that are in waits that can never end, too.
+    /// `invoke`, or the second half of a `join`. A drain task that submits its next turn to an executor that
+    /// is being dropped counts as such work, too. The work is in a queue, or on threads that are in waits
+    /// that can never end, too.
     Borrowers,
     /// The moment at which nothing is left to do in a fork/join pool; its unfinished tasks cannot go on.
     Quiescence {
@@ -282,12 +285,12 @@ impl StarvedWait {
     }
 }
 
-/// A report of starvation: it says which task waits for which, and this explains why a wait could never
-/// have ended.
+/// A report of starvation, which explains why a wait could never have ended: it says which task waits for
+/// which.
 ///
-/// It prints as one line. With `{:#}` it prints as a picture, in which a line at the left joins the waits
-/// that form the circle. All clones are the same report. A report counts as read as soon as code prints it,
-/// or asks for its [`chain`](Self::chain) or its [`others`](Self::others). A report that no code has read
+/// A report prints as one line. With `{:#}` it prints as a picture, in which a line at the left joins the
+/// waits that form the circle. All clones are the same report. A report counts as read as soon as code prints
+/// it, or asks for its [`chain`](Self::chain) or its [`others`](Self::others). A report that no code has read
 /// goes to the [panic handler](crate::panics) when its last clone is dropped. (If neither the pool nor the
 /// process has a handler, the report is lost. With the feature `tracing`, each report is also an event of
 /// level `WARN`.)

@@ -83,8 +83,8 @@ pub(crate) trait Look {
     type Found;
 
     /// Checks whether the thing has come. If the thing has not come, the implementation must register the
-    /// waker with the thing and return `None`. Both must happen under the lock of the thing. If the wait ends
-    /// with an error, the caller of the wait removes the waker again.
+    /// waker with the thing and return `None`. The check and the registration must happen under the lock of
+    /// the thing. If the wait ends with an error, the caller of the wait removes the waker again.
     fn look(&mut self, waker: &Waker) -> Option<Self::Found>;
 
     /// Returns the thing for which the thread waits, if it is possible that the wait never ends. See the
@@ -180,7 +180,7 @@ fn help(thing: &impl Look, waker: &Waker) -> bool {
 }
 
 /// Sleeps until a wake-up or the deadline comes. Returns true if the deadline came first. Fails if the wait
-/// can never end. A wait with a deadline, or under a token with a deadline, is not checked in this way.
+/// can never end. The detector does not check a wait with a deadline, or under a token with a deadline.
 fn sleep(
     deadline: Deadline,
     token: Option<&CancelToken>,

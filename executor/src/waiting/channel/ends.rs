@@ -38,7 +38,8 @@ pub trait SenderExt<T> {
     ///
     /// # Errors
     /// [`PutError::Disconnected`] if all receivers are gone, [`PutError::Interrupted`] if the calling task
-    /// was cancelled, before or during the wait. Both errors give the item back: no receiver will see it.
+    /// was cancelled, before or during the wait. Both errors give the item back: no receiver will see the
+    /// item.
     ///
     /// # Blocking
     /// Blocks until there is room, all receivers are gone, or the calling task is cancelled. A worker that waits
@@ -145,7 +146,7 @@ pub trait ReceiverExt<T> {
     #[doc(alias = "recv")]
     fn take(&self) -> Result<T, TakeError>;
 
-    /// Takes the next item, and waits for it for `timeout` at most.
+    /// Takes the next item, and waits for an item for `timeout` at most.
     ///
     /// ```
     /// use executor::channel::{ReceiverExt, TakeError, bounded};
@@ -165,8 +166,9 @@ pub trait ReceiverExt<T> {
     #[doc(alias = "recv_timeout")]
     fn take_timeout(&self, timeout: Duration) -> Result<T, TakeError>;
 
-    /// Returns an iterator that takes items, and waits for each item as [`take`](Self::take) does. It ends
-    /// when the channel is empty and all senders are gone, or when the calling task is cancelled.
+    /// Returns an iterator that takes items, and waits for each item as [`take`](Self::take) does. The
+    /// iterator ends when the channel is empty and all senders are gone, or when the calling task is
+    /// cancelled.
     ///
     /// Afterwards, `CancelToken::current().check()` returns an error if a cancellation has ended the
     /// iterator.

@@ -1,9 +1,9 @@
 //! Channels with cancellable waits: a task that waits for an item or for room can be cancelled.
 //!
 //! A producer that is blocked on a full channel cannot look at a flag. It stops only if the request to stop
-//! also ends the wait. In this module the request does so: [`put`](SenderExt::put) and
-//! [`take`](ReceiverExt::take) are cancellation points of the [current token](crate::CancelToken::current),
-//! like every blocking call of this crate.
+//! also ends the wait. The calls [`put`](SenderExt::put) and [`take`](ReceiverExt::take) end with the
+//! request: they are cancellation points of the [current token](crate::CancelToken::current), like every
+//! blocking call of this crate.
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, channel::{SenderExt, bounded}, prelude::*};
@@ -46,9 +46,9 @@
 //! ```
 //!
 //! A thread that blocks here does not sleep in [`wait`](super::wait), because only crossbeam's `select` can
-//! wait for a crossbeam channel. But its token can still wake it. The thread registers a waker with the
-//! token. The waker disconnects a channel, and the second operation of the `select` waits for that channel.
-//! Without a current token the `select` has only the first operation.
+//! wait for a crossbeam channel. But the current token can still wake the thread. The thread registers a
+//! waker with the token. The waker disconnects a channel, and the second operation of the `select` waits for
+//! that channel. Without a current token the `select` has only the first operation.
 //!
 //! No thread polls. Before a thread sleeps, it yields to the other threads a few times, because a thread at
 //! the other end is often about to put or take.
@@ -60,7 +60,7 @@
 //!    taken no item.
 //! 2. Ready beats cancelled, and cancelled beats timed out: the operation is tried once more before a wait
 //!    fails. But if a task was cancelled before it calls `put` or `take`, the call fails, even if the
-//!    operation need not wait. A [`Latch`](crate::Latch) refuses such a task, too.
+//!    operation need not wait. A [`Latch`](crate::Latch) refuses a cancelled task, too.
 //! 3. The waker that disconnects the channel is called together with the library's other wakers. So the
 //!    waiting thread is released before any callback runs, and a callback can wait for that thread.
 

@@ -11,8 +11,8 @@ use crate::sync::{Arc, Mutex};
 
 /// A channel that becomes ready, by being disconnected, when a token is cancelled: [`CancelToken::channel`].
 ///
-/// `CancelChannel` is a crossbeam `Receiver` that never receives anything. Dropping it removes its entry from
-/// the token.
+/// `CancelChannel` is a crossbeam `Receiver` that never receives anything. Dropping the channel removes its
+/// entry from the token.
 ///
 /// ```
 /// use crossbeam_channel::TryRecvError;
@@ -29,8 +29,8 @@ pub struct CancelChannel {
     _registration: Box<dyn Send + Sync>,
 }
 
-/// The sending end of the channel. The token keeps it. Its `wake` drops the end, which disconnects the
-/// channel.
+/// The sending end of the channel, which the token keeps. The `wake` of this type drops the end, which
+/// disconnects the channel.
 struct Disconnector(Mutex<Option<Sender<Infallible>>>);
 
 impl Wake for Disconnector {
@@ -44,10 +44,10 @@ impl CancelToken {
     /// Makes a channel for `select!` that becomes ready when this token is cancelled. If the token has
     /// already been cancelled, the channel is ready at once.
     ///
-    /// Use it in a `select!` that waits for several channels, because no call of this crate can wait for
-    /// several channels. No item is ever sent through the channel: when it is ready, the `select!` receives
-    /// an `Err`. The channel becomes ready inside [`masked`](crate::masked), too, where the blocking calls of
-    /// this crate ignore the token.
+    /// Use the channel in a `select!` that waits for several channels, because no call of this crate can wait
+    /// for several channels. No item is ever sent through the channel: when it is ready, the `select!`
+    /// receives an `Err`. The channel becomes ready inside [`masked`](crate::masked), too, where the blocking
+    /// calls of this crate ignore the token.
     ///
     /// The thread that waits is released together with the threads that wait in this crate, before any
     /// callback of [`on_cancel`](Self::on_cancel) runs. Make the channel once, and not for each `select!`: a
@@ -71,8 +71,8 @@ impl CancelToken {
     pub fn channel(&self) -> CancelChannel {
         let (end, hears) = channel::bounded(0);
         let waker = Waker::from(Arc::new(Disconnector(Mutex::new(Some(end)))));
-        // If the token is already cancelled, it does not keep the waker. Then the drop of `waker` at the end
-        // of this function disconnects the channel.
+        // A token that is already cancelled does not keep the waker. Then the drop of `waker` at the end of
+        // this function disconnects the channel.
         let registration = self.wake_on_cancel(&waker);
         CancelChannel { hears, _registration: Box::new(registration) }
     }
