@@ -91,8 +91,8 @@ pub(crate) struct QueueId(NonZeroU64);
 
 impl QueueId {
     /// The number of bits of an id that hold the lane. `queue_membership.rs` keeps one bit beside an id, so
-    /// 39 bits are left for the number of the queue owner. These bits are enough for a million new queue
-    /// owners per second over six days, or for ten thousand per second over a year and a half.
+    /// 39 bits are left for the number of the queue owner. 39 bits are enough for a million new queue owners
+    /// per second over six days, or for ten thousand per second over a year and a half.
     const LANE_BITS: u32 = 24;
 
     /// The number of different queue ids that a queue owner has.
@@ -107,7 +107,8 @@ impl QueueId {
         Self::from_number(id.expect("fewer than 2^39 queue owners exist")).expect("the first number is 1")
     }
 
-    /// Returns the id of the queue owner's first queue. That id stands for all queues of this queue owner.
+    /// Returns the id of the queue owner's first queue. The id of the first queue stands for all queues of
+    /// the queue owner.
     pub(crate) fn of_all_lanes(self) -> Self {
         let id = self.number() >> Self::LANE_BITS << Self::LANE_BITS;
         Self::from_number(id).expect("the first queue owner has number one")

@@ -5,9 +5,9 @@
 //! User code runs in many places: in tasks, in callbacks, and in the `Drop` of the values that a task has
 //! captured or returned. After a panic in user code, no thread may be lost, no lock may stay locked, and
 //! every count must be right. [`contain`] runs user code and returns its panic as a [`Panic`]; [`discard`]
-//! drops a user's value. Both functions rely on unwinding: `panic = "abort"` is not supported. Neither
-//! function stops the unwinding of a shutdown hook that ends the process. That unwinding is no panic: its
-//! payload is a [`Departure`].
+//! drops a user's value. `contain` and `discard` rely on unwinding: `panic = "abort"` is not supported. They
+//! do not stop the unwinding of a shutdown hook that ends the process: the payload of that unwinding is a
+//! [`Departure`], which is no panic.
 //!
 //! # Who gets a report
 //!
@@ -56,7 +56,7 @@ use crate::sync::{Arc, Mutex, thread};
 /// equal.
 ///
 /// A panic that no caller has read (its handle was dropped, or there never was a handle) goes to the [panic
-/// handler](self) when its last clone is dropped.
+/// handler](self) when the last clone of the panic is dropped.
 ///
 /// ```
 /// use executor::{FutureTask, JoinError};
@@ -265,8 +265,7 @@ pub(crate) fn contain<R>(user_code: impl FnOnce() -> R) -> Result<R, Panic> {
 /// Drops a user's value, and catches a panic in its `Drop`. Only the panic hook reports that panic.
 pub(crate) fn discard<V>(value: V) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // The `Drop` of this payload can panic again. So the payload is leaked, which ends the chain of
-        // panics.
+        // The `Drop` of this payload can panic again. So the payload is leaked: no further panic can follow.
         std::mem::forget(no_departure(payload));
     }
 }
@@ -474,8 +473,8 @@ pub fn set_handler(handler: Arc<dyn PanicHandler>) -> Option<Arc<dyn PanicHandle
     HANDLER.write().unwrap_or_else(PoisonError::into_inner).replace(handler)
 }
 
-/// Removes and returns the handler of the process, if there is one. From then on, unread panics of pools
-/// without a handler of their own are not reported.
+/// Removes and returns the handler of the process, if there is one. Without a handler of the process, unread
+/// panics of pools without a handler of their own are not reported.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -563,7 +562,7 @@ pub(crate) fn any_kept() -> bool {
     KEPT.try_with(|kept| !kept.borrow().is_empty()).unwrap_or(false)
 }
 
-/// Takes the panics that were kept. The drop of these panics reports them.
+/// Takes the panics that were kept. The drop of the returned panics reports them.
 pub(crate) fn take_kept() -> Vec<Panic> {
     KEPT.try_with(RefCell::take).unwrap_or_default()
 }

@@ -7,9 +7,9 @@
 //! Three types have no stand-in, on purpose: `Arc` and `Weak`, whose counts neither tool needs to control,
 //! and [`Duration`], which is only a number.
 //!
-//! The locks of this module do not poison. It is a rule of this crate that user code never runs under one of
-//! its locks. So a panic under a lock can only come from a bug in this crate, and even then guards keep the
-//! counts right.
+//! The locks of this module do not poison. User code never runs under a lock of this crate: that is a rule.
+//! So a panic under a lock can only come from a bug in this crate, and even then guards keep the counts
+//! right.
 //!
 //! [loom]: https://docs.rs/loom
 //! [shuttle]: https://docs.rs/shuttle
@@ -209,7 +209,7 @@ pub(crate) mod locks_taken {
     static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
     std::thread_local! {
-        /// True if this thread participates: other tests run in the same process.
+        /// True if this thread participates in the count: other tests run in the same process.
         static TAKES_PART: Cell<bool> = const { Cell::new(false) };
     }
 

@@ -21,11 +21,11 @@
 //!
 //! # A callback that waits
 //!
-//! It is possible that a callback waits for something that a deferred callback of the same thread does. So
-//! before a thread blocks, it calls its deferred callbacks, inside the waiting call. If a deferred callback
-//! waits, too, the thread calls the next deferred callbacks inside the callback's waiting call. Waiting calls
-//! nest in this way to a depth of [`DEPTH`] at most. At that depth a thread calls no more callbacks before it
-//! blocks: it *gives away* its deferred callbacks to a new thread, which calls them on an empty stack.
+//! A callback can wait for something that a deferred callback of its thread does. So before a thread blocks,
+//! it calls its deferred callbacks, inside the waiting call. If a deferred callback waits, too, the thread
+//! calls the next deferred callbacks inside the callback's waiting call. Waiting calls nest in this way to a
+//! depth of [`DEPTH`] at most. At that depth a thread calls no more callbacks before it blocks: it *gives
+//! away* its deferred callbacks to a new thread, which calls them on an empty stack.
 //!
 //! ```text
 //!   callback 32, waits ─▶ callback 33, waits ─▶ … ─▶ callback 64, waits
@@ -52,7 +52,7 @@ use std::mem::{self, ManuallyDrop};
 use crate::panics::{UserCode, contain, discard};
 use crate::sync::{Arc, Mutex, thread, thread_local};
 
-/// The greatest depth of nesting. A stack of two megabytes has room for far more than twice this number of
+/// The greatest depth of nesting. A stack of two megabytes has room for far more than twice [`DEPTH`]
 /// callbacks. Hardly any program nests callbacks more than a few levels deep.
 const DEPTH: usize = 32;
 
@@ -71,8 +71,8 @@ thread_local! {
     static NESTING: ManuallyDrop<RefCell<Nesting>> = ManuallyDrop::default();
 }
 
-/// Runs `f` on the state of this thread. Returns `None` only on a system that removes even such a
-/// thread-local value before the thread has ended; no call is deferred there.
+/// Runs `f` on the state of this thread. Returns `None` only on a system that removes the thread-local value
+/// before the thread has ended; no call is deferred there.
 fn with_nesting<R>(f: impl FnOnce(&mut Nesting) -> R) -> Option<R> {
     NESTING.try_with(|nesting| f(&mut nesting.borrow_mut())).ok()
 }
@@ -93,7 +93,7 @@ pub(crate) fn drop_value(value: impl Send + 'static) {
     call(move || drop(value));
 }
 
-// These functions are not a part of `call`, because the compiler compiles `call` anew for each type of
+// The functions below are not a part of `call`, because the compiler compiles `call` anew for each type of
 // callback.
 
 /// Counts one more nested callback. If the nesting is too deep, returns false without counting the
@@ -128,7 +128,7 @@ fn call_deferred() {
 }
 
 /// Calls the deferred callbacks of a thread that is about to block: the thread may be about to wait for
-/// something that these callbacks do.
+/// something that a deferred callback does.
 #[inline]
 pub(crate) fn about_to_block() {
     if with_nesting(|nesting| !nesting.deferred.is_empty()) == Some(true) {

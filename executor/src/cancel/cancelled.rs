@@ -15,8 +15,8 @@ use super::reason::CancelReason;
 /// are equal, whatever their reasons.
 ///
 /// If one task waits for another task, two words tell the two tasks apart: the awaited task is *cancelled*,
-/// and the wait of the waiting task is *interrupted*. So [`JoinError`](crate::JoinError) and the errors like
-/// it have a variant `Cancelled` and a variant `Interrupted`.
+/// and the wait of the waiting task is *interrupted*. So [`JoinError`](crate::JoinError) and similar errors
+/// have a variant `Cancelled` and a variant `Interrupted`.
 ///
 /// ```
 /// use executor::{CancelToken, Cancelled};
@@ -53,7 +53,7 @@ impl Cancelled {
         Self { reason }
     }
 
-    /// Returns why the task was asked to stop. `None` if the task stopped without a request.
+    /// Returns why the task was asked to stop. Returns `None` if the task stopped without a request.
     ///
     /// ```
     /// let token = executor::CancelToken::new();

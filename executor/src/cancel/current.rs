@@ -57,9 +57,9 @@ impl CancelToken {
     /// has started.
     ///
     /// There is one exception: when a thread ends, the destructor of a user's thread-local value may run
-    /// after the destructor of this crate's own thread-local value. In such a destructor `f` runs without a
-    /// current token. Calls on the token itself, such as [`sleep`](Self::sleep) and [`check`](Self::check),
-    /// also work in the destructor.
+    /// after the destructor of this crate's own thread-local value. In a destructor of this kind `f` runs
+    /// without a current token. Calls on the token itself, such as [`sleep`](Self::sleep) and
+    /// [`check`](Self::check), also work in the destructor.
     ///
     /// ```
     /// use executor::CancelToken;
@@ -107,9 +107,9 @@ impl CancelToken {
         Attached { place, _token: self.clone(), on_its_thread: PhantomData }
     }
 
-    /// Runs `f`, a worker's loop. This token is the parent of the tokens of the tasks that `f` runs. Between
-    /// two tasks the token is not current: hooks, and the `Drop` of values that a task has left, belong to no
-    /// task of the pool.
+    /// Runs `f`, a worker's loop, with this token as the parent of the tokens of the tasks that `f` runs.
+    /// Between two tasks the token is not current: hooks, and the `Drop` of values that a task has left,
+    /// belong to no task of the pool.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.token) = (true, Some(self.clone())));
@@ -180,16 +180,16 @@ impl fmt::Debug for Attached {
 
 /// Runs `f` as a step that must not be cut off half-way: no blocking call in `f` obeys the current token.
 ///
-/// Use it for clean-up, for the last message of a protocol, and for the second of two writes that belong
-/// together. The request is not lost: [`CancelToken::current`] and [`check`](CancelToken::check) show the
-/// request inside and after the step.
+/// Use `masked` for clean-up, for the last message of a protocol, and for the second of two writes that
+/// belong together. The request is not lost: [`CancelToken::current`] and [`check`](CancelToken::check) show
+/// the request inside and after the step.
 ///
 /// A wait in the step ignores the current token, in whichever way the wait gets that token. Examples are
 /// `CancelToken::current().sleep(..)`, an [`attach`](CancelToken::attach) of the same token inside the step,
 /// and tasks that run inline in the step. A wait obeys *another* token if the caller gives one, with
-/// `other.sleep(..)` or `other.attach(..)`. So a step can have a time limit of its own. Make the other token
-/// with [`CancelToken::new`]: a child of the current token counts as another token, but is cancelled together
-/// with the current token.
+/// `other.sleep(..)` or `other.attach(..)`. So a masked step can have a time limit of its own. Make the other
+/// token with [`CancelToken::new`]: a child of the current token counts as another token, but is cancelled
+/// together with the current token.
 ///
 /// ```
 /// use executor::{CancelToken, Latch, masked};
@@ -286,7 +286,7 @@ pub(crate) trait RunningTask: Send + Sync {
     /// Returns why the task was asked to stop while it was running. `None` if it was not.
     fn why_to_stop(&self) -> Option<CancelReason>;
 
-    /// Returns whether a timer cancels the task when its time is up. A wait for such a task always ends.
+    /// Returns whether a timer cancels the task when its time is up. A wait for a limited task always ends.
     fn is_limited(&self) -> bool;
 }
 
@@ -318,7 +318,7 @@ struct ContextFrame {
     /// The number of the [`Attached`] to which the frame belongs, or zero.
     guard: u32,
     /// The guard of the frame was dropped while there were frames above this frame. The search for the
-    /// current token skips such a frame.
+    /// current token skips a frame that has ended.
     ended: bool,
     role: Option<Role>,
 }
@@ -385,7 +385,7 @@ impl Drop for FrameGuard {
 }
 
 /// Ends the frames that [`Attached`] guards have left on the stack, and returns the index of the frame below
-/// them. The guards have clones of the tokens, so the token of such a frame is never the last clone.
+/// them. The guards have clones of the tokens, so the token in a guard's frame is never the last clone.
 #[cold]
 fn below_those_of_guards(all: &mut [ContextFrame], mut top: usize) -> usize {
     while all[top].guard != 0 {
@@ -432,8 +432,8 @@ pub(crate) fn enter_role(role: Role) -> FrameGuard {
     guard
 }
 
-/// Returns the number of the calling thread's roles for which `wanted` returns true. A thread has several
-/// roles of one kind if a task of one pool runs a worker of another pool.
+/// Counts the roles of the calling thread for which `wanted` returns true. A thread has several roles of one
+/// kind if a task of one pool runs a worker of another pool.
 pub(crate) fn count_roles(wanted: impl Fn(Role) -> bool) -> usize {
     let is_wanted = |frame: &&ContextFrame| frame.role.is_some_and(&wanted);
     with_frames(|frames| frames.iter().filter(is_wanted).count()).unwrap_or(0)
@@ -480,7 +480,7 @@ fn shields(frames: &[ContextFrame], token: &CancelToken) -> bool {
 }
 
 /// Returns an error if a blocking call on this thread should refuse to begin. Unlike [`current_for_wait`],
-/// this function makes no token.
+/// `check_current` makes no token.
 pub(crate) fn check_current() -> Result<(), Cancelled> {
     let in_a_task = |frames: &[ContextFrame]| {
         let top = frames.iter().rfind(|frame| !frame.is_looked_through());
@@ -497,8 +497,7 @@ pub(crate) fn why_interrupted() -> CancelReason {
     reason.unwrap_or(CancelReason::of(CancelKind::Requested))
 }
 
-/// Returns whether the tasks that the calling thread would run now are asked to stop. This function
-/// makes no token.
+/// Returns whether the tasks that the calling thread would run now are asked to stop. Makes no token.
 pub(crate) fn is_cancelled_here() -> bool {
     with_frames(|frames| cancelled(frames, level())).flatten().is_some()
 }

@@ -11,9 +11,9 @@ use crate::time;
 impl CancelToken {
     /// Makes a child that is cancelled after `timeout`, unless it was cancelled before.
     ///
-    /// Its [reason](Self::reason) says [`CancelKind::Deadline`]. The time counts from this call, whether or
-    /// not the work has begun. The deadlines of the tokens above limit the child, too. With a `timeout` of
-    /// zero the child is born cancelled. A `timeout` beyond the range of the clock, such as
+    /// The [reason](Self::reason) of the child then says [`CancelKind::Deadline`]. The time counts from this
+    /// call, whether or not the work has begun. The deadlines of the tokens above limit the child, too. With
+    /// a `timeout` of zero the child is born cancelled. A `timeout` beyond the range of the clock, such as
     /// [`Duration::MAX`], is no limit.
     ///
     /// ```

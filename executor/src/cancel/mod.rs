@@ -39,8 +39,8 @@
 //!
 //! A token goes from *live* to *cancelled* once and never back. The first call of
 //! [`cancel`](CancelToken::cancel) makes this change, and stores the [reason](crate::CancelReason), which the
-//! tokens below inherit. The request is never cleared. The next task on the same thread does not see the
-//! request, because the token belongs to the task and not to the thread.
+//! tokens below inherit. The request to stop is never cleared. The next task on the same thread does not see
+//! the request, because the token belongs to the task and not to the thread.
 //!
 //! # The current token
 //!
@@ -56,13 +56,13 @@
 //!
 //! 1. The token and all tokens below it are *marked*: from then on
 //!    [`is_cancelled`](CancelToken::is_cancelled) returns true.
-//! 2. Threads that wait in this crate under one of these tokens are woken.
+//! 2. Threads that wait in this crate under a marked token are woken.
 //! 3. Users' callbacks run, outside all locks.
 //!
 //! Callbacks come last, because a callback may take long, or may wait for a thread that step 2 wakes. Any
-//! number of threads can cancel tokens of one tree at the same time. Each of these threads marks the tokens
-//! that it finds unmarked. So when a `cancel` has returned, the whole tree below its token is marked, whether
-//! the call returned true or false. The callbacks of a token run on one thread, the thread that *claims* the
+//! number of threads can cancel tokens of one tree at the same time. Each canceller marks the tokens that it
+//! finds unmarked. So when a `cancel` has returned, the whole tree below its token is marked, whether the
+//! call returned true or false. The callbacks of a token run on one thread, the thread that *claims* the
 //! token. A thread claims the token that it cancels if it is the first to mark that token. The thread also
 //! claims a token below if it has claimed the token above, and no other thread has claimed the token below.
 //!

@@ -17,8 +17,8 @@ use crate::time;
 
 /// A request to stop: it can be made once, any number of threads can see it, and all children inherit it.
 ///
-/// All clones of a token are the same token. If it should be possible to stop one task alone, give
-/// that task its own [`child`](Self::child).
+/// All clones of a token stand for one token. To be able to stop one task alone, give that task its own
+/// [`child`](Self::child).
 ///
 /// ```
 /// use executor::CancelToken;
@@ -177,15 +177,15 @@ impl CancelToken {
     /// First this token and all tokens below it are marked, so that every later check sees the request. Then
     /// each thread that waits under one of these tokens in a blocking call of this crate is woken. Last, the
     /// callbacks of [`on_cancel`](Self::on_cancel) run on this thread, before the call returns: first this
-    /// token's, then those of its children, level by level. So when a callback runs, all these tokens are
-    /// already cancelled, and their waiting threads were woken. Therefore a callback can wait for one of the
-    /// woken threads.
+    /// token's, then those of its children, level by level. So when a callback runs, its token and all tokens
+    /// below are already cancelled, and their waiting threads were woken. Therefore a callback can wait for
+    /// one of the woken threads.
     ///
-    /// Returns true if this call made the request, and false if the request had been made before. In both
-    /// cases the token and all tokens below it are marked when the call returns. If this call returns false,
-    /// some callbacks may still be running, or may not have begun yet: the thread that made the first request
-    /// runs them. For example, a callback that cancels its own token again gets false. Everything that
-    /// happened before the call is visible to all code that sees the request.
+    /// Returns true if this call made the request, and false if the request had been made before. The token
+    /// and all tokens below it are marked when the call returns true, and also when it returns false. If this
+    /// call returns false, some callbacks may still be running, or may not have begun yet: the thread that
+    /// made the first request runs them. For example, a callback that cancels its own token again gets false.
+    /// Everything that happened before the call is visible to all code that sees the request.
     ///
     /// ```
     /// let token = executor::CancelToken::new();
@@ -416,7 +416,8 @@ impl TokenNode {
 
 impl Drop for TokenNode {
     fn drop(&mut self) {
-        // This token can no longer be cancelled. Callbacks are left only if their registrations were kept.
+        // A token that is being dropped can no longer be cancelled. Callbacks are left only if their
+        // registrations were kept.
         let state = self.state.get_mut();
         let (callbacks, reason) = (std::mem::take(&mut state.callbacks), state.reason.take());
         if !callbacks.is_empty() || reason.is_some() {

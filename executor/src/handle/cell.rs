@@ -51,7 +51,7 @@ struct CellState<T, F> {
 }
 
 enum CellPhase<T, F> {
-    /// The body has not begun. The thread that ends this state takes the body out.
+    /// The body has not begun. The thread that ends the state `Pending` takes the body out.
     Pending(F),
     /// The body runs. The token exists once the body, or a wait in the body, has asked for it.
     Running(Option<CancelToken>),
@@ -245,7 +245,7 @@ where
         let mut state = self.state.lock();
         let result = state.phase.take();
         let listener = match &state.listener {
-            // This listener has taken the handle's place.
+            // A callback, a relay or a collector has taken the handle's place.
             Listener::ResultCallback(_) | Listener::Broadcast(_) | Listener::Collector(..) => Listener::None,
             _ => state.listen(Listener::Gone),
         };

@@ -179,7 +179,7 @@ impl<T: Send + 'static> CompletionQueue<T> {
 
 /// Tells the detector where the next handle can come from. After the detector has asked, the next arrival
 /// wakes all waiters. One waiter takes the handle. The other waiters must look again, because the
-/// remaining tasks may be unable to end. If a handle is there already, all waiters are woken at once.
+/// remaining tasks may be unable to end. If a handle has arrived already, all waiters are woken at once.
 impl<T: Send + 'static> Source for CompletionLists<T> {
     fn collector(&self) -> Option<usize> {
         Some(std::ptr::from_ref(self).addr())

@@ -1,6 +1,6 @@
 //! The ways in which a task, or a wait through a shared handle, can end without a result.
 //!
-//! The errors of a [`TaskHandle`](super::TaskHandle)'s own waits give the handle back, so they are in the
+//! The errors of a [`TaskHandle`](super::TaskHandle)'s own waits give the handle back, and are in the
 //! handle's file.
 
 use std::error::Error;
@@ -13,8 +13,8 @@ use crate::waiting::starvation::Starvation;
 
 /// The reason why a task has no result.
 ///
-/// An expected failure is not such a reason: a task that can fail returns a `Result`, and this `Result`
-/// is the task's result.
+/// An expected failure is no `TaskError`: a task that can fail returns a `Result`, and this `Result` is the
+/// task's result.
 ///
 /// Two `Panicked` errors are equal if they share one [`Panic`].
 ///

@@ -14,8 +14,8 @@ use crate::task::Task;
 
 /// A task and its handle: two views of one allocation.
 ///
-/// In spite of its name, a `FutureTask` is not a [`Future`] and cannot be awaited. Its
-/// [`handle`](Self::handle) is a `Future`.
+/// In spite of its name, a `FutureTask` is not a [`Future`] and cannot be awaited. The
+/// [`handle`](Self::handle) of a `FutureTask` is a `Future`.
 ///
 /// An executor's `submit` makes a `FutureTask`, keeps the task and returns the handle. Make a `FutureTask`
 /// yourself to give a task a [name](Self::named) or a [priority](Self::prioritized), or to run the task on a

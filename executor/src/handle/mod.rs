@@ -2,9 +2,9 @@
 //! cancels the task.
 //!
 //! [`FutureTask::new`] makes a task and its [`TaskHandle`] together, in one allocation. An executor's
-//! `submit` makes both and keeps the task. The handle is unique, so the result can be moved out of it.
-//! [`TaskHandle::shared`] makes a handle for several readers. [`TaskHandle::canceller`] makes a handle for a
-//! client that can cancel the task but must not see its result. A [`Promise`] has a handle, too, whose
+//! `submit` makes task and handle, and keeps the task. The handle is unique, so the result can be moved out
+//! of it. [`TaskHandle::shared`] makes a handle for several readers. [`TaskHandle::canceller`] makes a handle
+//! for a client that can cancel the task but must not see its result. A [`Promise`] has a handle, too, whose
 //! outcome does not come from a task.
 //!
 //! ```
@@ -45,8 +45,8 @@
 //!
 //! 1. The outcome is decided once, by the thread that first moves the state to `Finished`. A `cancel` while
 //!    the body runs decides the outcome at once. The value that the body returns later is dropped.
-//! 2. The body is a part of the state `Pending`. The thread that ends this state takes the body out. `run`
-//!    then runs the body. `cancel` drops the body, after it has woken the waiters. So the data that a
+//! 2. The body is a part of the state `Pending`. The thread that ends the state `Pending` takes the body out.
+//!    `run` then runs the body. `cancel` drops the body, after it has woken the waiters. So the data that a
 //!    cancelled task has captured does not stay in a queue.
 //! 3. Every handle reaches `Finished`: the drop of a task that has not run cancels the task.
 //! 4. A cell has at most one listener: a waker (of a thread or an asynchronous task), a callback, a relay or
@@ -86,7 +86,7 @@
 //! # What is visible to whom
 //!
 //! What a thread did before it submitted a task is visible to the task. What the task did is visible to the
-//! thread that gets its result. Both guarantees follow from the lock around the state.
+//! thread that gets its result. The lock around the state guarantees this visibility.
 
 mod error;
 pub use error::{SharedJoinError, TaskError};

@@ -4,8 +4,8 @@
 //! the queue. A cancelled task must not be counted twice. If the task is in the queue when it is cancelled,
 //! the thread that cancels the task counts it. If the task was cancelled before it came into the queue, the
 //! thread that puts it in counts it. If the task had left the queue before the cancel, no thread counts it.
-//! Each of these threads changes one atomic word in one step, and the later thread sees what the earlier
-//! thread has done. So no lock is needed.
+//! Each thread that cancels, puts in or takes out a task changes one atomic word in one step, and the later
+//! thread sees what the earlier thread has done. So no lock is needed.
 //!
 //! | step | by | finds | does |
 //! |---|---|---|---|

@@ -278,7 +278,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     ///
     /// A handle and its clones can have any number of callbacks. After the waiters have been woken, the
     /// callbacks are called one after the other, in the order in which they were registered. A callback that
-    /// panics does not keep the others from being called. In all other respects, the rules of
+    /// panics does not keep the other callbacks from being called. In all other respects, the rules of
     /// [`TaskHandle::on_done`] apply.
     ///
     /// ```
@@ -350,7 +350,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.canceller.cancel_keep_running()
     }
 
-    /// Returns whether the outcome is decided. Once it is decided, [`join`](Self::join) does not block.
+    /// Returns whether the outcome is decided. After the decision, [`join`](Self::join) does not block.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);

@@ -139,8 +139,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// result that is there already is returned even if `timeout` is zero.
     ///
     /// # Blocking
-    /// Blocks until the task ends, for `timeout` at most. A timeout that ends beyond the clock's range, such
-    /// as [`Duration::MAX`], is no time limit. This rule holds for every timed call of this crate.
+    /// Blocks until the task ends, for `timeout` at most. In every timed call of this crate, a timeout that
+    /// ends beyond the clock's range, such as [`Duration::MAX`], is no time limit.
     ///
     /// # Panics
     /// As [`join`](Self::join).
@@ -160,7 +160,7 @@ impl<T: Send + 'static> TaskHandle<T> {
 
     /// Waits for the task for `timeout` at most, and cancels the task if the wait ends without the outcome.
     /// The wait ends without the outcome if the time is up, or if the caller's own task was cancelled. Use
-    /// this call for work whose result is of no use later.
+    /// `join_or_cancel` for work whose result is of no use later.
     ///
     /// No result is lost if the task ends at the moment at which the time is up. Either the task was
     /// cancelled before it ended, or the result is returned.
@@ -243,8 +243,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// at the token, and the value that it returns is dropped. If the task is finished or cancelled already,
     /// the call does nothing and returns false.
     ///
-    /// First the call wakes the waiters for the outcome. It also wakes the body, if the body waits in this
-    /// crate. Then the call runs users' code on the calling thread, before it returns. First come the
+    /// First the call wakes the waiters for the outcome. If the body waits in this crate, the call wakes the
+    /// body, too. Then the call runs users' code on the calling thread, before it returns. First come the
     /// callbacks [registered](crate::CancelToken::on_cancel) with the token. If the task has not begun, the
     /// values that it has captured are dropped next. Last comes a callback given to
     /// [`on_done`](Self::on_done). So a woken thread can go on before the users' code has run.
@@ -310,7 +310,7 @@ impl<T: Send + 'static> TaskHandle<T> {
         Arc::clone(&self.cell).cancel(false, CancelReason::of(CancelKind::Requested))
     }
 
-    /// Returns whether the outcome is decided. Once it is decided, [`join`](Self::join) does not block.
+    /// Returns whether the outcome is decided. After the decision, [`join`](Self::join) does not block.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
@@ -423,7 +423,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     #[doc(alias = "thenAccept")]
     #[doc(alias = "thenApply")]
     #[doc(alias = "thenCompose")]
-    #[doc(alias = "handle")]
+    #[doc(alias = "exceptionally")]
     pub fn on_done(mut self, callback: impl FnOnce(Result<T, TaskError>) + Send + 'static) {
         self.released = true;
         self.cell.call_when_done(Box::new(|result| {
@@ -478,8 +478,8 @@ impl<T: Send + 'static> Look for &mut TaskHandle<T> {
 
 /// Awaits the result without blocking a thread. A handle works with any asynchronous runtime.
 ///
-/// The thread that ends the task wakes the asynchronous task that awaits the handle. There is room for one
-/// waker, so only the waker of the last poll counts, as for every future.
+/// The thread that ends the task wakes the asynchronous task that awaits the handle. A handle has room for
+/// one waker, so only the waker of the last poll counts, as for every future.
 ///
 /// # Panics
 /// Panics if the handle is polled again, joined or given a callback after a poll has returned the result.

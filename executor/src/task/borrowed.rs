@@ -2,15 +2,15 @@
 //!
 //! An executor can keep a task for any time, so a task must own its data and cannot borrow. But a closure
 //! that sorts half of a slice borrows that half. The borrow is sound if the stack frame with the slice stays
-//! until the closure has run or was dropped. This module keeps the frame in two ways:
+//! until the closure has run or was dropped. There are two ways to keep the frame for so long:
 //!
 //! * [`lend`] is for one closure, for which the calling function waits: the second half of a
 //!   [`join`](crate::fork_join::join). Neither the closure nor its result is ever on the heap.
 //! * [`ScopedJobs`] is for any number of closures of a [`scope`](crate::ExecutorExt::scope), which waits for
 //!   all of them.
 //!
-//! In both ways, exactly one thread takes a closure. The closure is behind a [`JobRef`] or a
-//! [`ScopedJob`], and that thread consumes this value: it runs the value or drops it.
+//! Exactly one thread takes a lent closure. The closure is behind a [`JobRef`] or a [`ScopedJob`], and that
+//! thread consumes this value: it runs the value or drops it.
 //!
 //! ```text
 //!             ┌── run ───▶ result written ──┐
@@ -48,8 +48,8 @@ use crate::sync::{Arc, Mutex, UnsafeCell};
 /// `None`.
 ///
 /// `publish` gets a reference to `f`, which any thread may run or drop. After `during`, even if `during`
-/// panics, `settle` is called again and again until `f` is done. `settle` takes `f` back, or waits. Its last
-/// argument is true if this thread unwinds: in that case `settle` must not run users' code.
+/// panics, `settle` is called again and again until `f` is done. `settle` takes `f` back, or waits. The last
+/// argument of `settle` is true if this thread unwinds: in that case `settle` must not run users' code.
 pub(crate) fn lend<F, R, S, A>(
     f: F,
     publish: impl FnOnce(JobRef) -> S,
@@ -125,7 +125,7 @@ impl JobRef {
     pub(crate) fn run(self) {
         let this = mem::ManuallyDrop::new(self);
         // SAFETY: `frame` has the types for which `end` was made. The frame stays until `end` has set `done`
-        // (invariant 1). This is the only call for it: `self` is consumed.
+        // (invariant 1). There is only one call for each frame, because `self` is consumed.
         unsafe { (this.end)(this.frame, true) };
     }
 }
@@ -138,8 +138,8 @@ impl Drop for JobRef {
 }
 
 /// # Safety
-/// `frame` must point to a `StackJob<F, R>` that stays until its `done` is set. This function must be called
-/// only once for a frame.
+/// `frame` must point to a `StackJob<F, R>` that stays until its `done` is set. `end` must be called only
+/// once for a frame.
 unsafe fn end<F: FnOnce() -> R + Send, R: Send>(frame: NonNull<()>, run: bool) {
     let frame: *const StackJob<F, R> = frame.cast().as_ptr();
     // SAFETY: the caller promises that the frame exists. Until `done` is set, only this thread accesses its
@@ -269,7 +269,7 @@ impl ScopedJobSlot {
         let Some(closure) = taken else { return false };
         let thread = this_thread();
         Self::begin(this, thread);
-        // Neither call unwinds. The closure counts as lent until it has been dropped.
+        // The calls below do not unwind. The closure counts as lent until it has been dropped.
         if run {
             discard(contain(closure));
         } else {

@@ -9,14 +9,14 @@
 //! becomes the [`Outcome`]. While the task runs, its own [`CancelToken`](crate::CancelToken) is the
 //! thread's current token.
 //!
-//! A task made with a handle ([`FutureTask`](crate::FutureTask)) shares its state with the handle. If such a
-//! task is dropped unrun, its handle is completed as cancelled, so no joiner waits for ever.
+//! A task made with a handle ([`FutureTask`](crate::FutureTask)) shares its state with the handle. If a task
+//! with a handle is dropped unrun, its handle is completed as cancelled, so no joiner waits for ever.
 //!
 //! # Unsafe code
 //!
 //! [`Closure`] erases the type of a closure stored in place, which safe Rust cannot express. Its invariants:
 //!
-//! 1. From `new` until `call` or `drop`, `data` holds a valid value of `F`, the type for which `end` was
+//! 1. Between `new` and `call` or `drop`, `data` holds a valid value of `F`, the type for which `end` was
 //!    made.
 //! 2. `call` and `drop` each consume the `Closure`, so each value is taken out once.
 //! 3. `F` is `Send`, so another thread may consume the value. `&Closure` gives no access to the value, so a
@@ -80,8 +80,8 @@ enum TaskBody {
     Other(Other),
 }
 
-/// A body other than a closure. It is a separate enum, so that [`TaskBody`] needs no tag word: a null `end`
-/// marks this variant.
+/// A body other than a closure. `Other` is a separate enum, so that [`TaskBody`] needs no tag word: a null
+/// `end` marks this variant.
 enum Other {
     WithHandle(CompleteOnDrop),
     /// A closure of a scope. The scope may take the closure before this task runs.
@@ -259,7 +259,7 @@ impl Task {
 
     /// Runs the task on the calling thread and returns its outcome. Never panics.
     ///
-    /// This method is for authors of executors. All other code gives tasks to an executor.
+    /// `run` is for authors of executors. All other code gives tasks to an executor.
     ///
     /// ```
     /// use executor::{Outcome, Task};
@@ -443,8 +443,8 @@ impl Task {
     }
 
     /// Drops the observer with this root, and the observers around it, which belong to executors further
-    /// down. The task returns to the executor that gave it that observer. A task without such an observer
-    /// stays as it is.
+    /// down. The task returns to the executor that gave it that observer. A task without an observer with
+    /// this root stays as it is.
     pub(crate) fn alone_from(mut self, root: &CancelToken) -> Self {
         while self.goes_under(root) {
             self = self.alone();

@@ -1,11 +1,11 @@
 //! Observers of a task: they stay with the task, through all executors and queues.
 //!
 //! An executor that is built on another executor must act when its task has ended. For example, it gives a
-//! permit back, or begins the next task. Such an executor could wrap the task in a task of its own. But then
-//! the executor below would have a task with another id and without a name. The executor below could not
-//! cancel the task in its queue, and would hand out the wrapper when it is shut down. So the task stays as
-//! it is and gets an observer, which is told where the task is. The observer is dropped when the task has
-//! been run or dropped.
+//! permit back, or begins the next task. If the upper executor wrapped the task in a task of its own, the
+//! executor below would have a task with another id and without a name. The executor below could not cancel
+//! the task in its queue, and would hand out the wrapper when it is shut down. So the task stays as it is and
+//! gets an observer, which is told where the task is. The observer is dropped when the task has been run or
+//! dropped.
 //!
 //! Executors can be stacked, so a task can have several observers, each around the previous observer. The
 //! observer of the lowest executor is the outermost: it is added last, and told first.

@@ -16,10 +16,10 @@
 //! # Why not a sorted map
 //!
 //! Most deadlines are removed long before their time, so it must be possible to remove any entry at once. A
-//! heap without slots cannot do that; a sorted map can. But a map moves each new entry to its place among all
-//! other entries. In the heap, a new entry stays near the end, unless it is earlier than most other entries.
-//! On the other hand, when the first entry is removed, a heap moves another entry through its whole depth.
-//! The time of one insertion and one removal, in nanoseconds:
+//! heap without slots cannot remove any entry at once; a sorted map can. But a map moves each new entry to
+//! its place among all other entries. In the heap, a new entry stays near the end, unless it is earlier than
+//! most other entries. On the other hand, when the first entry is removed, a heap moves another entry through
+//! its whole depth. The time of one insertion and one removal, in nanoseconds:
 //!
 //! ```sh
 //! cargo test --release -p task-execution --lib heap_and_map -- --ignored --nocapture
@@ -31,7 +31,7 @@
 //! | 1,000 | 49, 151 | 90, 96 | 94, 79 |
 //! | 100,000 | 300, 520 | 143, 128 | 236, 231 |
 //!
-//! These figures alone would decide little. But a task needs a number by which its canceller finds it: the
+//! The figures alone would decide little. But a task needs a number by which its canceller finds it: the
 //! slot.
 //!
 //! # Invariants

@@ -15,10 +15,10 @@
 //!
 //! The watcher starts with the first deadline, and ends when there has been no deadline for [`LINGER`]. The
 //! watcher sleeps until the deadline that was the first when it fell asleep, even if that deadline has been
-//! removed. So a removal makes no system call. That saves many calls, because most deadlines are removed
-//! before their time. There is one exception: a caller that removes the last deadline wakes a watcher that
-//! would sleep for longer than [`LINGER`]. Otherwise a far deadline would keep the thread asleep although it
-//! was removed.
+//! removed. So a removal makes no system call. Most deadlines are removed before their time, so many system
+//! calls are saved. There is one exception: a caller that removes the last deadline wakes a watcher that
+//! would sleep for longer than [`LINGER`]. Without this wake-up, a far deadline that was removed would keep
+//! the watcher asleep.
 //!
 //! # Jobs and user's code
 //!
@@ -165,9 +165,9 @@ impl Timer {
             self.wanted.notify_one();
             return;
         }
-        // A thread that is starting or coming back takes the watch. Without this check, many short callbacks
-        // would start a thread each. Relaxed is enough: at worst the counter still includes a thread that has
-        // left user's code, and one more thread is started.
+        // A thread that is starting or coming back takes the watch. If this thread started another one, many
+        // short callbacks would start a thread each. Relaxed is enough: at worst the counter still includes a
+        // thread that has left user's code, and one more thread is started.
         if state.threads > self.in_user_code.load(Ordering::Relaxed) {
             return;
         }
@@ -342,7 +342,7 @@ mod tests {
                     Box::new(|| Some(Box::new(move || to.send(thread::current().id()).unwrap())));
                 let entry = timer.at(Instant::now(), says);
                 let by = told.recv_timeout(LONG).unwrap();
-                // Of the two threads, one watches again and the other is a spare.
+                // One of the two threads watches again, and one is a spare.
                 let settled =
                     |state: &TimerData| state.spares == 1 && matches!(state.watch, TimerWatch::Asleep(_));
                 while !settled(&timer.state.lock()) {

@@ -15,16 +15,16 @@
 //! The wait can end if at least one path leads to something that can go on. Three things can go on. The first
 //! is a thread that does not wait, waits with a deadline, or belongs to no executor. The second is a pool
 //! with an idle thread. The third is a task in no queue, because its owner can run it at any time. If no path
-//! leads to one of these, every thread that could help already sleeps. If this thread slept, too, none of the
-//! threads could go on without help from outside: a *starvation deadlock*. Then the wait ends with a
-//! [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can do so.
+//! leads to something that can go on, every thread that could help already sleeps. If this thread slept, too,
+//! none of the threads could go on without help from outside: a *starvation deadlock*. Then the wait ends
+//! with a [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can do so.
 //!
 //! # Nothing is reported that was not true
 //!
-//! A search holds the lock of [`WaitingThreads`]. Meanwhile no waiting thread is entered, and none is taken
-//! out. Other facts can change during the search, but only by an act from outside, and only in one direction.
-//! For example, a task that has not ended now had not ended before, either. So the search checks each fact
-//! twice. Every fact that held both times also held at the moment between the two checks.
+//! A search holds the lock of [`WaitingThreads`]. During a search no waiting thread is entered, and none is
+//! taken out. Other facts can change during the search, but only by an act from outside, and only in one
+//! direction. For example, a task that has not ended now had not ended before, either. So the search checks
+//! each fact twice. Every fact that held both times also held at the moment between the two checks.
 //!
 //! # Nothing that is true is missed
 //!

@@ -42,7 +42,7 @@ fn help(wait: &SleepingThread) -> bool {
 }
 
 /// Takes the awaited task out of the queue of its pool. Returns `None` for a task of a strand, because only
-/// the drain task of the strand runs such a task.
+/// the drain task of the strand runs its tasks.
 fn take_awaited(wait: &SleepingThread) -> Option<(Arc<dyn PoolOwner>, Task)> {
     let Awaited::Task(task, _) = &wait.what else { return None };
     let queue = task.queue()?;
@@ -57,9 +57,9 @@ thread_local! {
     static CREDIT: Cell<(usize, usize)> = Cell::new((0, 0));
 }
 
-/// Runs a task for the wait after a search. From then on the thread may help without a search, for half as
-/// many tasks as it waits for now. A search looks at all these tasks, so a search for each of a hundred
-/// thousand tasks would take too long.
+/// Runs a task for the wait after a search. After a search the thread may help without another search, for
+/// half as many tasks as it waits for now. A search looks at all awaited tasks, so a search for each of a
+/// hundred thousand tasks would take too long.
 fn help_on(wait: &SleepingThread) -> bool {
     if let Some((collector, tasks)) = collected(wait) {
         CREDIT.with(|credit| credit.set((collector, tasks / 2)));

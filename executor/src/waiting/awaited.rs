@@ -3,9 +3,9 @@
 //!
 //! An [`Awaited`] says what a wait is for. The wait itself cannot find out whether the awaited thing will
 //! ever come: the answer depends on all threads that wait, and on the queues of all executors. The
-//! [`DETECTOR`] knows all of these threads and queues. The detector is in a later module, so this module
+//! [`DETECTOR`] knows all waiting threads and all queues. The detector is in a later module, so this module
 //! cannot name it. Instead, the first task with a handle, or the first worker, sets the detector. A program
-//! that has no such task or worker has no detector: its waits are not checked.
+//! that has no task with a handle and no worker has no detector: its waits are not checked.
 
 use super::parker::Parker;
 use super::queue_owner::PoolOwner;
@@ -25,8 +25,8 @@ pub(crate) enum Awaited {
 
 /// Something that a thread waits for, other than the end of one task.
 pub(crate) trait Source: Send + Sync {
-    /// Returns the events that could end the wait. After this call, a thread that changes the answer
-    /// must wake the waiting threads, so that they look again.
+    /// Returns the events that could end the wait. A thread that changes the answer later must wake the
+    /// waiting threads, so that they look again.
     fn comes_from(&self) -> ComesFrom;
 
     /// Returns the collector to which the awaited tasks report, if the wait is for the end of any one of
@@ -98,6 +98,6 @@ impl Drop for Relief {
 /// so that the wait can end. Then the thread must look again. The detector fails if the wait can never end.
 pub(crate) type Detector = fn(Awaited, &Arc<Parker>, &mut Relief) -> Result<(), Starvation>;
 
-/// The detector of the process. It must be set before any thread becomes a worker or runs a task with a
-/// handle.
+/// The detector of the process. The detector must be set before any thread becomes a worker or runs a task
+/// with a handle.
 pub(crate) static DETECTOR: OnceLock<Detector> = OnceLock::new();

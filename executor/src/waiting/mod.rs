@@ -5,8 +5,8 @@
 //! cancelled token or a deadline ends the wait. A thread of an executor must not sleep in a wait that could
 //! never end. So the library knows three things about a wait: the thing for which the thread waits
 //! ([`awaited`]), the executors for which the waiting thread works ([`worker_context`]), and the owner of the
-//! queue that holds the awaited task ([`queue_owner`]). From these three things the module `wait_graph` finds
-//! out whether the wait can end.
+//! queue that holds the awaited task ([`queue_owner`]). The module `wait_graph` finds out from these three
+//! things whether the wait can end.
 
 pub(crate) mod parker;
 

@@ -132,8 +132,8 @@ pub(crate) fn waker_of(parker: &Arc<Parker>) -> Waker {
     waker
 }
 
-/// Returns whether this waker wakes a thread that waits in this crate. Such a waker runs no user code and
-/// returns quickly.
+/// Returns whether this waker wakes a thread that waits in this crate. A waker that wakes a thread runs no
+/// user code and returns quickly.
 pub(crate) fn wakes_a_thread(waker: &Waker) -> bool {
     WAKERS.get().is_some_and(|known| known.contains(&table_of(waker)))
 }

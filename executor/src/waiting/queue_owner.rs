@@ -1,9 +1,9 @@
 //! Queue owners: the executors to which queues belong, as seen by a task in a queue, and by a thread that
 //! waits for such a task.
 //!
-//! There are two kinds of queues. The queue of a pool is served by the pool's threads, which take tasks out
-//! of the queue. A *strand* is served by one task, the drain task. The drain task itself is in a queue, or
-//! runs on a thread.
+//! Queues are of two kinds. The queue of a pool is served by the pool's threads, which take tasks out of the
+//! queue. A *strand* is served by one task, the drain task. The drain task itself is in a queue, or runs on a
+//! thread.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,8 @@ use crate::task::Task;
 /// The owner of one or several queues, as seen by a task in a queue and by a thread that waits for such a
 /// task. The caller holds no lock of the task. `queue` says which queue of the owner is meant.
 pub(crate) trait QueueOwner: Send + Sync {
-    /// Tells the owner that a task was cancelled while it was in the queue. Called once for each such task.
+    /// Tells the owner that a task was cancelled while it was in the queue. Called once for each task that is
+    /// cancelled in the queue.
     fn cancelled_in_queue(&self, queue: QueueId);
 
     /// Tells the owner that the queue itself has dropped a cancelled task. Called under the lock of the

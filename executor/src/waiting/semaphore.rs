@@ -133,7 +133,7 @@ impl Semaphore {
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// Waits for a permit. Inside [`masked`](crate::masked) no cancellation cuts the wait short.
+    /// Waits for a permit. A wait inside [`masked`](crate::masked) is not cut short by a cancellation.
     ///
     /// ```
     /// let connections = executor::Semaphore::new(1);
@@ -477,8 +477,8 @@ impl SemaphoreState {
         self.look_again();
     }
 
-    /// Wakes the first waiter if there are enough permits for it. If not, wakes all waiters if the search of
-    /// `wait_graph` has relied on the old state.
+    /// Wakes the first waiter if there are enough permits for it. If there are too few permits, wakes all
+    /// waiters if the search of `wait_graph` has relied on the old state.
     fn look_again(&mut self) {
         if !self.wake_first() && std::mem::take(&mut self.relied_on) {
             self.queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
@@ -662,8 +662,8 @@ impl Drop for Permit<'_> {
 }
 
 impl Permit<'_> {
-    /// Turns a single permit into the permit of a task. That permit is given back when the task has ended or
-    /// is dropped.
+    /// Turns a single permit into the permit of a task. The task's permit is given back when the task has
+    /// ended or is dropped.
     pub(crate) fn for_task(mut self) -> TaskPermit {
         debug_assert_eq!(self.permits, 1);
         self.permits = 0;

@@ -21,9 +21,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The module `wait_graph` explains how an endless wait is found. This module has the report: a
-//! [`Starvation`]. The report lists the waits in order, and says which task waits for what. The first wait in
-//! the list is the wait that would have closed the circle.
+//! The module `wait_graph` explains how an endless wait is found. The report is a [`Starvation`]. The report
+//! lists the waits in order, and says which task waits for what. The first wait in the list is the wait that
+//! would have closed the circle.
 //!
 //! # Invariants
 //!
@@ -65,9 +65,9 @@ pub enum OnStarvation {
     /// [`JoinError::Starved`](crate::JoinError::Starved).
     #[default]
     Report,
-    /// The waiting thread itself runs the task that it waits for, if that task has not begun. The thread
-    /// helps in this way in a join and in `invoke_all`. If it waits for something else, or for a task that
-    /// has begun, the wait is reported.
+    /// The waiting thread itself runs the task that it waits for, if that task has not begun. This is
+    /// possible in a join and in `invoke_all`. If the thread waits for something else, or for a task that has
+    /// begun, the wait is reported.
     ///
     /// The awaited task runs on the stack of the waiting task, on top of it. So the awaited task must not
     /// wait for something that the waiting task holds, such as a lock. The awaited task can itself wait for a
@@ -82,15 +82,15 @@ pub enum OnStarvation {
     /// way, it takes the next task out of its pool's queue and runs it, whichever task that is. So this
     /// action also helps in a completion service, and in a submission that blocks.
     ///
-    /// Use this for tasks that hold no lock or other resource while they wait. A task that is run in this way
-    /// may wait for the task below it, but the task below cannot go on before the upper task has ended. In
-    /// that case the wait of the upper task is reported.
+    /// Use `HelpOthers` for tasks that hold no lock or other resource while they wait. A task that is run in
+    /// this way may wait for the task below it, but the task below cannot go on before the upper task has
+    /// ended. A wait of the upper task for the lower task is reported.
     HelpOthers {
         /// The largest number of tasks that can lie on top of the first task.
         depth: usize,
     },
     /// The pool starts another thread beyond its maximum. The pool dismisses that thread when the wait is
-    /// over. If there are already `at_most` such threads, the wait is reported.
+    /// over. If there are already `at_most` threads beyond the maximum, the wait is reported.
     Spare {
         /// The largest number of threads that the pool can have beyond its maximum.
         at_most: usize,
@@ -203,7 +203,7 @@ pub enum WaitsFor {
         /// The pool.
         pool: String,
     },
-    /// A task that has begun. Its own thread is in a wait that can never end, too.
+    /// A task that has begun. The thread of the task is in a wait that can never end, too.
     Running {
         /// The task.
         task: TaskRef,
@@ -289,11 +289,11 @@ impl StarvedWait {
 /// which.
 ///
 /// A report prints as one line. With `{:#}` it prints as a picture, in which a line at the left joins the
-/// waits that form the circle. All clones are the same report. A report counts as read as soon as code prints
-/// it, or asks for its [`chain`](Self::chain) or its [`others`](Self::others). A report that no code has read
-/// goes to the [panic handler](crate::panics) when its last clone is dropped. (If neither the pool nor the
-/// process has a handler, the report is lost. With the feature `tracing`, each report is also an event of
-/// level `WARN`.)
+/// waits that form the circle. All clones stand for one report. A report counts as read as soon as code
+/// prints it, or asks for its [`chain`](Self::chain) or its [`others`](Self::others). A report that no code
+/// has read goes to the [panic handler](crate::panics) when its last clone is dropped. (If neither the pool
+/// nor the process has a handler, the report is lost. With the feature `tracing`, each report is also an
+/// event of level `WARN`.)
 ///
 /// The report was true at one moment: at that moment none of these waits could end without help from outside.
 /// A thread that runs none of these tasks can still help: it can cancel one of the tasks, or give a pool more

@@ -9,9 +9,9 @@
 //!
 //! Each thread sleeps in a *parker* of its own, not on a condition variable of the awaited thing. Before it
 //! sleeps, it registers a [`Waker`] of its parker in two places: with the awaited thing, and with the current
-//! [`CancelToken`]. Then it parks. The first event wakes the thread, and the thread looks again. An
-//! asynchronous task registers its waker in the same place, so the same code serves a join and an `await` of
-//! a handle.
+//! [`CancelToken`]. Then the thread parks. The first event wakes the thread, and the thread looks again. An
+//! asynchronous task registers its waker in place of a parker's, so one piece of code serves a join and an
+//! `await` of a handle.
 //!
 //! ```text
 //!   thing.finish()  ──wake──▶ ┌────────┐
@@ -120,12 +120,12 @@ pub(crate) fn wait_for<L: Look>(deadline: Deadline, look: L) -> Result<L::Found,
     wait_as(true, deadline, look)
 }
 
-/// Blocks until `look` finds something. The detector does not check such a wait.
+/// Blocks until `look` finds something. The detector does not check a wait that begins here.
 pub(crate) fn wait<R>(deadline: Deadline, look: impl FnMut(&Waker) -> Option<R>) -> Result<R, WaitError> {
     wait_as(true, deadline, look)
 }
 
-/// Blocks as [`wait`] does, but does not spin before it sleeps. Use this for waits that are usually
+/// Blocks as [`wait`] does, but does not spin before it sleeps. Use `wait_long` for waits that are usually
 /// long.
 pub(crate) fn wait_long<R>(
     deadline: Deadline,

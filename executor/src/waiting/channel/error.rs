@@ -21,7 +21,7 @@ pub enum PutError<T> {
     #[doc(alias = "Closed")]
     Disconnected(T),
     /// The channel was still full when the time was up. Only [`put_timeout`](super::SenderExt::put_timeout)
-    /// fails in this way.
+    /// fails with `TimedOut`.
     TimedOut(T),
     /// The calling task was cancelled.
     #[doc(alias = "InterruptedException")]
@@ -86,7 +86,7 @@ pub enum TakeError {
     #[doc(alias = "Closed")]
     Disconnected,
     /// The channel was still empty when the time was up. Only
-    /// [`take_timeout`](super::ReceiverExt::take_timeout) fails in this way.
+    /// [`take_timeout`](super::ReceiverExt::take_timeout) fails with `TimedOut`.
     TimedOut,
     /// The calling task was cancelled.
     #[doc(alias = "InterruptedException")]

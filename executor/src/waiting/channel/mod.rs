@@ -1,7 +1,7 @@
 //! Channels with cancellable waits: a task that waits for an item or for room can be cancelled.
 //!
-//! A producer that is blocked on a full channel cannot look at a flag. It stops only if the request to stop
-//! also ends the wait. The calls [`put`](SenderExt::put) and [`take`](ReceiverExt::take) end with the
+//! A producer that is blocked on a full channel cannot look at a flag. The producer stops only if the request
+//! to stop also ends the wait. The calls [`put`](SenderExt::put) and [`take`](ReceiverExt::take) end with the
 //! request: they are cancellation points of the [current token](crate::CancelToken::current), like every
 //! blocking call of this crate.
 //!
@@ -23,8 +23,8 @@
 //!
 //! # Beside crossbeam-channel
 //!
-//! The channels are the channels of `crossbeam-channel`, of any kind, with a few more calls.
-//! Crossbeam's calls ignore a cancellation; the calls of this module are cancellation points:
+//! This module uses the channels of `crossbeam-channel`, of any kind, and adds a few calls. Crossbeam's calls
+//! ignore a cancellation; the calls of this module are cancellation points:
 //!
 //! | crossbeam's call | our call, a cancellation point |
 //! |---|---|
