@@ -1,8 +1,8 @@
 //! The nesting of user code that the library calls: how deep calls can nest, and which calls are deferred.
 //!
 //! A callback may complete a promise, whose callback completes the next promise, and so on. If each callback
-//! were called at once, it would lie on the stack above the callback before. A long chain would then overflow
-//! the stack, and that ends the process. So callbacks are called directly up to a depth of [`DEPTH`]. A
+//! were called at once, it would lie on the stack above the callback before. A long chain of callbacks would
+//! overflow the stack, which ends the process. So callbacks are called directly up to a depth of [`DEPTH`]. A
 //! callback that is due deeper down is *deferred*: the thread calls it as soon as the callback that is
 //! running now has returned.
 //!
@@ -23,9 +23,9 @@
 //!
 //! A callback can wait for something that a deferred callback of its thread does. So before a thread blocks,
 //! it calls its deferred callbacks, inside the waiting call. If a deferred callback waits, too, the thread
-//! calls the next deferred callbacks inside the callback's waiting call. Waiting calls nest in this way to a
-//! depth of [`DEPTH`] at most. At that depth a thread calls no more callbacks before it blocks: it *gives
-//! away* its deferred callbacks to a new thread, which calls them on an empty stack.
+//! calls the next deferred callbacks inside the callback's waiting call. At most [`DEPTH`] waiting calls lie
+//! inside each other. At that depth a thread calls no more callbacks before it blocks: it *gives away* its
+//! deferred callbacks to a new thread, which calls them on an empty stack.
 //!
 //! ```text
 //!   callback 32, waits ─▶ callback 33, waits ─▶ … ─▶ callback 64, waits

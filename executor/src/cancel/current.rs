@@ -57,7 +57,7 @@ impl CancelToken {
     /// has started.
     ///
     /// There is one exception: when a thread ends, the destructor of a user's thread-local value may run
-    /// after the destructor of this crate's own thread-local value. In a destructor of this kind `f` runs
+    /// after the destructor of this crate's own thread-local value. In the user's destructor, `f` then runs
     /// without a current token. Calls on the token itself, such as [`sleep`](Self::sleep) and
     /// [`check`](Self::check), also work in the destructor.
     ///
@@ -356,8 +356,8 @@ fn with_frames<R>(f: impl FnOnce(&mut [ContextFrame]) -> R) -> Option<R> {
     with_all(|ContextFrames { all, used, .. }| f(&mut all[..*used]))
 }
 
-/// A guard that takes its frame off the stack when the guard is dropped. Guards of this kind are dropped in
-/// the reverse order in which they were made. So the frame is the top frame, apart from frames that an
+/// A guard that takes its frame off the stack when the guard is dropped. `FrameGuard`s are dropped in the
+/// reverse order in which they were made. So the frame is the top frame, apart from frames that an
 /// [`Attached`] has left above it.
 #[must_use]
 pub(crate) struct FrameGuard {
@@ -490,8 +490,8 @@ pub(crate) fn check_current() -> Result<(), Cancelled> {
     found.flatten().map_or(Ok(()), Err)
 }
 
-/// Returns the reason why a wait of this thread was interrupted. The thread cancels other tasks for this
-/// reason.
+/// Returns the reason why a wait of this thread was interrupted. The thread gives this reason to the tasks
+/// that it cancels after the wait.
 pub(crate) fn why_interrupted() -> CancelReason {
     let reason = check_current().err().and_then(|cancelled| cancelled.reason().map(CancelReason::inherited));
     reason.unwrap_or(CancelReason::of(CancelKind::Requested))

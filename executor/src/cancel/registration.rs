@@ -108,9 +108,9 @@ pub struct Registration {
 impl Registration {
     /// Leaves the callback registered without this guard.
     ///
-    /// The callback can then no longer be taken back. If the token is cancelled, the callback runs. If the
-    /// last copy of the token and its last child are dropped before a cancel, the callback is dropped and
-    /// does not run. As long as a callback is registered, it takes memory, and so does all that it has
+    /// After `keep`, the callback can no longer be taken back. If the token is cancelled, the callback runs.
+    /// If the last copy of the token and its last child are dropped before a cancel, the callback is dropped
+    /// and does not run. As long as a callback is registered, it takes memory, and so does all that it has
     /// captured. On a token that exists for a long time, such as the token of a program, each call of `keep`
     /// takes more memory. A callback that has captured the token itself takes memory until the token is
     /// cancelled.

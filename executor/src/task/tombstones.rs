@@ -2,7 +2,7 @@
 //!
 //! A cancelled task stays in its queue, as a tombstone, until a thread takes it out or clears the queue. A
 //! count of waiting tasks must not include tombstones, so tombstones have a count of their own. The thread
-//! pool, the serial executor and the striped executor use this count.
+//! pool, the serial executor and the striped executor count their tombstones.
 //!
 //! The count can be below zero for a moment. A thread cancels a task first and counts it afterwards. In
 //! between, another thread can take the task out.

@@ -1,9 +1,10 @@
 //! The graph of waits: it records what each thread waits for, and finds out whether a wait can
 //! still end.
 //!
-//! Before a thread of an executor sleeps in a wait without a deadline, it enters the wait here. A search then
-//! finds out whether the wait can ever end. The search goes from a wait to the task, queue or thread that
-//! could end it. If another wait holds up this task, queue or thread, the search goes on from that wait:
+//! Before a thread of an executor sleeps in a wait without a deadline, it enters the wait into the graph. A
+//! search then finds out whether the wait can ever end. The search goes from a wait to the task, queue or
+//! thread that could end it. If another wait holds up this task, queue or thread, the search goes on from
+//! that wait:
 //!
 //! ```text
 //!   thread ──waits for──▶ a task that runs ──on──▶ thread …

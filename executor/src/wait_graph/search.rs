@@ -147,7 +147,7 @@ impl GraphSearch<'_> {
     }
 
     /// Counts the awaited tasks on waiting threads, and in queues where no task can begin. Returns `None` if
-    /// a task is missing, because the task is then in another place, where it may go on.
+    /// a task is missing, because a missing task is in another place, where it may go on.
     fn visit_tasks_of(&mut self, collector: usize, tasks: usize) -> Option<()> {
         let mut found = 0;
         for (key, running) in self.waiting.running_of(collector) {

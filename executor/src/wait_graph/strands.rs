@@ -2,8 +2,8 @@
 //!
 //! A thread that waits for any one of many tasks knows the number of these tasks, but not their places. Each
 //! pool that matters has waiting threads, so the search knows the pool. But the search does not know a strand
-//! whose drain task is in a queue. So a thread that puts a task into a strand enters the strand here, if the
-//! task has a collector.
+//! whose drain task is in a queue. So a thread that puts a task into a strand enters the strand into this
+//! index, if the task has a collector.
 
 use std::collections::BTreeMap;
 

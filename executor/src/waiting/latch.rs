@@ -139,8 +139,8 @@ impl Latch {
     /// [`struct@Cancelled`] if the calling task was cancelled, before or during the wait.
     ///
     /// # Blocking
-    /// Blocks until the latch is open, or until the calling task is cancelled. A worker that waits here sleeps, and
-    /// runs no other task meanwhile.
+    /// Blocks until the latch is open, or until the calling task is cancelled. A worker that waits for a
+    /// latch sleeps, and runs no other task meanwhile.
     #[doc(alias = "await")]
     pub fn wait(&self) -> Result<(), Cancelled> {
         check_current()?;

@@ -58,7 +58,7 @@ const WOKEN: u8 = 1;
 const ASLEEP: u8 = 2;
 
 impl Parker {
-    /// Returns true if a wake-up has come that the waiter has not used up. In that case, the waiter looks
+    /// Returns true if a wake-up has come that the waiter has not used up. After a wake-up, the waiter looks
     /// again before it sleeps.
     pub(crate) fn is_woken(&self) -> bool {
         self.signal.load(Ordering::Acquire) == WOKEN

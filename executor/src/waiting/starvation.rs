@@ -42,7 +42,7 @@ use crate::sync::{Arc, Mutex};
 /// it waits, too.
 ///
 /// [`ThreadPoolBuilder::on_starvation`](crate::ThreadPoolBuilder::on_starvation) sets the action for the
-/// threads of a pool. In each case, a pool that has fewer threads than its maximum first starts another
+/// threads of a pool. Whatever is set, a pool that has fewer threads than its maximum first starts another
 /// thread. A task can also help before it waits: see
 /// [`ThreadPoolExecutor::help`](crate::ThreadPoolExecutor::help).
 ///
@@ -82,9 +82,9 @@ pub enum OnStarvation {
     /// way, it takes the next task out of its pool's queue and runs it, whichever task that is. So this
     /// action also helps in a completion service, and in a submission that blocks.
     ///
-    /// Use `HelpOthers` for tasks that hold no lock or other resource while they wait. A task that is run in
-    /// this way may wait for the task below it, but the task below cannot go on before the upper task has
-    /// ended. A wait of the upper task for the lower task is reported.
+    /// Use `HelpOthers` for tasks that hold no lock or other resource while they wait. A task that runs on
+    /// top of a waiting task may wait for the task below it, but the task below cannot go on before the upper
+    /// task has ended. A wait of the upper task for the lower task is reported.
     HelpOthers {
         /// The largest number of tasks that can lie on top of the first task.
         depth: usize,

@@ -35,9 +35,9 @@
 //!    `awaited`.
 //! 6. A waiter is identified by a [`Ticket`], because a comparison of two wakers is not reliable.
 //!
-//! A cancelled task can ask for a thing that is ready. The callers of [`wait`] decide what happens then.
-//! Latches, semaphores and sleeps refuse: they call [`check_current`] first. A join does not refuse, because
-//! an outcome that exists should not be hidden.
+//! The callers of [`wait`] decide whether a cancelled task gets a thing that is ready. Latches, semaphores
+//! and sleeps refuse: they call [`check_current`] first. A join does not refuse, because an outcome that
+//! exists should not be hidden.
 
 use std::cell::Cell;
 use std::collections::VecDeque;

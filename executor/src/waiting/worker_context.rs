@@ -26,7 +26,7 @@ pub(crate) trait PoolWorker: Send + Sync {
     }
 
     /// Works towards the awaited thing, on the thread that waits. Returns false if there is nothing to do.
-    /// The worker then calls the waker as soon as there may be something to do.
+    /// A worker that had nothing to do calls the waker as soon as there may be something to do.
     fn help(&self, _what: &Awaited, _waker: &Waker) -> bool {
         false
     }

@@ -42,8 +42,8 @@ pub trait SenderExt<T> {
     /// item.
     ///
     /// # Blocking
-    /// Blocks until there is room, all receivers are gone, or the calling task is cancelled. A worker that waits
-    /// here sleeps, and runs no other task meanwhile.
+    /// Blocks until there is room, all receivers are gone, or the calling task is cancelled. A worker that
+    /// waits for a channel sleeps, and runs no other task meanwhile.
     #[doc(alias = "send")]
     fn put(&self, item: T) -> Result<(), PutError<T>>;
 
@@ -141,8 +141,8 @@ pub trait ReceiverExt<T> {
     /// error the caller has taken no item: the items remain available to the other receivers.
     ///
     /// # Blocking
-    /// Blocks until an item comes, all senders are gone, or the calling task is cancelled. A worker that waits here
-    /// sleeps, and runs no other task meanwhile.
+    /// Blocks until an item comes, all senders are gone, or the calling task is cancelled. A worker that
+    /// waits for a channel sleeps, and runs no other task meanwhile.
     #[doc(alias = "recv")]
     fn take(&self) -> Result<T, TakeError>;
 
