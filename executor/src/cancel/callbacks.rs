@@ -24,8 +24,8 @@
 //! A callback can wait for something that a deferred callback of its thread does. So before a thread blocks,
 //! it calls its deferred callbacks, inside the waiting call. If a deferred callback waits, too, the thread
 //! calls the next deferred callbacks inside the callback's waiting call. At most [`DEPTH`] waiting calls lie
-//! inside each other. At that depth a thread calls no more callbacks before it blocks: it *gives away* its
-//! deferred callbacks to a new thread, which calls them on an empty stack.
+//! inside each other. At the depth of [`DEPTH`] a thread calls no more callbacks before it blocks: it *gives
+//! away* its deferred callbacks to a new thread, which calls them on an empty stack.
 //!
 //! ```text
 //!   callback 32, waits ─▶ callback 33, waits ─▶ … ─▶ callback 64, waits

@@ -206,7 +206,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// [`Starved`](SharedJoinError::Starved) give no handle back, since the caller keeps its handle.
     ///
     /// # Blocking
-    /// As [`TaskHandle::join`].
+    /// Blocks as [`TaskHandle::join`] does.
     #[doc(alias = "get")]
     pub fn join(&self) -> Result<Arc<T>, SharedJoinError> {
         self.join_until(Deadline::NEVER)
@@ -230,7 +230,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// [`SharedJoinError::TimedOut`] if the task is not finished in time, otherwise as [`join`](Self::join).
     ///
     /// # Blocking
-    /// As [`TaskHandle::join_timeout`].
+    /// Blocks as [`TaskHandle::join_timeout`] does.
     #[doc(alias = "get")]
     pub fn join_timeout(&self, timeout: Duration) -> Result<Arc<T>, SharedJoinError> {
         self.join_until(Deadline::after(timeout))

@@ -143,7 +143,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// ends beyond the clock's range, such as [`Duration::MAX`], is no time limit.
     ///
     /// # Panics
-    /// As [`join`](Self::join).
+    /// Panics as [`join`](Self::join) does.
     #[doc(alias = "get")]
     pub fn join_timeout(self, timeout: Duration) -> Result<T, JoinError<T>> {
         self.join_until(Deadline::after(timeout))
@@ -187,11 +187,11 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// the task.
     ///
     /// # Blocking
-    /// As [`join_timeout`](Self::join_timeout). If this call cancels the task, it also blocks until the
-    /// users' code that [`cancel`](Self::cancel) calls has ended.
+    /// Blocks as [`join_timeout`](Self::join_timeout) does. If this call cancels the task, it also blocks
+    /// until the users' code that [`cancel`](Self::cancel) calls has ended.
     ///
     /// # Panics
-    /// As [`join`](Self::join).
+    /// Panics as [`join`](Self::join) does.
     #[doc(alias = "orTimeout")]
     pub fn join_or_cancel(self, timeout: Duration) -> Result<T, JoinError<T>> {
         let (handle, ended_by, why): (_, fn(Self) -> JoinError<T>, _) = match self.join_timeout(timeout) {
@@ -225,7 +225,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// a result.
     ///
     /// # Panics
-    /// As [`join`](Self::join).
+    /// Panics as [`join`](Self::join) does.
     #[doc(alias = "resultNow")]
     #[doc(alias = "exceptionNow")]
     #[doc(alias = "getNow")]
@@ -417,7 +417,7 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// ```
     ///
     /// # Panics
-    /// As [`join`](Self::join).
+    /// Panics as [`join`](Self::join) does.
     #[doc(alias = "done")]
     #[doc(alias = "whenComplete")]
     #[doc(alias = "thenAccept")]

@@ -9,8 +9,8 @@
 //! * [`ScopedJobs`] is for any number of closures of a [`scope`](crate::ExecutorExt::scope), which waits for
 //!   all of them.
 //!
-//! Exactly one thread takes a lent closure. The closure is behind a [`JobRef`] or a [`ScopedJob`], and that
-//! thread consumes this value: it runs the value or drops it.
+//! Exactly one thread takes a lent closure. The closure is behind a [`JobRef`] or a [`ScopedJob`]. The thread
+//! that takes the closure runs or drops this value, which consumes it.
 //!
 //! ```text
 //!             ┌── run ───▶ result written ──┐
