@@ -47,7 +47,7 @@ impl CancelToken {
     /// use std::time::{Duration, Instant};
     /// use executor::CancelToken;
     ///
-    /// let budget = CancelToken::new().with_deadline(Instant::now() + Duration::from_secs(2));
+    /// let budget = CancelToken::new().with_deadline(Instant::now() + Duration::from_secs(60));
     /// assert!(budget.check().is_ok());
     /// ```
     #[cfg(not(any(feature = "loom", feature = "shuttle")))] // a model has a clock of its own
