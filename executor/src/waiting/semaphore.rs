@@ -150,9 +150,9 @@ impl Semaphore {
     /// error the caller has taken no permit.
     ///
     /// # Blocking
-    /// Blocks until the permit is free, until the calling task is cancelled, or until no thread that holds permits
-    /// can go on. A worker that waits for a permit sleeps. The worker runs other tasks only to end a
-    /// deadlock, if its pool [allows](crate::OnStarvation::HelpOthers) that.
+    /// Blocks until the permit is free, or the calling task is cancelled, or no thread that holds permits can
+    /// go on. A worker that waits for a permit sleeps. The worker runs other tasks only to end a deadlock, if
+    /// its pool [allows](crate::OnStarvation::HelpOthers) that.
     #[doc(alias = "acquireUninterruptibly")]
     pub fn acquire(&self) -> Result<Permit<'_>, CutShort> {
         self.acquire_many(1)

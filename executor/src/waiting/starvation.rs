@@ -100,7 +100,7 @@ pub enum OnStarvation {
 /// A task in a report.
 ///
 /// ```
-/// # use executor::{CutShort, FutureTask, Semaphore, Starvation, ThreadPoolExecutor, WaitsFor, prelude::*};
+/// # use executor::{CutShort, FutureTask, Semaphore, ThreadPoolExecutor, prelude::*};
 /// # let pool = ThreadPoolExecutor::single();
 /// # let starvation = pool.submit(FutureTask::new(|| {
 /// #     let seat = Semaphore::new(1);
@@ -144,7 +144,7 @@ impl fmt::Display for TaskRef {
 /// One waiting thread in a report: the task that it runs, and what it waits for.
 ///
 /// ```
-/// # use executor::{CutShort, FutureTask, Semaphore, Starvation, ThreadPoolExecutor, WaitsFor, prelude::*};
+/// # use executor::{CutShort, Semaphore, ThreadPoolExecutor, prelude::*};
 /// # let pool = ThreadPoolExecutor::builder().name("hall").build()?;
 /// # let starvation = pool.submit(|| {
 /// #     let seat = Semaphore::new(1);
@@ -178,7 +178,7 @@ pub struct StarvedWait {
 /// Something that a thread waits for, and that can never come.
 ///
 /// ```
-/// # use executor::{CutShort, FutureTask, Semaphore, Starvation, ThreadPoolExecutor, WaitsFor, prelude::*};
+/// # use executor::{CutShort, Semaphore, ThreadPoolExecutor, WaitsFor, prelude::*};
 /// # let pool = ThreadPoolExecutor::single();
 /// # let starvation = pool.submit(|| {
 /// #     let seat = Semaphore::new(1);
@@ -358,7 +358,7 @@ impl Starvation {
     /// [`closes_at`](Self::closes_at).
     ///
     /// ```
-    /// # use executor::{CutShort, FutureTask, Semaphore, Starvation, ThreadPoolExecutor, WaitsFor, prelude::*};
+    /// # use executor::{CutShort, Semaphore, ThreadPoolExecutor, WaitsFor, prelude::*};
     /// # let pool = ThreadPoolExecutor::single();
     /// # let starvation = pool.submit(|| {
     /// #     let seat = Semaphore::new(1);
@@ -382,7 +382,7 @@ impl Starvation {
     /// holds up the last wait.
     ///
     /// ```
-    /// # use executor::{CutShort, FutureTask, Semaphore, Starvation, ThreadPoolExecutor, WaitsFor, prelude::*};
+    /// # use executor::{CutShort, Semaphore, ThreadPoolExecutor, prelude::*};
     /// # let pool = ThreadPoolExecutor::single();
     /// # let starvation = pool.submit(|| {
     /// #     let seat = Semaphore::new(1);
@@ -405,7 +405,7 @@ impl Starvation {
     /// wait of the chain, but all these threads wait, too.
     ///
     /// ```
-    /// # use executor::{CutShort, FutureTask, Semaphore, Starvation, ThreadPoolExecutor, WaitsFor, prelude::*};
+    /// # use executor::{CutShort, Semaphore, ThreadPoolExecutor, prelude::*};
     /// # let pool = ThreadPoolExecutor::single();
     /// # let starvation = pool.submit(|| {
     /// #     let seat = Semaphore::new(1);
