@@ -1,9 +1,9 @@
 //! A completion service: gives out the handles of tasks in the order in which the tasks end.
 //!
 //! A page has ten images to fetch. A thread that joins the ten handles in order waits for a slow first image,
-//! even if the other nine have already arrived. [`ExecutorCompletionService`] keeps the handles and gives out
-//! each one when its task has ended. So the thread that uses the results never waits while a result is
-//! available.
+//! even if the other nine images have already arrived. [`ExecutorCompletionService`] keeps the handles and
+//! gives out each one when its task has ended. So the thread that uses the results never waits while a result
+//! is available.
 //!
 //! ```
 //! use executor::{ExecutorCompletionService, ThreadPoolExecutor, prelude::*};
@@ -27,8 +27,8 @@
 //! [`submit`](ExecutorCompletionService::submit) has accepted comes out once: with its value, as panicked, or
 //! as cancelled. A task is cancelled if its [`Canceller`] cancels it, if the pool is stopped, or if the task
 //! is dropped without having been run. A refused task comes back from `submit` and is not outstanding. So the
-//! service knows when no more tasks will come out, and [`take`] then returns `None`. A plain queue cannot
-//! know that, and would block for ever.
+//! service knows when no more handles will come out, and [`take`] then returns `None`. A plain queue cannot
+//! know when it has given out its last element, and would block for ever.
 //!
 //! A task that [`shutdown_now`](crate::ExecutorService::shutdown_now) has handed back stays outstanding for
 //! as long as the caller keeps it, because the caller can still run it.
@@ -82,6 +82,18 @@ pub struct ExecutorCompletionService<E, T> {
 
 impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// Makes a service that submits to `executor`.
+    ///
+    /// ```
+    /// use executor::{ExecutorCompletionService, ThreadPoolExecutor};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let pages = ExecutorCompletionService::new(&pool); // two groups of tasks on one pool
+    /// let images = ExecutorCompletionService::new(&pool);
+    /// pages.submit(|| "<h1>")?;
+    /// images.submit(|| [0xff, 0xd8])?;
+    /// assert_eq!(pages.take()?.expect("one page").join()?, "<h1>");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(executor: E) -> Self {
         Self { executor, completions: CompletionQueue::new() }
     }
@@ -89,9 +101,23 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// Submits a closure (or a [`FutureTask`]). Its handle comes out of [`take`](Self::take) when the task
     /// has ended. Until then the returned [`Canceller`] can cancel the task.
     ///
+    /// ```
+    /// use executor::{ExecutorCompletionService, JoinError, ManualExecutor};
+    ///
+    /// let results = ExecutorCompletionService::new(ManualExecutor::new());
+    /// let canceller = results.submit(|| 6 * 7)?;
+    /// canceller.cancel();
+    /// let handle = results.take()?.expect("a cancelled task comes out, too");
+    /// assert!(matches!(handle.join(), Err(JoinError::Cancelled(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`RejectedSubmission`] if the executor refuses the task. The error holds the handle, which then does
     /// not come out of the service.
+    ///
+    /// # Blocking
+    /// Blocks if the executor blocks at a submission.
     ///
     /// # Cancellation
     /// As with [`ExecutorExt::submit`](crate::ExecutorExt::submit), the task's token is no child of
@@ -102,6 +128,17 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     }
 
     /// Submits a closure that ends early when it is cancelled: see [`FutureTask::cancellable`].
+    ///
+    /// ```
+    /// use executor::{ExecutorCompletionService, JoinError, ThreadPoolExecutor};
+    /// use std::time::Duration;
+    ///
+    /// let naps = ExecutorCompletionService::new(ThreadPoolExecutor::fixed(1));
+    /// let canceller = naps.submit_cancellable(|token| token.sleep(Duration::from_secs(3600)))?;
+    /// canceller.cancel();
+    /// assert!(matches!(naps.take()?.expect("one nap").join(), Err(JoinError::Cancelled(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// The rules of [`submit`](Self::submit) apply.
@@ -118,6 +155,16 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// With several takers, each handle goes to one of them, and in the end each taker gets `None`. While
     /// other threads still submit, `None` means only that no task was outstanding at that moment.
     ///
+    /// ```
+    /// use executor::{DirectExecutor, ExecutorCompletionService};
+    ///
+    /// let results = ExecutorCompletionService::new(DirectExecutor);
+    /// results.submit(|| 6 * 7)?;
+    /// assert_eq!(results.take()?.expect("one task").join()?, 42);
+    /// assert!(results.take()?.is_none()); // no task is outstanding
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait.
     /// [`CutShort::Starved`] if every thread that could run the tasks waits, too. No handle is lost.
@@ -132,6 +179,17 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// Gives out the handle of a task that has ended, if there is one. Never blocks.
     ///
     /// `None` can mean "not yet" or "no more"; [`outstanding`](Self::outstanding) tells which.
+    ///
+    /// ```
+    /// use executor::{ExecutorCompletionService, ManualExecutor};
+    ///
+    /// let results = ExecutorCompletionService::new(ManualExecutor::new());
+    /// results.submit(|| 6 * 7)?;
+    /// assert!(results.try_take().is_none()); // not yet
+    /// results.executor().run_next();
+    /// assert_eq!(results.try_take().expect("it has run").join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "poll")]
     pub fn try_take(&self) -> Option<TaskHandle<T>> {
         self.completions.try_next()
@@ -139,6 +197,17 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
 
     /// Waits for the next task to end, for `timeout` at most, and gives out its handle. Returns `None` if no
     /// task is outstanding.
+    ///
+    /// ```
+    /// use executor::{ExecutorCompletionService, ManualExecutor, WaitError};
+    /// use std::time::Duration;
+    ///
+    /// let results = ExecutorCompletionService::new(ManualExecutor::new());
+    /// results.submit(|| 6 * 7)?;
+    /// let late = results.take_timeout(Duration::from_millis(1));
+    /// assert!(matches!(late, Err(WaitError::TimedOut)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`WaitError::TimedOut`] if no task has ended within `timeout`, [`WaitError::Interrupted`] if the
@@ -152,13 +221,33 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
         self.completions.next(Deadline::after(timeout))
     }
 
-    /// Returns the number of submitted tasks whose handles have not been taken. Some of these tasks may
-    /// have ended already.
+    /// Returns the number of submitted tasks whose handles have not been taken. Some of the outstanding tasks
+    /// may have ended already.
+    ///
+    /// ```
+    /// use executor::{DirectExecutor, ExecutorCompletionService};
+    ///
+    /// let results = ExecutorCompletionService::new(DirectExecutor);
+    /// results.submit(|| 6 * 7)?;
+    /// assert_eq!(results.outstanding(), 1); // it has ended, and was not taken
+    /// results.take()?;
+    /// assert_eq!(results.outstanding(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn outstanding(&self) -> usize {
         self.completions.len()
     }
 
     /// Returns the executor to which the service submits.
+    ///
+    /// ```
+    /// use executor::{ExecutorCompletionService, ManualExecutor};
+    ///
+    /// let results = ExecutorCompletionService::new(ManualExecutor::new());
+    /// results.submit(|| 6 * 7)?;
+    /// assert_eq!(results.executor().pending().len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn executor(&self) -> &E {
         &self.executor
     }

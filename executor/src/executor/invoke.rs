@@ -1,8 +1,8 @@
 //! Runs many tasks at the same time, and waits for all of them or for the first success.
 //!
-//! Both calls submit the tasks one by one, and then wait. Some cases need care: a refusal in the middle, a
-//! deadline, the cancellation of the caller, and an executor that runs the task inside `execute`. One rule
-//! covers these cases:
+//! `invoke_all` and `invoke_any` submit the tasks one by one, and then wait. Some cases need care: a refusal
+//! in the middle, a deadline, the cancellation of the caller, and an executor that runs the task inside
+//! `execute`. One rule covers all cases:
 //!
 //! > When the call returns, the fate of each task is decided: the task has ended, or was cancelled, or comes
 //! > back in the error without having been run. (The body of a cancelled task that ignores its token goes on;
@@ -25,17 +25,17 @@
 //! # Refused half-way
 //!
 //! Java cancels the tasks that it has started and throws an exception. The finished results are lost, and so
-//! are the tasks that were not submitted yet. Here the call waits for the accepted tasks, as if they were the
-//! whole batch. It returns the refused task and the tasks after it, so that the caller can submit them again.
-//! So a batch that is too large for a bounded pool makes progress, and no task is left half done.
+//! are the tasks that were not submitted yet. This library waits for the accepted tasks, as if they were the
+//! whole batch. The call returns the refused task and the tasks after it, so that the caller can submit them
+//! again. So a batch that is too large for a bounded pool makes progress, and no task is left half done.
 //!
 //! # Why a call can end after its deadline
 //!
 //! The calling thread cancels the tasks, and runs the users' code that a cancel causes: callbacks of
 //! [`on_cancel`](crate::CancelToken::on_cancel) and of [`on_done`](crate::TaskHandle::on_done), and the
-//! `Drop` of the values that a task has captured. The call returns after these callbacks. No other thread
-//! may be free to run the callbacks, because the tasks that the callbacks must release can block all
-//! threads of the executor. But the call keeps no other thread waiting. Before the first callback runs,
+//! `Drop` of the values that a task has captured. The call returns after the last of these callbacks. No
+//! other thread may be free to run the callbacks, because the tasks that the callbacks must release can block
+//! all threads of the executor. But no other thread waits for the callbacks. Before the first callback runs,
 //! all tasks are decided, and all threads that wait for the tasks or under their tokens are woken.
 //!
 //! # Left out
@@ -60,7 +60,8 @@ use crate::waiting::wait::Deadline;
 
 // ----- all -----
 
-/// Handles of tasks that must be decided before the call returns. Dropping it cancels the unfinished tasks.
+/// Handles of tasks that must be decided before the call returns. Dropping the handles cancels the unfinished
+/// tasks.
 struct InvokeAllTasks<T: Send + 'static>(Vec<TaskHandle<T>>);
 
 impl<T: Send + 'static> InvokeAllTasks<T> {
@@ -110,8 +111,8 @@ pub(super) fn all<T: Send + 'static>(
     }
 }
 
-/// Returns why a call that ends like this cancels the tasks that are unfinished then. A call that waits after a
-/// refusal cancels tasks only at its deadline.
+/// Returns the reason with which a call that ends like this cancels the unfinished tasks. A call that waits
+/// after a refusal cancels tasks only at its deadline.
 fn why_cancelled(end: &InvokeFailure) -> CancelReason {
     match end {
         InvokeFailure::TimedOut | InvokeFailure::Rejected(_) => CancelReason::of(CancelKind::Deadline),
@@ -120,8 +121,9 @@ fn why_cancelled(end: &InvokeFailure) -> CancelReason {
     }
 }
 
-/// Submits one task after the other. If it must stop, the second result holds the tasks that it has not
-/// submitted. After the deadline it drops each remaining task instead, which cancels the task's handle.
+/// Submits one task after the other. If the submission must stop, the second result holds the tasks that were
+/// not submitted. After the deadline each remaining task is dropped without being submitted, which cancels
+/// the task's handle.
 fn submit_each<T: Send + 'static>(
     executor: &(impl Executor + ?Sized),
     tasks: Vec<FutureTask<T>>,
@@ -153,8 +155,8 @@ fn submit_each<T: Send + 'static>(
 
 // ----- any -----
 
-/// Submits a task whose handle will come out of `completions`. Calls `note` before it gives the task to the
-/// executor.
+/// Submits a task whose handle will come out of `completions`. Calls `note` before the executor gets the
+/// task.
 pub(crate) fn submit_to<T: Send + 'static>(
     completions: &CompletionQueue<T>,
     executor: &(impl Executor + ?Sized),
@@ -287,8 +289,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         }
     }
 
-    /// Cancels all unfinished tasks. Returns the value of a task that has succeeded just before this, if
-    /// any.
+    /// Cancels all unfinished tasks. Returns the value of a task that has succeeded just before the cancel,
+    /// if any.
     fn late_winner(&mut self, end: &InvokeFailure) -> Option<T> {
         self.cancel(&why_cancelled(end));
         let mut winner = None;
@@ -308,7 +310,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
     }
 
     /// Returns the next handle. All outcomes must be decided. Perhaps the thread that has decided an outcome
-    /// has not delivered the handle yet. That thread runs no user's code in between, so this wait is short.
+    /// has not delivered the handle yet. A thread that has decided an outcome runs no user's code before it
+    /// delivers the handle, so the wait is short.
     fn next_decided(&self) -> Option<TaskHandle<Result<T, E>>> {
         masked(|| self.running.next(Deadline::NEVER)).ok().flatten()
     }
@@ -346,19 +349,31 @@ impl<T: Send + 'static, E: Send + 'static> From<Loser<T, E>> for TaskFailure<E> 
 
 /// [`invoke_all`](super::ExecutorExt::invoke_all) could not submit all tasks or wait for them.
 ///
-/// The outcome of each task is decided. A body that was running when its task was cancelled, and that ignores
-/// its token, goes on after the call; its result is dropped.
+/// The outcome of each task is decided. A running body that ignores its token goes on after the call, and its
+/// result is dropped.
+///
+/// ```
+/// use executor::{DirectExecutor, InvokeFailure, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::fixed(2);
+/// pool.shutdown();
+/// let error = pool.invoke_all((1..=2).map(|n| move || n)).unwrap_err();
+/// assert!(matches!(error.reason, InvokeFailure::Rejected(_)));
+/// let handles = DirectExecutor.invoke_all(error.not_submitted)?; // on this thread
+/// assert_eq!(handles.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "dropping it drops the tasks that were not run"]
 #[non_exhaustive]
 pub struct InvokeAllError<T> {
     /// The reason for the failure of the call.
     pub reason: InvokeFailure,
-    /// The handles of the accepted tasks, in the order of the tasks. All are finished. If the call reports a
-    /// refusal, it has already waited until these tasks ended. After an interruption, or at the deadline, it
-    /// has cancelled the unfinished tasks.
+    /// The handles of the accepted tasks, in the order of the tasks. All these handles are finished. If the
+    /// call reports a refusal, it has already waited until the accepted tasks ended. After an interruption,
+    /// or at the deadline, the call has cancelled the unfinished tasks.
     pub handles: Vec<TaskHandle<T>>,
     /// The tasks that were not accepted, unchanged and in their order, so that the caller can submit them
-    /// again. If the reason is a refusal, the first of them is the refused task.
+    /// again. If the reason is a refusal, the first task of this list is the refused task.
     pub not_submitted: Vec<FutureTask<T>>,
 }
 
@@ -366,7 +381,17 @@ pub struct InvokeAllError<T> {
 /// [`invoke_any_timeout`](super::ExecutorExt::invoke_any_timeout) has succeeded.
 ///
 /// The outcome of each task is decided: the task has failed, or was cancelled because the call gave up. A
-/// body that was running then, and that ignores its token, goes on after the call; its result is dropped.
+/// running body that ignores its token goes on after the call, and its result is dropped.
+///
+/// ```
+/// use executor::{InvokeFailure, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::fixed(2);
+/// let ports = ["http", "https"].map(|text| move || text.parse::<u16>());
+/// let error = pool.invoke_any(ports).unwrap_err();
+/// assert!(matches!(error.reason, InvokeFailure::AllFailed));
+/// assert_eq!(error.failures.len(), 2);
+/// ```
 #[must_use = "dropping it drops the tasks that were not run"]
 #[non_exhaustive]
 pub struct InvokeAnyError<T, E> {
@@ -381,19 +406,26 @@ pub struct InvokeAnyError<T, E> {
 
 /// The reason why [`invoke_all`](super::ExecutorExt::invoke_all) or
 /// [`invoke_any`](super::ExecutorExt::invoke_any) failed.
+///
+/// ```
+/// use executor::{DirectExecutor, InvokeFailure, prelude::*};
+///
+/// let no_tasks: [fn() -> Result<u16, String>; 0] = [];
+/// let error = DirectExecutor.invoke_any(no_tasks).unwrap_err();
+/// assert!(matches!(error.reason, InvokeFailure::Empty));
+/// ```
 #[doc(alias = "InvokeAllFailure")]
 #[doc(alias = "InvokeAnyFailure")]
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InvokeFailure {
-    /// There was no task. Only `invoke_any` and `invoke_any_timeout` return this.
+    /// There was no task. Only `invoke_any` and `invoke_any_timeout` return this failure.
     Empty,
-    /// Each task has failed. Only `invoke_any` and `invoke_any_timeout` return this.
+    /// Each task has failed. Only `invoke_any` and `invoke_any_timeout` return this failure.
     AllFailed,
-    /// The executor refused a task. In `invoke_any`, this also means that all accepted tasks have
-    /// failed.
+    /// The executor refused a task. A refusal in `invoke_any` also means that all accepted tasks have failed.
     Rejected(RejectReason),
-    /// The time limit has passed. Only `invoke_any_timeout` returns this.
+    /// The time limit has passed. Only `invoke_any_timeout` returns this failure.
     TimedOut,
     /// The *calling* task was cancelled.
     Interrupted,
@@ -402,6 +434,13 @@ pub enum InvokeFailure {
 }
 
 /// The way in which a task of [`invoke_any`](super::ExecutorExt::invoke_any) failed.
+///
+/// ```
+/// use executor::{DirectExecutor, TaskFailure, prelude::*};
+///
+/// let error = DirectExecutor.invoke_any([|| "http".parse::<u16>()]).unwrap_err();
+/// assert!(matches!(&error.failures[0], TaskFailure::Failed(_not_a_number)));
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum TaskFailure<E> {
@@ -409,8 +448,8 @@ pub enum TaskFailure<E> {
     Failed(E),
     /// It panicked.
     Panicked(Panic),
-    /// The task was cancelled, or was dropped without having been run. The value tells
-    /// [why](Cancelled::reason).
+    /// The task was cancelled, or was dropped without having been run. The value tells the
+    /// [reason](Cancelled::reason).
     Cancelled(Cancelled),
 }
 

@@ -19,10 +19,11 @@
 //!
 //! # Three traits
 //!
-//! * [`Executor`] has the one method that each executor must implement. It is object-safe: a program that
-//!   keeps an `Arc<dyn ExecutorService>` works with any service.
-//! * [`ExecutorExt`] has methods that work in the same way on each executor. They take closures instead of
-//!   tasks, and return results. Every executor has these methods, including wrappers and trait objects.
+//! * [`Executor`] has the one method that each executor must implement. The trait is object-safe: a program
+//!   that keeps an `Arc<dyn ExecutorService>` works with any service.
+//! * [`ExecutorExt`] has methods that work in the same way on each executor. The methods of `ExecutorExt`
+//!   take closures instead of tasks, and return results. Every executor has these methods, including wrappers
+//!   and trait objects.
 //! * [`ExecutorService`] adds methods that end an executor: an executor with threads of its own must be shut
 //!   down.
 //!
@@ -61,13 +62,26 @@ use crate::task::{IntoTask, Task};
 use crate::waiting::error::{RejectReason, into_io_error};
 use crate::waiting::wait::Deadline;
 
-// ANCHOR: executor
 /// Runs tasks.
+///
+/// ```
+/// use executor::{DirectExecutor, Executor, Task};
+/// use std::sync::mpsc;
+///
+/// fn greet(executor: &dyn Executor) -> mpsc::Receiver<&'static str> {
+///     let (sender, receiver) = mpsc::channel();
+///     executor.execute_task(Task::new(move || sender.send("hello").unwrap())).expect("it accepts tasks");
+///     receiver
+/// }
+///
+/// assert_eq!(greet(&DirectExecutor).recv(), Ok("hello"));
+/// ```
+// ANCHOR: executor
 pub trait Executor: Send + Sync {
     /// Accepts a task, or refuses it. The executor runs an accepted task now or later, on this or another
     /// thread.
     ///
-    /// Authors of executors implement this; callers usually want the methods of [`ExecutorExt`].
+    /// Authors of executors implement this method. Callers usually want the methods of [`ExecutorExt`].
     ///
     /// # Errors
     /// [`RejectedExecution`], which gives the reason and holds the task. The task has not been run.
@@ -76,11 +90,37 @@ pub trait Executor: Send + Sync {
 // ANCHOR_END: executor
 
 /// Methods of every [`Executor`].
+///
+/// ```
+/// use executor::{DirectExecutor, ThreadPoolExecutor, prelude::*};
+///
+/// let on_a_pool = ThreadPoolExecutor::fixed(1).submit(|| 6 * 7)?;
+/// let on_this_thread = DirectExecutor.submit(|| 6 * 7)?; // the same call on each executor
+/// assert_eq!(on_a_pool.join()?, on_this_thread.join()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "AbstractExecutorService")]
 pub trait ExecutorExt: Executor {
     /// Gives a closure (or a [`Task`]) to the executor, which runs it. The caller gets no result.
     ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    /// use std::sync::mpsc;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// let (sender, receiver) = mpsc::channel();
+    /// pool.execute(move || sender.send("hello").unwrap())?;
+    /// assert_eq!(receiver.recv()?, "hello");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`RejectedExecution`] if the executor refuses it.
+    /// [`RejectedExecution`] if the executor refuses the task.
+    ///
+    /// # Blocking
+    /// The executor decides whether the call blocks. For example, a pool with the [`Block`](crate::Block)
+    /// policy makes the caller wait for room, and a [`DirectExecutor`](crate::DirectExecutor) runs the task
+    /// before it returns.
     ///
     /// # Cancellation
     /// The rules of [`submit`](Self::submit) apply.
@@ -100,16 +140,23 @@ pub trait ExecutorExt: Executor {
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if the executor refuses it.
+    /// [`RejectedSubmission`] if the executor refuses the task.
+    ///
+    /// # Blocking
+    /// The rules of [`execute`](Self::execute) apply.
     ///
     /// # Cancellation
-    /// The new task is independent of the calling task. Its token is no child of the caller's
-    /// [current](CancelToken::current) token, so neither a cancel of the calling task nor its deadline
-    /// reaches the new one. There are three ways to cancel the new task together with the caller: cancel its
+    /// The new task is independent of the calling task. The new task's token is no child of the caller's
+    /// [current](CancelToken::current) token. So neither a cancel of the calling task nor its deadline
+    /// reaches the new task. There are three ways to cancel the new task together with the caller: cancel its
     /// handle, spawn it in a [`scope`](Self::scope), or capture the caller's token in the closure and
     /// [attach](CancelToken::attach) it there. The exception is an executor that runs the task on the
     /// submitting thread, such as [`DirectExecutor`](crate::DirectExecutor) or a pool with
-    /// [`CallerRuns`](crate::CallerRuns). Then the task's token is a child of the caller's current token.
+    /// [`CallerRuns`](crate::CallerRuns). The token of a task that its submitter runs is a child of the
+    /// caller's current token.
+    #[doc(alias = "runAsync")]
+    #[doc(alias = "supplyAsync")]
+    #[doc(alias = "Callable")]
     fn submit<T: Send + 'static>(
         &self,
         task: impl IntoFutureTask<T>,
@@ -132,7 +179,10 @@ pub trait ExecutorExt: Executor {
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if the executor refuses it.
+    /// [`RejectedSubmission`] if the executor refuses the task.
+    ///
+    /// # Blocking
+    /// The rules of [`execute`](Self::execute) apply.
     ///
     /// # Cancellation
     /// The rules of [`submit`](Self::submit) apply.
@@ -198,14 +248,14 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Errors
     /// [`InvokeAllError`]. [`Rejected`](InvokeFailure::Rejected): the executor has refused a task. The call
-    /// has still waited for the tasks before it. The error holds the refused task and the tasks after it.
-    /// [`Interrupted`](InvokeFailure::Interrupted): the calling task was cancelled.
-    /// [`Starved`](InvokeFailure::Starved): every thread that could run the other tasks waits, too. In these
-    /// last two cases, the call has cancelled all tasks of the batch that had not ended.
+    /// has still waited for the tasks before the refused task. The error holds the refused task and the tasks
+    /// after it. [`Interrupted`](InvokeFailure::Interrupted): the calling task was cancelled.
+    /// [`Starved`](InvokeFailure::Starved): every thread that could run the other tasks waits, too. After
+    /// `Interrupted` and `Starved`, the call has cancelled all tasks of the batch that had not ended.
     ///
     /// # Panics
-    /// If the iterator panics (then no task has been submitted), or if the executor panics (then the
-    /// submitted tasks are cancelled).
+    /// Panics if the iterator panics; then no task has been submitted. Panics if the executor panics; then
+    /// the submitted tasks are cancelled.
     ///
     /// # Blocking
     /// Blocks until each task has ended, was cancelled or was dropped. If the caller is itself a task of the
@@ -214,6 +264,7 @@ pub trait ExecutorExt: Executor {
     /// # Cancellation
     /// A cancellation point. If the caller is cancelled already, the call submits no task. If all tasks have
     /// ended when the cancel comes, the call returns their handles.
+    #[doc(alias = "allOf")]
     #[doc(alias = "invokeAll")]
     fn invoke_all<T: Send + 'static>(
         &self,
@@ -222,9 +273,9 @@ pub trait ExecutorExt: Executor {
         invoke::all(self, tasks.into_iter().map(Into::into).collect(), Deadline::NEVER)
     }
 
-    /// Submits all tasks, waits for `timeout` at most, and cancels the tasks that have not ended by then. It
-    /// cancels running tasks, waiting tasks and tasks that were not submitted yet. So all handles are
-    /// finished, as with [`invoke_all`](Self::invoke_all). A join of a late task returns
+    /// Submits all tasks, waits for `timeout` at most, and cancels the tasks that have not ended by then:
+    /// running tasks, waiting tasks and tasks that were not submitted yet. So all handles are finished, as
+    /// with [`invoke_all`](Self::invoke_all). A join of a late task returns
     /// [`Cancelled`](crate::JoinError::Cancelled).
     ///
     /// ```
@@ -242,7 +293,7 @@ pub trait ExecutorExt: Executor {
     /// A cancelled task that ignores its token goes on running after the call, and keeps its thread.
     ///
     /// # Errors
-    /// As for [`invoke_all`](Self::invoke_all). A time-out is not an error.
+    /// The errors of [`invoke_all`](Self::invoke_all). A time-out is not an error.
     ///
     /// # Panics
     /// The rules of [`invoke_all`](Self::invoke_all) apply.
@@ -250,9 +301,10 @@ pub trait ExecutorExt: Executor {
     /// # Blocking
     /// Waits for `timeout` at most, provided that submitting does not block. For example, an executor that
     /// runs its tasks inline returns from a submission only when the task has ended. When the time is up, the
-    /// call cancels all unfinished tasks at once. Then it runs their callbacks on this thread, one after the
-    /// other: the callbacks of [`on_cancel`](crate::CancelToken::on_cancel), and the `Drop` of the values
-    /// that unbegun tasks have captured. The call returns after the last callback, so keep callbacks short.
+    /// call cancels all unfinished tasks at once. Then the call runs the callbacks of the cancelled tasks on
+    /// this thread, one after the other: the callbacks of [`on_cancel`](crate::CancelToken::on_cancel), and
+    /// the `Drop` of the values that unbegun tasks have captured. The call returns after the last callback,
+    /// so keep callbacks short.
     ///
     /// # Cancellation
     /// The rules of [`invoke_all`](Self::invoke_all) apply.
@@ -267,11 +319,11 @@ pub trait ExecutorExt: Executor {
     }
 
     /// Submits tasks, waits until one of them has succeeded, and returns its value. A task succeeds if it
-    /// returns `Ok`; after an `Err` or a panic the other tasks can still succeed. After the first success,
-    /// the running tasks are cancelled and the waiting tasks never begin.
+    /// returns `Ok`; after an `Err` or a panic of one task, the other tasks can still succeed. After the
+    /// first success, the running tasks are cancelled and the waiting tasks never begin.
     ///
-    /// Use it when several tasks look for the same answer. For example, each task asks another mirror of a
-    /// server, or tries another algorithm.
+    /// Use this call when several tasks look for the same answer. For example, each task asks another mirror
+    /// of a server, or tries another algorithm.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -289,12 +341,12 @@ pub trait ExecutorExt: Executor {
     /// the caller does not get them.
     ///
     /// # Errors
-    /// [`InvokeAnyError`], whose `reason` tells why. [`Empty`](InvokeFailure::Empty): there were no tasks.
-    /// [`AllFailed`](InvokeFailure::AllFailed): all tasks have failed.
+    /// [`InvokeAnyError`], whose `reason` is one of the following. [`Empty`](InvokeFailure::Empty): there
+    /// were no tasks. [`AllFailed`](InvokeFailure::AllFailed): all tasks have failed.
     /// [`Rejected`](InvokeFailure::Rejected): a task was refused, and all tasks accepted before it have
     /// failed. [`Interrupted`](InvokeFailure::Interrupted): the calling task was cancelled.
-    /// [`Starved`](InvokeFailure::Starved): every thread that could run the other tasks waits, too. In the
-    /// last two cases, tasks that have not ended are cancelled.
+    /// [`Starved`](InvokeFailure::Starved): every thread that could run the other tasks waits, too. After
+    /// `Interrupted` and `Starved`, the tasks that had not ended are cancelled.
     ///
     /// # Panics
     /// The rules of [`invoke_all`](Self::invoke_all) apply.
@@ -308,6 +360,7 @@ pub trait ExecutorExt: Executor {
     /// # Cancellation
     /// A cancellation point. If the calling task is cancelled, the tasks for which it waits are
     /// cancelled, too.
+    #[doc(alias = "anyOf")]
     #[doc(alias = "invokeAny")]
     fn invoke_any<T: Send + 'static, E: Send + 'static>(
         &self,
@@ -375,26 +428,27 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// When this returns, each task has run or was dropped, for example because the executor has discarded
-    /// it. [`shutdown_now`](ExecutorService::shutdown_now) never hands out a task of a scope: it drops the
-    /// task.
+    /// When the call returns, each task has run or was dropped, for example because the executor has
+    /// discarded it. [`shutdown_now`](ExecutorService::shutdown_now) never hands out a task of a scope: it
+    /// drops the task.
     ///
     /// # Errors
     /// [`ScopeError`] if tasks were dropped.
     ///
     /// # Panics
-    /// If `f` panics; then the tasks that have not begun are dropped. If a task panics; then the call panics
-    /// with the payload of the first panic, and later panics go to the [panic handler](crate::panics).
+    /// Panics if `f` panics; then the tasks that have not begun are dropped. Panics if a task panics, with
+    /// the payload of the first panic; later panics go to the [panic handler](crate::panics).
     ///
     /// # Blocking
     /// Blocks until the last task has ended. On a worker, or in the middle of a task, the call itself runs
-    /// the tasks that have not begun. So it needs no other thread, and does not starve on a pool with one
-    /// thread.
+    /// the tasks that have not begun. So the call needs no other thread, and does not starve on a pool with
+    /// one thread.
     ///
     /// # Cancellation
     /// A cancel of the calling task reaches the tasks of the scope: the tasks that have not begun are
     /// dropped, and the tokens of the running tasks are cancelled. The call still returns only when the
     /// running tasks have ended. In a [`masked`](crate::masked) step the scope runs all its tasks.
+    #[doc(alias = "StructuredTaskScope")]
     fn scope<'env, T>(
         &self,
         f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
@@ -431,51 +485,120 @@ impl<E: Executor + ?Sized> ExecutorExt for E {}
 /// # Ok::<(), executor::RejectedExecution>(())
 /// ```
 pub trait ExecutorService: Executor {
-    /// Accepts no more tasks; the accepted tasks are still run. Does not wait. A second call does nothing.
+    /// Accepts no more tasks; the accepted tasks are still run. The call does not wait. A second call does
+    /// nothing.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// let accepted = pool.submit(|| 6 * 7)?;
+    /// pool.shutdown();
+    /// assert!(pool.submit(|| "too late").is_err());
+    /// assert_eq!(accepted.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn shutdown(&self);
 
     /// Accepts no more tasks, cancels the tokens of the running tasks, and returns the tasks that have not
-    /// begun. The tasks are returned in the order in which they would have begun. Does not wait: a task
-    /// that never looks at its token runs to its end.
+    /// begun. The tasks are returned in the order in which they would have begun. The call does not wait: a
+    /// task that never looks at its token runs to its end.
     ///
     /// The handles of the returned tasks stay pending while the caller keeps the tasks. Run them, give them
     /// to another executor, or drop them, which completes the handles as cancelled.
     ///
     /// The calling thread runs the callbacks that are registered with the tasks' tokens.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, prelude::*};
+    ///
+    /// let executor = ManualExecutor::new();
+    /// let answer = executor.submit(|| 6 * 7)?;
+    /// for unbegun in executor.shutdown_now() {
+    ///     unbegun.run(); // here, on this thread
+    /// }
+    /// assert_eq!(answer.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "shutdownNow")]
     #[must_use = "the tasks that were not begun; dropping them cancels their handles"]
     fn shutdown_now(&self) -> Vec<Task>;
 
     /// Returns whether the executor has been shut down, by [`shutdown`](Self::shutdown) or otherwise.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// assert!(!pool.is_shutdown());
+    /// pool.shutdown();
+    /// assert!(pool.is_shutdown());
+    /// ```
+    #[doc(alias = "isShutdown")]
     fn is_shutdown(&self) -> bool;
 
     /// Returns whether the executor has been shut down and its last task and thread are gone.
     ///
     /// A task that is cancelled before it has begun leaves the executor at once. The thread that cancels the
     /// task drops its closure; after a time limit that is the thread of the process's timer. For a moment,
-    /// that drop may still be under way when this returns true.
+    /// the drop of such a closure may still be under way when this method returns true.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, prelude::*};
+    ///
+    /// let executor = ManualExecutor::new();
+    /// executor.execute(|| println!("the last one"))?;
+    /// executor.shutdown();
+    /// assert!(!executor.is_terminated()); // a task is left
+    /// executor.run_next();
+    /// assert!(executor.is_terminated());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "isTerminated")]
     fn is_terminated(&self) -> bool;
 
     /// Waits until the executor is terminated, for `timeout` at most, and returns whether it is.
     ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// assert!(!pool.await_termination(Duration::from_millis(1))); // it still accepts tasks
+    /// pool.shutdown();
+    /// assert!(pool.await_termination(Duration::from_secs(30)));
+    /// ```
+    ///
     /// # Blocking
-    /// If a task of this executor calls this, the wait cannot succeed: the executor cannot end before the
-    /// task has ended.
+    /// If a task of this executor calls this method, the wait cannot succeed: the executor cannot end before
+    /// the task has ended.
     ///
     /// # Cancellation
     /// Returns early if the calling task is cancelled, with the answer that is true at that moment.
+    #[doc(alias = "awaitTermination")]
     fn await_termination(&self, timeout: Duration) -> bool;
 
     /// Shuts down and waits until all accepted tasks have been run.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let answer = pool.submit(|| 6 * 7)?;
+    /// pool.close();
+    /// assert!(answer.is_finished() && pool.is_terminated());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Blocking
     /// Blocks until the executor is terminated. A task of this executor cannot wait for its own end. If such
     /// a task calls this method, the method only shuts the executor down and returns.
     ///
-    /// An executor on top of another executor waits for its own tasks. Suppose that a task of the lower
-    /// executor closes the upper executor. Meanwhile that task blocks its thread. If the awaited tasks need
-    /// this thread, as on a pool with one thread, the call never returns, and the library does not report a
-    /// [starvation](crate::Starvation). Such a task must call [`shutdown`](Self::shutdown), and another
-    /// thread must call `close`.
+    /// An executor on top of another executor waits for its own tasks. If a task of the lower executor closes
+    /// the upper executor, that task blocks its thread. If the awaited tasks need this thread, as on a pool
+    /// with one thread, the call never returns, and the library does not report a
+    /// [starvation](crate::Starvation). A task of the lower executor must call [`shutdown`](Self::shutdown),
+    /// and another thread must call `close`.
     ///
     /// # Cancellation
     /// If the calling task is cancelled, the orderly end turns into [`shutdown_now`](Self::shutdown_now):
@@ -553,6 +676,16 @@ forward_service!(<E: ?Sized> Arc<E> => **self);
 
 /// Error of [`execute`](ExecutorExt::execute): the executor refused the task. The error holds the task, which
 /// has not been run.
+///
+/// ```
+/// use executor::{RejectReason, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::single();
+/// pool.shutdown();
+/// let refused = pool.execute(|| println!("hello")).unwrap_err();
+/// assert!(matches!(refused.reason, RejectReason::Shutdown));
+/// refused.task.run(); // on this thread
+/// ```
 #[doc(alias = "RejectedExecutionException")]
 #[derive(Debug)]
 #[must_use = "dropping it drops the task"]

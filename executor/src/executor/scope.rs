@@ -1,10 +1,10 @@
 //! Scopes: tasks that borrow from the stack, on any executor.
 //!
-//! The scope keeps each closure that borrows. For each closure it gives the executor a *ticket*: a task that
-//! refers to the closure and owns all its own data. Two parties can take the closure: the thread of the
-//! executor that has the ticket, and the scope itself. The first of them gets the closure, and runs or drops
-//! it. A ticket that comes too late does nothing. So an executor can treat tickets like all other tasks: even
-//! if it never drops a ticket, the scope ends.
+//! The scope keeps each closure that borrows. For each closure the scope gives the executor a *ticket*: a
+//! task that refers to the closure and owns all its own data. Two parties can take the closure: the thread of
+//! the executor that has the ticket, and the scope itself. The party that comes first gets the closure, and
+//! runs or drops it. A ticket that comes too late does nothing. So an executor can treat tickets like all
+//! other tasks: even if it never drops a ticket, the scope ends.
 //!
 //! ```text
 //!              ┌──ticket run────────────────────▶ runs ─────────────┐
@@ -15,10 +15,10 @@
 //! # Invariants
 //!
 //! 1. `scope` returns only when each spawned closure has run to its end or was dropped. `task/borrowed.rs`
-//!    says what ensures that.
+//!    says how the scope is kept open until then.
 //! 2. A scope that waits on a worker, or in the middle of a task, runs the closures that have not begun,
-//!    including closures that are spawned while it waits. So it waits only for closures that run on other
-//!    threads, and its executor needs no second thread.
+//!    including closures that are spawned while it waits. So a scope on a worker waits only for closures that
+//!    run on other threads, and its executor needs no second thread.
 
 use std::error::Error;
 use std::task::Waker;
@@ -39,6 +39,22 @@ use crate::waiting::wait::{Deadline, wait_for};
 use crate::waiting::worker_context::concerns_this_thread;
 
 /// Spawns tasks that can borrow: see [`ExecutorExt::scope`](super::ExecutorExt::scope).
+///
+/// ```
+/// use executor::{ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::fixed(2);
+/// let words = ["fork", "join"];
+/// let mut lengths = [0; 2];
+/// pool.scope(|scope| {
+///     for (word, length) in words.iter().zip(&mut lengths) {
+///         scope.spawn(move || *length = word.len()).expect("the pool runs");
+///     }
+/// })?;
+/// assert_eq!(lengths, [4, 4]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "StructuredTaskScope")]
 pub struct Scope<'scope, 'env: 'scope> {
     submit: &'scope (dyn Fn(Task) -> Result<(), RejectedExecution> + Sync),
     jobs: ScopedJobs<'scope>,
@@ -77,11 +93,21 @@ impl<'scope> Scope<'scope, '_> {
     /// scope, and can spawn other closures.
     ///
     /// The closure stores its result itself: in a variable that it borrows, or in an element of a slice, if
-    /// no other closure uses that element. [`scope`](super::ExecutorExt::scope) passes a panic in the closure
-    /// on.
+    /// no other closure uses that element. If the closure panics, [`scope`](super::ExecutorExt::scope)
+    /// panics, too.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let mut answer = 0;
+    /// pool.scope(|scope| scope.spawn(|| answer = 6 * 7))??;
+    /// assert_eq!(answer, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// The reason why the executor refuses the task. The closure is dropped.
+    /// The reason why the executor refuses the task. After a refusal, the closure is dropped.
     ///
     /// # Blocking
     /// Blocks if the executor blocks at a submission.
@@ -117,12 +143,35 @@ impl<'scope> Scope<'scope, '_> {
 
     /// Cancels the scope: drops the closures that have not begun, and cancels the token of the running
     /// closures.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let error = pool.scope(|scope| {
+    ///     scope.cancel();
+    ///     scope.spawn(|| unreachable!("the scope is cancelled"))
+    /// });
+    /// assert_eq!(error.unwrap_err().dropped, 1);
+    /// ```
     pub fn cancel(&self) {
         self.cancel_because(CancelReason::of(CancelKind::Requested));
     }
 
-    /// Cancels the scope as [`cancel`](Self::cancel) does, and says why: the reason of the scope's
+    /// Cancels the scope as [`cancel`](Self::cancel) does, and sets the reason of the scope's
     /// [token](Self::token).
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let reason = pool.scope(|scope| {
+    ///     scope.cancel_because("the first page is enough");
+    ///     scope.token().reason()
+    /// })?;
+    /// assert_eq!(reason.unwrap().message(), Some("the first page is enough"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cancel_because(&self, reason: impl Into<CancelReason>) {
         while let Some(unbegun) = self.jobs.take_back() {
             drop(unbegun);
@@ -132,6 +181,18 @@ impl<'scope> Scope<'scope, '_> {
 
     /// Returns the scope's token: the parent of its tasks' tokens, and a child of the token that was current
     /// around the scope. Around a scope in a [`masked`] step, no token counts as current.
+    ///
+    /// ```
+    /// use executor::{CancelToken, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// pool.scope(|scope| {
+    ///     scope.token().cancel(); // as another part of the program may do, with a clone of the token
+    ///     assert!(scope.token().is_cancelled());
+    /// })?;
+    /// assert!(!CancelToken::current().is_cancelled()); // the caller goes on
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn token(&self) -> &CancelToken {
         &self.token
     }
@@ -205,6 +266,16 @@ impl fmt::Debug for Scope<'_, '_> {
 
 /// Some tasks of a scope were dropped without having been run. Either the executor was shut down or has
 /// discarded them, or the scope or the task around it was cancelled. All tasks that had begun have ended.
+///
+/// ```
+/// use executor::{Discard, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::builder().rejection_handler(Discard).build()?;
+/// pool.shutdown(); // from now on, `Discard` drops each task
+/// let error = pool.scope(|scope| scope.spawn(|| ())).unwrap_err();
+/// assert_eq!(error.dropped, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScopeError {

@@ -1,10 +1,10 @@
 //! Three short executors. The policy of each executor is easy to describe, and so are its faults.
 //!
-//! * [`DirectExecutor`]: the submitting thread runs the task, without any concurrency. With it, a server that
-//!   was written for a pool becomes single-threaded.
+//! * [`DirectExecutor`]: the submitting thread runs the task, without any concurrency. With this executor, a
+//!   server that was written for a pool becomes single-threaded.
 //! * [`ThreadPerTaskExecutor`]: a new thread for each task, and no limit to their number.
-//! * [`MinimalPool`]: a queue and a few threads, the usual first attempt. Its faults are the reasons for
-//!   [`ThreadPoolExecutor`](crate::ThreadPoolExecutor).
+//! * [`MinimalPool`]: a queue and a few threads, the usual first attempt. The faults of this attempt are the
+//!   reasons for [`ThreadPoolExecutor`](crate::ThreadPoolExecutor).
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -22,8 +22,8 @@ use crate::waiting::error::RejectReason;
 ///
 /// # Blocking
 /// `execute` returns when the task has ended. If a task submits a second task, the second task runs inside
-/// the first, like a function that the first task calls. So the stack must hold all nested tasks. A
-/// [strand](crate::SerialExecutor) over this executor runs such tasks one after the other instead.
+/// the first, like a function that the first task calls. So the stack must have room for all nested tasks. A
+/// [strand](crate::SerialExecutor) over this executor runs nested tasks one after the other instead.
 ///
 /// ```
 /// use executor::{DirectExecutor, prelude::*};
@@ -47,9 +47,9 @@ impl Executor for DirectExecutor {
 
 /// Runs each task on a new thread, which is named after the task's [id](Task::id): `task#17`.
 ///
-/// Use it for few, long tasks. A thread costs time to start (some ten microseconds) and memory until it ends,
-/// and the system limits the number of threads. When that limit is reached, `execute` gives the task back
-/// with an error.
+/// Use this executor for few, long tasks. A thread costs time to start (some ten microseconds) and memory
+/// until it ends, and the system limits the number of threads. When the limit of the system is reached,
+/// `execute` gives the task back with an error.
 ///
 /// No other thread waits for these threads: when `main` returns, they end in the middle of their tasks. An
 /// executor on top has the life cycle that this one lacks. A [`BoundedExecutor`](crate::BoundedExecutor) also
@@ -72,7 +72,14 @@ impl Executor for DirectExecutor {
 pub struct ThreadPerTaskExecutor;
 
 impl ThreadPerTaskExecutor {
-    /// Makes an executor. It has no state.
+    /// Makes an executor, which has no state.
+    ///
+    /// ```
+    /// use executor::{ThreadPerTaskExecutor, prelude::*};
+    ///
+    /// assert_eq!(ThreadPerTaskExecutor::new().submit(|| 6 * 7)?.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> Self {
         Self
     }
@@ -102,10 +109,10 @@ impl Executor for ThreadPerTaskExecutor {
 }
 // ANCHOR_END: thread_per_task
 
-/// The usual first attempt at a pool: a queue and `n` threads. It is for teaching only; do not use it in
-/// programs.
+/// The usual first attempt at a pool: a queue and `n` threads. This pool is for teaching only; do not use it
+/// in programs.
 ///
-/// It works until something goes wrong:
+/// The pool works until something goes wrong:
 ///
 /// 1. **No life cycle.** No caller can end the pool or wait for it. Its threads sleep until the process ends,
 ///    and when `main` returns, the jobs in the queue are lost.
@@ -113,7 +120,19 @@ impl Executor for ThreadPerTaskExecutor {
 /// 3. **A job that panics kills its worker**, and the submitters do not notice. Without its last worker, the
 ///    pool still accepts jobs and runs none.
 ///
-/// It does not implement [`Executor`], so that no program uses it by mistake. A test below shows each fault.
+/// The type does not implement [`Executor`], so that no program uses it by mistake. A test below shows each
+/// fault.
+///
+/// ```
+/// use executor::MinimalPool;
+/// use std::sync::mpsc;
+///
+/// let pool = MinimalPool::new(2);
+/// let (done, job_done) = mpsc::channel();
+/// pool.execute(move || done.send(42).unwrap());
+/// assert_eq!(job_done.recv()?, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct MinimalPool(Arc<(Mutex<VecDeque<UserCode>>, Condvar)>);
 
 // ANCHOR: minimal_pool
@@ -121,8 +140,7 @@ impl MinimalPool {
     /// Starts `threads` threads.
     ///
     /// # Panics
-    /// If the system has no more threads to give. The threads that were started before this failure
-    /// are leaked.
+    /// If the system has no more threads to give. The threads that were already started are leaked.
     pub fn new(threads: usize) -> Self {
         let pool = Self(Arc::new((Mutex::new(VecDeque::new()), Condvar::new())));
         for _ in 0..threads {
@@ -191,7 +209,8 @@ mod tests {
         pool.execute(|| panic!("the only worker dies of this"));
         let (done, job_done) = mpsc::channel();
         pool.execute(move || done.send(()).unwrap());
-        // No worker ever takes the job out of the queue. If a worker had run the job, this would be `Ok`.
+        // No worker ever takes the job out of the queue. If a worker had run the job, the result would be
+        // `Ok`.
         assert_eq!(job_done.recv_timeout(SHORT), Err(mpsc::RecvTimeoutError::Timeout));
     }
     // ANCHOR_END: minimal_pool_panic

@@ -3,6 +3,15 @@
 use std::fmt;
 
 /// The state of a pool. A pool only moves to a later state.
+///
+/// ```
+/// use executor::{PoolState, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::fixed(1);
+/// assert_eq!(pool.stats().state, PoolState::Running);
+/// pool.close();
+/// assert_eq!(pool.stats().state, PoolState::Terminated);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
