@@ -1,13 +1,13 @@
 //! The admission of a task to the pool: it gets a thread or a place in the queue, or is refused.
 //!
-//! Most tasks come the short way: [`admit`](PoolShared::admit) leaves them in the inbox. If the inbox is
+//! Most tasks come the short way: [`admit`](PoolShared::admit) leaves the task in the inbox. If the inbox is
 //! closed, [`decide`](PoolShared::decide) takes the first rule that applies, under the lock of the state:
 //!
 //! 1. The pool is shut down: the task is refused.
 //! 2. There are fewer threads than the core size: a thread is started for the task.
 //! 3. The queue has room, perhaps after tombstones were cleared out: the task waits, and a worker is woken.
 //! 4. There are fewer threads than the maximum: a thread is started for the task.
-//! 5. Otherwise the task is refused, and the rejection handler is called, outside the lock.
+//! 5. If no other rule applies, the task is refused, and the rejection handler is called, outside the lock.
 //!
 //! With `threads_first`, step 2 starts threads up to the maximum.
 //!
@@ -65,7 +65,7 @@ impl PoolShared {
     }
 
     // ANCHOR: admit
-    /// Decides about a task under the lock of the state; this is the long way into the pool.
+    /// Decides about a task under the lock of the state: the long way into the pool.
     ///
     /// The task gets, if possible: a thread below core size, a place in the queue, or a thread below maximum
     /// size. With `threads_first`, the queue comes last.
@@ -76,7 +76,8 @@ impl PoolShared {
             if state.phase != PoolState::Running {
                 return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
             }
-            // A pool of core size zero needs a thread, too: without one, no worker would look into its queue.
+            // A pool of core size zero needs a thread, too: without a thread, no worker would look into its
+            // queue.
             let wants_a_thread = state.workers() < state.settings.grows_to();
             let can_do_without = state.live > 0 && !state.backoff.is_over();
             if wants_a_thread && !can_do_without || state.workers() == 0 {
@@ -158,8 +159,8 @@ impl PoolShared {
     ) -> Result<(), RejectedExecution> {
         let id = task.id();
         state.first_tasks.push_back(task);
-        // The error is from the user's factory, so its drop can call user code. It is declared before the
-        // guard of the lock, so that it is dropped after the release.
+        // The error is from the user's factory, so its drop can call user code. The error is declared before
+        // the guard of the lock, so that it is dropped after the release.
         let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
         let Some(task) = state.take_first_task(id) else { return Ok(()) }; // another worker has taken it
         // The factory has failed: use the existing workers, or wait for the workers that other

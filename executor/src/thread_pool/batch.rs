@@ -1,9 +1,9 @@
 //! The batch, from which workers claim tasks without the lock of the state, and the worker slots.
 //!
-//! If each worker took the lock of the state for each task, the workers would contend for this lock. So a
+//! If each worker took the lock of the state for each task, the workers would contend for that lock. So a
 //! worker that finds no task makes a *batch* of many tasks from the inbox, in one step. All workers claim
 //! tasks from this batch, one at a time. A claim is one addition to a counter; the counter's old value is the
-//! place of the task. So no two workers get the same place.
+//! place of the task. So two workers never get the same place.
 //!
 //! ```text
 //!    submitter ──▶ inbox ──a piece, when the batch is used up────▶ batch ─one by one─▶ workers
@@ -17,17 +17,18 @@
 //!
 //! # Stopping the claims
 //!
-//! A thread that must see or change all waiting tasks *reclaims* the batch. It sets the counter beyond the
-//! last place. Then it puts the unclaimed tasks back into the queue, in order. A thread that only wants the
-//! counts *freezes* the batch for a moment, and sets the counter back afterwards (*resume*).
+//! A thread that must see or change all waiting tasks *reclaims* the batch. To reclaim, the thread sets the
+//! counter beyond the last place, and then puts the unclaimed tasks back into the queue, in order. A thread
+//! that only wants the counts *freezes* the batch for a moment, and sets the counter back afterwards
+//! (*resume*).
 //!
 //! # Worker slots
 //!
 //! Each worker has a *worker slot*. Only that worker writes to the slot: it counts the tasks that it has
 //! claimed, begun and completed. If all workers wrote to one count, they would contend for its cache line. A
 //! thread that wants the counts adds up the worker slots, under the lock of the state and while the batch is
-//! frozen. Meanwhile no task begins, and each task that ends is counted in one step. So the sum was correct
-//! at some moment during the addition.
+//! frozen. During the addition no task begins, and each task that ends is counted in one step. So the sum was
+//! correct at some moment during the addition.
 //!
 //! A worker notes a claim in its slot a moment after it has moved the counter. So a thread that freezes the
 //! batch waits until all claims are noted ([`WorkerSlots::wait_for_claims`]).
@@ -41,11 +42,11 @@
 //!
 //! # Invariants
 //!
-//! 1. A batch is filled again only when no worker refers to it. Before that, only the counter and the
-//!    contents of the places change.
-//! 2. A batch is made only when the previous batch is used up. It gets all tasks of the queue or, if the
-//!    queue is empty, the oldest piece of the inbox. So the batch and the queue are never both in use, and
-//!    tasks start in the order of submission.
+//! 1. A batch is filled again only when no worker refers to it. While a worker refers to the batch, only the
+//!    counter and the contents of the places change.
+//! 2. A batch is made only when the previous batch is used up. The new batch gets all tasks of the queue or,
+//!    if the queue is empty, the oldest piece of the inbox. So the batch and the queue are never both in use,
+//!    and tasks start in the order of submission.
 //! 3. Batches are made, reclaimed and frozen under the lock of the state.
 //! 4. The counts of a worker slot stay when its worker leaves: the next worker in the slot continues them.
 
@@ -57,8 +58,7 @@ use crate::sync::{Arc, CachePadded, Mutex, UnsafeCell, thread};
 use crate::task::{Task, TaskLabel};
 use crate::waiting::worker_context::PoolWorker;
 
-/// A place for one task. Only the thread that has claimed the place takes the task out, and it does so
-/// only once.
+/// A place for one task. Only the thread that has claimed the place takes the task out, and only once.
 pub(super) struct TaskSlot(UnsafeCell<Option<Task>>);
 
 // SAFETY: only `take` accesses a shared place, and each place has one caller only. A task is `Send`.
@@ -87,14 +87,14 @@ impl TaskSlot {
 /// Tasks that workers claim in order, each task once.
 #[derive(Default)]
 pub(super) struct Batch {
-    /// The place of the next claim. If it is not below the number of places, there is no task to claim. All
-    /// workers write this counter; they only read the data beside it.
+    /// The place of the next claim. If the counter is not below the number of places, there is no task to
+    /// claim. All workers write this counter; they only read the data beside it.
     next: CachePadded<AtomicUsize>,
     slots: Vec<TaskSlot>,
 }
 
 /// The counter of a frozen batch. A worker that tries to claim still adds one to the counter, so the value is
-/// far below the maximum: these additions do not overflow.
+/// far below the maximum, and the additions do not overflow.
 const FROZEN: usize = usize::MAX / 2;
 
 impl Batch {
@@ -109,7 +109,7 @@ impl Batch {
         let place = self.next.0.fetch_add(1, Ordering::SeqCst);
         let slot = self.slots.get(place)?;
         // SAFETY: the counter gives each place to one claim. After a reclaim or a freeze the counter gives no
-        // place, until it is set back to its old value. So no other thread has this place.
+        // place, until it is set back to its old value. So no other thread has the place of this claim.
         let task = unsafe { slot.take() };
         debug_assert!(task.is_some(), "a place is claimed once");
         task
@@ -123,7 +123,7 @@ impl Batch {
         self.slots.len() - self.claimed()
     }
 
-    /// Stops the claims, and returns how many tasks were claimed.
+    /// Stops the claims, and returns the number of tasks that were claimed.
     fn freeze(&self) -> usize {
         self.next.0.swap(FROZEN, Ordering::SeqCst).min(self.slots.len())
     }
@@ -139,7 +139,7 @@ pub(super) struct Batches {
     current: Arc<Batch>,
     /// Batches that are used up. The pool fills them again, so that a busy pool allocates no memory.
     spent: Vec<Arc<Batch>>,
-    /// The number of tasks that were claimed from batches before the current one.
+    /// The number of tasks that were claimed from earlier batches.
     claimed_before: u64,
 }
 
@@ -221,7 +221,7 @@ pub(super) struct Frozen {
 #[repr(align(128))] // so no two workers write to one cache line, or to two lines that are fetched together
 #[derive(Default)]
 pub(super) struct WorkerSlot {
-    /// Claims that the worker has noted: it has begun the task or found it cancelled.
+    /// The number of claims that the worker has noted, because it has begun the task or found it cancelled.
     noted: AtomicU64,
     begun: AtomicU64,
     completed: AtomicU64,
@@ -306,7 +306,7 @@ fn add_one(counter: &AtomicU64) {
 pub(super) struct WorkerSlots {
     /// Each slot, and whether a worker has it. A worker keeps its slot as long as it lives.
     all: Vec<(bool, Arc<WorkerSlot>)>,
-    /// Claims by threads without a worker slot.
+    /// The number of claims by threads without a worker slot.
     claimed_otherwise: u64,
 }
 

@@ -91,8 +91,16 @@ impl ThreadPoolBuilder {
     /// Sets the core size: the number of threads that are started as tasks arrive and are then kept.
     /// Default: 1.
     ///
-    /// Zero is allowed. Such a pool has no threads while it is idle. It starts a thread for the first task,
-    /// and further threads only when the queue refuses a task.
+    /// Zero is allowed. A pool of core size zero has no threads while it is idle. It starts a thread for the
+    /// first task, and further threads only when the queue refuses a task.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    ///
+    /// let pool = ThreadPoolExecutor::builder().core_threads(2).build()?;
+    /// assert_eq!((pool.core_threads(), pool.stats().threads), (2, 0)); // threads start with the tasks
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "corePoolSize")]
     pub fn core_threads(mut self, threads: usize) -> Self {
         self.core = threads;
@@ -101,6 +109,18 @@ impl ThreadPoolBuilder {
 
     /// Sets the maximum size: the largest number of threads that the pool may have. Default: as many as
     /// `core_threads`, but at least one.
+    ///
+    /// ```
+    /// use executor::{HandOffQueue, ThreadPoolExecutor};
+    ///
+    /// let pool = ThreadPoolExecutor::builder()
+    ///     .core_threads(1)
+    ///     .maximum_threads(8)
+    ///     .queue(HandOffQueue::new()) // refuses a task while all threads are busy, so the pool grows
+    ///     .build()?;
+    /// assert_eq!(pool.maximum_threads(), 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "maximumPoolSize")]
     pub fn maximum_threads(mut self, threads: usize) -> Self {
         self.maximum = Some(threads);
@@ -108,12 +128,29 @@ impl ThreadPoolBuilder {
     }
 
     /// Sets `core_threads` and `maximum_threads` to the same number, for a pool of fixed size.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    ///
+    /// let pool = ThreadPoolExecutor::builder().threads(4).build()?;
+    /// assert_eq!((pool.core_threads(), pool.maximum_threads()), (4, 4));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn threads(self, threads: usize) -> Self {
         self.core_threads(threads).maximum_threads(threads)
     }
 
-    /// Sets the time for which a thread above the core size may be idle before it ends. Default: 60 s. If
-    /// the time is too long for the clock, such threads never end.
+    /// Sets the time for which a thread above the core size may be idle before it ends. Default: 60 s. If the
+    /// time is too long for the clock, idle threads never end.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ThreadPoolExecutor::builder().keep_alive(Duration::from_secs(5)).build()?;
+    /// assert_eq!(pool.keep_alive(), Duration::from_secs(5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "keepAliveTime")]
     pub fn keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
@@ -121,6 +158,14 @@ impl ThreadPoolBuilder {
     }
 
     /// Sets whether core threads also end when they have been idle for the keep-alive time. Default: no.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    ///
+    /// let pool = ThreadPoolExecutor::builder().threads(4).core_timeout(true).build()?;
+    /// assert!(pool.core_timeout()); // after a minute without tasks, the pool has no thread
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "allowCoreThreadTimeOut")]
     pub fn core_timeout(mut self, allowed: bool) -> Self {
         self.core_timeout = allowed;
@@ -128,13 +173,37 @@ impl ThreadPoolBuilder {
     }
 
     /// Starts threads up to the maximum size before tasks are queued, instead of after the queue is full.
-    /// Default: tasks are queued first. So the pool reaches the maximum even if the queue has no bound.
+    /// With this setting the pool reaches the maximum even if the queue has no bound. Default: tasks are
+    /// queued first.
+    ///
+    /// ```
+    /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let pool = ThreadPoolExecutor::builder().core_threads(1).maximum_threads(2).threads_first().build()?;
+    /// let end = Arc::new(Latch::new(1));
+    /// for _ in 0..2 {
+    ///     let until = Arc::clone(&end);
+    ///     pool.execute(move || until.wait().unwrap())?;
+    /// }
+    /// assert_eq!((pool.stats().threads, pool.stats().queued), (2, 0));
+    /// end.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn threads_first(mut self) -> Self {
         self.threads_first = true;
         self
     }
 
     /// Starts the core threads in [`build`](Self::build) instead of with the first tasks.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    ///
+    /// let pool = ThreadPoolExecutor::builder().threads(2).prestart().build()?;
+    /// assert_eq!(pool.stats().threads, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "prestartAllCoreThreads")]
     pub fn prestart(mut self) -> Self {
         self.prestart = true;
@@ -160,23 +229,70 @@ impl ThreadPoolBuilder {
     }
 
     /// Sets the handler that decides about a task for which there is no room. Default: [`Abort`].
+    ///
+    /// ```
+    /// use executor::{CallerRuns, HandOffQueue, ThreadPoolExecutor, prelude::*};
+    /// use std::thread;
+    ///
+    /// let pool = ThreadPoolExecutor::builder()
+    ///     .core_threads(0)
+    ///     .queue(HandOffQueue::new())
+    ///     .rejection_handler(CallerRuns)
+    ///     .build()?;
+    /// # let end = std::sync::Arc::new(executor::Latch::new(1));
+    /// # let until = end.clone();
+    /// # let keep_busy = move || until.wait().unwrap();
+    /// pool.execute(keep_busy)?; // the only thread has a task now
+    /// assert_eq!(pool.submit(|| thread::current().id())?.join()?, thread::current().id());
+    /// # end.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn rejection_handler(mut self, handler: impl RejectionHandler + 'static) -> Self {
         self.rejection = in_arc::<_, dyn RejectionHandler>(handler, |handler| Arc::new(handler));
         self
     }
 
     /// Sets the factory that starts the threads. Default: [`NamedThreads`] called `pool-1`, `pool-2`, …
+    ///
+    /// ```
+    /// use executor::{NamedThreads, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let small_stacks = NamedThreads::new("probe").stack_size(64 * 1024);
+    /// let pool = ThreadPoolExecutor::builder().thread_factory(small_stacks).build()?;
+    /// assert_eq!(pool.submit(|| 6 * 7)?.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn thread_factory(mut self, factory: impl ThreadFactory + 'static) -> Self {
         self.factory = Some(in_arc::<_, dyn ThreadFactory>(factory, |factory| Arc::new(factory)));
         self
     }
 
     /// Names the threads `NAME-thread-1`, …, by a [`NamedThreads`] factory.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::builder().name("import").build()?;
+    /// let name = pool.submit(|| std::thread::current().name().map(str::to_owned))?.join()?;
+    /// assert_eq!(name.as_deref(), Some("import-thread-1"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn name(self, name: impl Into<String>) -> Self {
         self.thread_factory(NamedThreads::new(name))
     }
 
     /// Sets the hooks that the pool calls around each task. Default: none.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, Timing, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let timing = Arc::new(Timing::new());
+    /// let pool = ThreadPoolExecutor::builder().hooks(Arc::clone(&timing)).build()?;
+    /// pool.submit(|| 6 * 7)?.join()?;
+    /// assert_eq!(timing.tasks(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
         self.hooks = Some(Box::new(hooks));
         self
@@ -195,12 +311,24 @@ impl ThreadPoolBuilder {
     /// let images = ThreadPoolExecutor::builder().name("images").panic_handler(log).build()?;
     /// # Ok::<(), executor::PoolConfigError>(())
     /// ```
+    #[doc(alias = "uncaughtExceptionHandler")]
     pub fn panic_handler(mut self, handler: impl PanicHandler + 'static) -> Self {
         self.panic_handler = Some(Arc::new(handler));
         self
     }
 
     /// Sets the policy that the drop of the pool follows. Default: [`DropPolicy::Finish`].
+    ///
+    /// ```
+    /// use executor::{DropPolicy, JoinError, ThreadPoolExecutor, prelude::*};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ThreadPoolExecutor::builder().on_drop(DropPolicy::Cancel).build()?;
+    /// let nap = pool.submit_cancellable(|token| token.sleep(Duration::from_secs(3600)))?;
+    /// drop(pool);
+    /// assert!(matches!(nap.join(), Err(JoinError::Cancelled(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn on_drop(mut self, policy: DropPolicy) -> Self {
         self.on_drop = policy;
         self
@@ -210,22 +338,24 @@ impl ThreadPoolBuilder {
     /// parent.
     ///
     /// A cancel of `token` also cancels the tokens of all tasks of the pool, so the running tasks see the
-    /// request and its [reason](CancelToken::reason) at once. Then a callback of the token stops the pool, as
-    /// [`shutdown_now`](crate::ExecutorService::shutdown_now) does, and drops the tasks that have not begun.
-    /// So their handles complete as cancelled. (A task that a thread takes in between begins with a cancelled
-    /// token.) The pool accepts no more tasks, and is terminated when the running tasks have ended. The token
-    /// and the pool can be dropped in any order. A shutdown of the pool does not cancel the token.
+    /// request and its [reason](CancelToken::reason) at once. Next, a callback of the token stops the pool,
+    /// as [`shutdown_now`](crate::ExecutorService::shutdown_now) does, and drops the tasks that have not
+    /// begun. So the handles of the dropped tasks complete as cancelled. (A task that a thread takes in
+    /// between begins with a cancelled token.) The pool accepts no more tasks, and is terminated when the
+    /// running tasks have ended. The token and the pool can be dropped in any order. A shutdown of the pool
+    /// does not cancel the token.
     ///
-    /// Use this for a service of several pools that end together, or for a pool with a deadline:
+    /// Use a token for a service of several pools that end together, or for a pool with a deadline:
     ///
     /// ```
     /// use std::time::Duration;
     /// use executor::{CancelToken, ThreadPoolExecutor, prelude::*};
     ///
-    /// let service = CancelToken::new().with_timeout(Duration::from_millis(20));
+    /// let service = CancelToken::new();
     /// let pages = ThreadPoolExecutor::builder().threads(2).cancel_token(&service).build()?;
     /// let images = ThreadPoolExecutor::builder().threads(4).cancel_token(&service).build()?;
     /// images.submit_cancellable(|token| token.sleep(Duration::from_secs(3600)))?;
+    /// service.cancel();
     /// assert!(pages.await_termination(Duration::from_secs(30)) && images.await_termination(Duration::from_secs(30)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -254,6 +384,14 @@ impl ThreadPoolBuilder {
     }
 
     /// Makes the pool. No thread is started yet, unless [`prestart`](Self::prestart) was called.
+    ///
+    /// ```
+    /// use executor::{PoolConfigError, ThreadPoolExecutor};
+    ///
+    /// assert!(ThreadPoolExecutor::builder().threads(2).build().is_ok());
+    /// let error = ThreadPoolExecutor::builder().threads(0).build().unwrap_err();
+    /// assert_eq!(error, PoolConfigError::ZeroThreads);
+    /// ```
     ///
     /// # Errors
     /// [`PoolConfigError`] if settings contradict each other.

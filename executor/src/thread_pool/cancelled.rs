@@ -23,8 +23,8 @@
 //! # Invariants
 //!
 //! 1. Each tombstone is added to the count once and subtracted once. A canceller first cancels the task and
-//!    then adds one. In between, another thread may take the task out and subtract one. So the count can be
-//!    below zero for a moment; it is exact while no cancel is under way.
+//!    then adds one. Between the cancel and the addition, another thread may take the task out and subtract
+//!    one. So the count can be below zero for a moment. The count is exact while no cancel is under way.
 //! 2. Tombstones are dropped after the lock was released.
 
 use super::ThreadPoolExecutor;
@@ -38,22 +38,55 @@ use crate::waiting::queue_owner::{QueueOwner, ServedBy};
 impl ThreadPoolExecutor {
     /// Takes a waiting task out of the queue. Returns `None` if the task is not in the queue: it runs, has
     /// ended, was cancelled, or was never submitted to this pool. The caller can run the task. If the caller
-    /// drops it, its handle is cancelled.
+    /// drops the task, the task's handle is cancelled.
+    ///
+    /// ```
+    /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
+    /// # use std::sync::Arc;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// # let end = Arc::new(Latch::new(1));
+    /// # let until = Arc::clone(&end);
+    /// # let keep_busy = move || until.wait().unwrap();
+    /// pool.execute(keep_busy)?; // the only thread has a task now
+    /// let waiting = pool.submit(|| 6 * 7)?;
+    /// let task = pool.remove(waiting.id()).expect("the task waits");
+    /// task.run(); // on this thread
+    /// assert_eq!(waiting.join()?, 42);
+    /// # end.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn remove(&self, id: TaskId) -> Option<Task> {
         self.shared.remove(id).map(Task::handed_out)
     }
 
-    /// Clears out the remains of tasks that were cancelled while they waited. The pool also clears them
-    /// out by itself, sooner or later, and its counts never include these tasks. A call of this method
-    /// frees their memory now.
+    /// Clears out the remains of tasks that were cancelled while they waited. The pool also clears them out
+    /// by itself, sooner or later, and its counts never include these tasks. A call of this method frees the
+    /// memory of these tasks now.
+    ///
+    /// ```
+    /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
+    /// # use std::sync::Arc;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// # let end = Arc::new(Latch::new(1));
+    /// # let until = Arc::clone(&end);
+    /// # let keep_busy = move || until.wait().unwrap();
+    /// pool.execute(keep_busy)?; // the only thread has a task now
+    /// pool.submit(|| 6 * 7)?.cancel();
+    /// pool.purge();
+    /// assert_eq!(pool.queued(), 0);
+    /// # end.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn purge(&self) {
         self.shared.purge(self.shared.state.lock());
     }
 }
 
 impl PoolShared {
-    /// Takes the next task out of the queue. Puts the cancelled tasks before it into `cancelled`; the caller
-    /// drops them outside the lock.
+    /// Takes the next task out of the queue. Puts the cancelled tasks before the returned task into
+    /// `cancelled`; the caller drops them outside the lock.
     #[inline]
     pub(super) fn take_queued(&self, state: &mut PoolData, cancelled: &mut Vec<Task>) -> Option<Task> {
         loop {
@@ -67,8 +100,8 @@ impl PoolShared {
         }
     }
 
-    /// Takes the cancelled tasks out of the queue; the caller drops them outside the lock. The caller has
-    /// reclaimed the batch before.
+    /// Takes the cancelled tasks out of the queue. The caller drops the tasks outside the lock. The caller
+    /// has reclaimed the batch before.
     pub(super) fn clear_out(&self, state: &mut PoolData) -> Vec<Task> {
         let Some(removed) = ask(|| state.queue.remove_if(&mut Task::is_cancelled)) else { return Vec::new() };
         for task in &removed {
@@ -77,7 +110,7 @@ impl PoolShared {
         removed
     }
 
-    /// Takes the cancelled tasks out of the queue, and drops them outside the lock.
+    /// Takes the cancelled tasks out of the queue under the lock, and drops the tasks outside the lock.
     fn purge(&self, mut state: MutexGuard<'_, PoolData>) {
         self.inbox.reclaim(&mut state);
         let removed = self.clear_out(&mut state);
@@ -107,8 +140,8 @@ impl QueueOwner for PoolShared {
         let state = self.state.lock();
         self.tombstones.made();
         self.wake_submitter(&state);
-        // Without this step, tombstones that no worker reaches would pile up. The queue is searched only when
-        // half of it are tombstones, so the time for each tombstone is constant.
+        // Without the purge, tombstones that no worker reaches would pile up. The queue is searched only when
+        // half of its tasks are tombstones, so the time for each tombstone is constant.
         if self.tombstones.are_many(|| self.inbox.waiting(&state)) {
             self.purge(state);
         }

@@ -7,16 +7,16 @@
 //! | a cancel of the token to which the pool belongs | are dropped | are asked to stop | after their task |
 //!
 //! After a shutdown, the last thread ends the pool: under one lock it finds that no other thread is left, and
-//! changes the phase. Usually this is the last worker. It can also be a submitter whose factory failed, or
-//! the caller of `shutdown` if there is no worker. This thread then calls the `terminated` hook, outside the
-//! lock, and wakes all threads that wait for the end.
+//! changes the phase. Usually the last worker ends the pool. A submitter whose factory failed, or the caller
+//! of `shutdown`, can also end a pool without workers. The thread that ends the pool then calls the
+//! `terminated` hook, outside the lock, and wakes all threads that wait for the end.
 //!
 //! # A thread that the pool waits for must not wait for the pool
 //!
 //! A task, a hook or a thread factory that closes its own pool would wait for itself. So each thread notes,
-//! as a [`Role`], which pools wait for it and why. On such a thread, a wait for the end of the pool returns
-//! at once. If the pool's own thread factory submits a task, and would have to wait for the thread that it
-//! must start itself, the pool refuses the task.
+//! as a [`Role`], which pools wait for it and why. On a thread with such a role, a wait for the end of the
+//! pool returns at once. If the pool's own thread factory submits a task, and would have to wait for the
+//! thread that it must start itself, the pool refuses the task.
 //!
 //! # Invariants
 //!
@@ -36,6 +36,16 @@ use crate::sync::{Duration, MutexGuard, thread};
 use crate::task::Task;
 
 /// The way in which the drop of a pool ends the pool.
+///
+/// ```
+/// use executor::{DropPolicy, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::builder().on_drop(DropPolicy::Detach).build()?;
+/// let answer = pool.submit(|| 6 * 7)?;
+/// drop(pool); // does not wait
+/// assert_eq!(answer.join()?, 42); // the task still runs
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum DropPolicy {
@@ -169,7 +179,7 @@ impl PoolShared {
             return;
         }
         state.phase = PoolState::Tidying; // so that only one thread ends the pool
-        // Only a user's own queue can still have tasks. Its drop cancels these tasks.
+        // Only a user's own queue can still have tasks. The drop of that queue cancels its tasks.
         let queue = std::mem::replace(&mut state.queue, Box::new(FifoQueue::unbounded()));
         drop(state);
         discard(queue);
@@ -191,7 +201,8 @@ impl PoolShared {
     }
 }
 
-/// Returns whether this pool waits for the calling thread. Then a wait for its end would be a deadlock.
+/// Returns whether this pool waits for the calling thread. If the pool waits for the thread, a wait of the
+/// thread for the pool's end would be a deadlock.
 fn waits_for_this_thread(shared: &PoolShared) -> bool {
     let own = shared.address();
     count_roles(

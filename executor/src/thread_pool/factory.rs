@@ -15,22 +15,65 @@ use crate::sync::{Arc, Duration, Instant, Mutex, system_name, thread};
 /// The submitter of a task calls the factory, outside all locks. The factory must not submit a task to its
 /// own pool: while that pool has no other thread, the pool refuses such a task. If the factory panics or
 /// fails, the task that needed the thread is queued for the other workers. Without other workers, the task is
-/// refused. While the pool has other threads, it waits for a millisecond before it calls a failed factory
-/// again. After each further failure this time doubles, up to a second.
+/// refused. A pool with other threads waits for a millisecond before it calls a failed factory again. After
+/// each further failure the waiting time doubles, up to a second.
+///
+/// ```
+/// use executor::{ThreadFactory, ThreadPoolExecutor, Worker, prelude::*};
+/// use std::{io, thread};
+///
+/// struct PlainThreads;
+///
+/// impl ThreadFactory for PlainThreads {
+///     fn start(&self, worker: Worker) -> io::Result<()> {
+///         thread::Builder::new().spawn(|| worker.run()).map(drop)
+///     }
+/// }
+///
+/// let pool = ThreadPoolExecutor::builder().thread_factory(PlainThreads).build()?;
+/// assert_eq!(pool.submit(|| 6 * 7)?.join()?, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Blocking
 /// A factory may let another thread run the worker later, but not much later. While the pool has no other
 /// thread, a submitter whose task must be queued waits until the worker has begun or was dropped, or until
-/// the pool is shut down. Otherwise no thread might ever run the accepted task.
+/// the pool is shut down. Without this wait, perhaps no thread would ever run the accepted task.
 pub trait ThreadFactory: Send + Sync {
     /// Starts a thread that calls [`worker.run()`](Worker::run).
     ///
+    /// ```
+    /// # use executor::{NamedThreads, ThreadFactory, ThreadPoolExecutor, Worker, prelude::*};
+    /// # use std::io;
+    /// /// Passes the work on to another factory.
+    /// struct Logged(NamedThreads);
+    ///
+    /// impl ThreadFactory for Logged {
+    ///     fn start(&self, worker: Worker) -> io::Result<()> {
+    ///         println!("one more thread");
+    ///         self.0.start(worker)
+    ///     }
+    /// }
+    /// #
+    /// # let logged = Logged(NamedThreads::new("fetch"));
+    /// # let pool = ThreadPoolExecutor::builder().thread_factory(logged).build()?;
+    /// # assert_eq!(pool.submit(|| 6 * 7)?.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// The reason why the thread was not started. On failure, drop the worker; do not keep it or pass it on.
+    /// The reason why the thread was not started. On failure, the factory must drop the worker. The factory
+    /// must not keep the worker or pass it on.
     fn start(&self, worker: Worker) -> io::Result<()>;
 
     /// Returns the name by which reports, such as a [`Starvation`](crate::Starvation), call a pool of this
     /// factory. A pool calls this method once, when it gets the factory. The default is `None`.
+    ///
+    /// ```
+    /// use executor::{NamedThreads, ThreadFactory};
+    ///
+    /// assert_eq!(NamedThreads::new("fetch").name(), Some("fetch"));
+    /// ```
     fn name(&self) -> Option<&str> {
         None
     }
@@ -38,7 +81,25 @@ pub trait ThreadFactory: Send + Sync {
 
 /// The work of one thread of a pool. A [`ThreadFactory`] calls [`run`](Self::run) on the new thread.
 ///
-/// If a worker is dropped before it was run, the pool knows that this thread will not start.
+/// If a worker is dropped before it was run, the pool knows that no thread will start for this worker.
+///
+/// ```
+/// use executor::{ThreadFactory, ThreadPoolExecutor, Worker, prelude::*};
+/// use std::{io, thread};
+///
+/// struct NoMoreThreads;
+///
+/// impl ThreadFactory for NoMoreThreads {
+///     fn start(&self, worker: Worker) -> io::Result<()> {
+///         drop(worker);
+///         Err(io::Error::other("the machine is full"))
+///     }
+/// }
+///
+/// let pool = ThreadPoolExecutor::builder().thread_factory(NoMoreThreads).build()?;
+/// assert!(pool.execute(|| println!("hello")).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use = "the pool counts on it to be run or dropped"]
 pub struct Worker(Mutex<Option<WorkerBody>>); // the lock makes it `Sync`, so that an error can carry it
 
@@ -52,6 +113,32 @@ impl Worker {
     }
 
     /// Takes tasks from the pool and runs them, until the pool no longer needs this thread.
+    ///
+    /// ```
+    /// use executor::{ThreadFactory, ThreadPoolExecutor, Worker, prelude::*};
+    /// use std::{cell::Cell, io, thread};
+    ///
+    /// thread_local!(static PREPARED: Cell<bool> = const { Cell::new(false) });
+    ///
+    /// struct PreparedThreads;
+    ///
+    /// impl ThreadFactory for PreparedThreads {
+    ///     fn start(&self, worker: Worker) -> io::Result<()> {
+    ///         let body = || {
+    ///             PREPARED.set(true); // before the first task
+    ///             worker.run();
+    ///         };
+    ///         thread::Builder::new().spawn(body).map(drop)
+    ///     }
+    /// }
+    ///
+    /// let pool = ThreadPoolExecutor::builder().thread_factory(PreparedThreads).build()?;
+    /// assert!(pool.submit(|| PREPARED.get())?.join()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Blocking
+    /// Blocks until the thread has ended its work for the pool.
     pub fn run(self) {
         self.call(true);
     }
@@ -118,9 +205,8 @@ impl Backoff {
 ///
 /// With the crate's feature `tracing`, there is an event when a thread begins, when it ends, and when the
 /// system refuses to start one. The events have the level *debug*, the target `executor::threads`, and the
-/// fields `thread` (the name), `alive` (the number of living threads of this factory) and, after a
-/// refusal, `error`. `RUST_LOG=executor=debug` shows them in a program whose subscriber obeys that
-/// variable.
+/// fields `thread` (the name), `alive` (the number of living threads of this factory) and, after a refusal,
+/// `error`. `RUST_LOG=executor=debug` shows these events in a program whose subscriber obeys that variable.
 pub struct NamedThreads {
     name: String,
     stack_size: Option<usize>,
@@ -147,17 +233,49 @@ impl NamedThreads {
 
     /// Sets the stack size of each thread, in bytes. The default is 2 MiB, as for threads of the standard
     /// library; only the pages that are used take memory.
+    ///
+    /// ```
+    /// use executor::{NamedThreads, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let deep = NamedThreads::new("parse").stack_size(16 * 1024 * 1024);
+    /// let pool = ThreadPoolExecutor::builder().thread_factory(deep).build()?;
+    /// let on_the_stack = pool.submit(|| std::hint::black_box([1_u8; 4 * 1024 * 1024]).len())?;
+    /// assert_eq!(on_the_stack.join()?, 4 * 1024 * 1024);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
     /// Returns the number of threads that the factory has started so far.
+    ///
+    /// ```
+    /// use executor::{NamedThreads, ThreadPoolExecutor};
+    /// use std::sync::Arc;
+    ///
+    /// let threads = Arc::new(NamedThreads::new("fetch"));
+    /// let builder = ThreadPoolExecutor::builder().threads(2).prestart();
+    /// let pool = builder.thread_factory(threads.clone()).build()?;
+    /// assert_eq!(threads.created(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn created(&self) -> u64 {
         self.created.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of its threads that have not ended.
+    /// Returns the number of threads of this factory that have not ended.
+    ///
+    /// ```
+    /// use executor::{NamedThreads, ThreadPoolExecutor};
+    /// use std::sync::Arc;
+    ///
+    /// let threads = Arc::new(NamedThreads::new("fetch"));
+    /// let builder = ThreadPoolExecutor::builder().threads(2).prestart();
+    /// let pool = builder.thread_factory(threads.clone()).build()?;
+    /// assert_eq!(threads.alive(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn alive(&self) -> usize {
         self.alive.load(Ordering::Relaxed)
     }

@@ -7,7 +7,7 @@
 //!
 //! 1. A submitter counts a new worker as *starting* and itself as `in_factory`, puts its task among the
 //!    `first_tasks`, and releases the lock.
-//! 2. It calls the factory with a [`Worker`], which the factory must run on a new thread.
+//! 2. The submitter calls the factory with a [`Worker`], which the factory must run on a new thread.
 //! 3. The worker begins: it counts as *live* and takes its first task, unless another worker has taken it.
 //!
 //! | if | then |
@@ -19,7 +19,7 @@
 //! # Invariants
 //!
 //! 1. While a first task waits, there is a starting worker, a live worker, or a submitter that is
-//!    `in_factory`. If none of them is left, the task is dropped.
+//!    `in_factory`. If no such worker or submitter is left, the task is dropped.
 //! 2. A submitter whose factory call has failed stops counting as `in_factory` and takes its task back in one
 //!    step.
 //! 3. While there are other threads, a factory that has failed is not called again before its
@@ -40,15 +40,33 @@ use crate::sync::{Arc, MutexGuard};
 
 impl ThreadPoolExecutor {
     /// Starts a thread that waits for tasks, if there are fewer threads than the core size. Returns true if
-    /// it has ordered a thread.
+    /// the call has ordered a thread.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// assert!(pool.prestart_core_thread());
+    /// assert!(!pool.prestart_core_thread()); // the pool has all its threads
+    /// ```
+    #[doc(alias = "prestartCoreThread")]
     pub fn prestart_core_thread(&self) -> bool {
         let state = self.shared.state.lock();
         let is_below_core = state.workers() < state.settings.core;
         state.phase == PoolState::Running && is_below_core && self.shared.start_one(state)
     }
 
-    /// Starts all threads up to the core size and returns the number of threads that it has ordered. If
-    /// the factory returns `Ok` and then drops the worker, the thread is not ordered a second time.
+    /// Starts all threads up to the core size, and returns the number of threads that the call has ordered.
+    /// If the factory returns `Ok` and then drops the worker, the thread is not ordered a second time.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(4);
+    /// pool.prestart_core_thread();
+    /// assert_eq!(pool.prestart_all_core_threads(), 3);
+    /// ```
+    #[doc(alias = "prestartAllCoreThreads")]
     #[expect(clippy::must_use_candidate, reason = "most callers want the threads, not the number")]
     pub fn prestart_all_core_threads(&self) -> usize {
         (0..self.core_threads()).take_while(|_| self.prestart_core_thread()).count()

@@ -2,10 +2,10 @@
 //!
 //! If each submission took the lock of the state, submitters and workers would contend for that lock with
 //! each task. Most of the time a submitter has no decision to make: the pool is running and has its threads,
-//! no worker must be woken, and the queue has room. Then the submitter leaves its task in the inbox, which
-//! has a lock of its own. A worker that finds no other task makes a *batch* of the oldest tasks in the inbox,
-//! in one step. The inbox keeps the order of submission, so only a pool with a
-//! [`FifoQueue`](crate::FifoQueue) uses it.
+//! no worker must be woken, and the queue has room. As long as there is no decision to make, submitters leave
+//! their tasks in the inbox, which has a lock of its own. A worker that finds no other task makes a *batch*
+//! of the oldest tasks in the inbox, in one step. The inbox keeps the order of submission, so only a pool
+//! with a [`FifoQueue`](crate::FifoQueue) uses it.
 //!
 //! # Pieces
 //!
@@ -16,10 +16,11 @@
 //!
 //! # Open and closed
 //!
-//! The inbox is open while it has `room`. A submitter that finds the inbox closed must take the lock of the
-//! state: this is the *long way*. It puts its task into the inbox, too, and opens the inbox if the next
-//! submitter will have no decision to make. A worker that searches also opens the inbox. A thread closes
-//! the inbox, under the lock of the state, when there is something to decide:
+//! The inbox is open while it has `room`. A submitter that finds the inbox closed must take the *long way*,
+//! with the lock of the state. On the long way, the submitter puts its task into the inbox, too. Then the
+//! submitter opens the inbox, if the next submitter will have no decision to make. A worker that searches
+//! also opens the inbox. A thread closes the inbox, under the lock of the state, when there is something to
+//! decide:
 //!
 //! | closed by | because the next submitter must |
 //! |---|---|
@@ -56,8 +57,8 @@ pub(super) struct Inbox {
 }
 
 /// The number of tasks in a piece. The number is high enough that making a batch takes almost no time per
-/// task, and low enough that a piece stays in the caches. It is lower under a model checker, so that a few
-/// tasks fill two pieces.
+/// task, and low enough that a piece stays in the caches. Under a model checker the number is lower, so that
+/// a few tasks fill two pieces.
 const PIECE: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 512 };
 
 /// The tasks in the inbox, in the order in which they came.
@@ -84,8 +85,8 @@ impl Inbox {
         self.in_use
     }
 
-    /// Puts a task in, or gives it back if the inbox is closed. Calls `enter` before other threads see
-    /// the task.
+    /// Puts a task into the inbox, or gives the task back if the inbox is closed. Calls `enter` before other
+    /// threads see the task.
     #[inline]
     pub(super) fn try_push(&self, task: Task, enter: impl FnOnce(&Task)) -> Result<(), Task> {
         let mut tasks = self.tasks.lock();
@@ -98,7 +99,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// Puts in a task of a submitter that holds the lock of the state.
+    /// Puts a task into the inbox for a submitter that holds the lock of the state.
     pub(super) fn push(&self, task: Task) {
         self.tasks.lock().push(task);
     }
@@ -200,7 +201,7 @@ impl InboxState {
         self.full.push_back(std::mem::replace(&mut self.slots, next));
     }
 
-    /// Gives the oldest piece in exchange for an empty one.
+    /// Gives the oldest piece in exchange for an empty piece.
     fn give_piece(&mut self, slots: &mut Vec<TaskSlot>) {
         let Some(oldest) = self.full.pop_front() else { return std::mem::swap(&mut self.slots, slots) };
         let empty = std::mem::replace(slots, oldest);

@@ -1,7 +1,7 @@
 //! A pool of worker threads that take tasks from a queue.
 //!
 //! A new thread for each task takes time and memory, and with too many threads the process fails. A pool
-//! starts a chosen number of threads once. Its tasks wait until a thread is free.
+//! starts a chosen number of threads once. The tasks of a pool wait until a thread is free.
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, prelude::*};
@@ -23,23 +23,24 @@
 //!
 //! # The life of a pool
 //!
-//! A pool is running until it is shut down. Then it still runs all tasks that it has (shutting down), or only
-//! lets the running tasks end (stopping). When its last worker has left, it is terminated (see `state`).
+//! A pool is running until it is shut down. After a shutdown, a pool still runs all tasks that it has
+//! (shutting down), or only lets the running tasks end (stopping). When the last worker of a pool has left,
+//! the pool is terminated (see `state`).
 //!
-//! A worker takes a task, runs it, takes the next task, and sleeps while there is no task. It leaves if it
-//! has slept for the keep-alive time and the pool can spare it, if there are more workers than the maximum,
-//! if the pool is shutting down and no task waits, or if the pool is stopping. After a shutdown, the last
+//! A worker takes a task, runs it, takes the next task, and sleeps while there is no task. A worker leaves in
+//! four cases: it has slept for the keep-alive time and the pool can spare it; there are more workers than
+//! the maximum; the pool is shutting down and no task waits; the pool is stopping. After a shutdown, the last
 //! worker to leave ends the pool.
 //!
 //! # The fast path
 //!
 //! The state has one lock, for which all threads of a busy pool would contend. So while no worker must be
 //! woken, submitters only leave their tasks in the `inbox`. While there are tasks in the `batch`, a worker
-//! claims a task by an addition to a counter. It counts the tasks that it has begun and completed in its own
-//! worker slot. So in a busy pool each submission takes only the lock of the inbox, and the start of a task
-//! takes no lock. Only submitters and the worker that makes the next batch take the lock of the inbox. Only a
-//! pool with a [`FifoQueue`](crate::FifoQueue) has a fast path: any other queue chooses the next task at the
-//! moment when a worker takes one.
+//! claims a task by an addition to a counter. The worker counts the tasks that it has begun and completed in
+//! its own worker slot. So in a busy pool each submission takes only the lock of the inbox, and the start of
+//! a task takes no lock. Only submitters and the worker that makes the next batch take the lock of the inbox.
+//! Only a pool with a [`FifoQueue`](crate::FifoQueue) has a fast path: any other queue chooses the next task
+//! at the moment when a worker takes one.
 //!
 //! ```text
 //!                                      ┌──▶ worker ─┐  claims, begins, counts in its worker slot
@@ -51,11 +52,11 @@
 //! # Invariants
 //!
 //! 1. Fields that change together are in `PoolData`, the state, behind one lock. The inbox, the claims and
-//!    the worker slots change without that lock. A thread that must see all of them at one moment also locks
-//!    the inbox and freezes the batch.
+//!    the worker slots change without the lock of the state. A thread that must see everything at one moment
+//!    also locks the inbox and freezes the batch.
 //! 2. While a task waits in queue, inbox or batch, there is a live worker. (`admission`, `worker`)
-//! 3. While such a task waits and a worker sleeps, another worker searches for a task or will do so.
-//!    (`inbox`, `worker`)
+//! 3. While a task waits in queue, inbox or batch and a worker sleeps, another worker searches for a task or
+//!    will search. (`inbox`, `worker`)
 //! 4. Once the phase has left `Running`, nothing enters the queue, the inbox or the batch. (`ending`)
 //! 5. No user code (a task, hook, factory, handler or callback, or the `Drop` of one) runs while the state is
 //!    locked. There are two exceptions: a comparator, and a user's own queue.
@@ -120,18 +121,29 @@ use shared::PoolShared;
 /// [`single`](Self::single) make the usual pools. Threads are started as tasks arrive. A task's panic
 /// ends no thread.
 ///
+/// ```
+/// use executor::{ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::fixed(2);
+/// let words = ["pool", "queue"].map(|word| pool.submit(|| word.len()));
+/// let [a, b] = words.map(|length| length.unwrap().join().unwrap());
+/// assert_eq!(a + b, 9);
+/// pool.close();
+/// ```
+///
 /// # What bounds it
 ///
-/// Every submission takes the lock of the inbox, and every claim adds to the counter of the batch. Both steps
-/// are short. But only one thread at a time can do such a step, so more threads do not make the pool faster.
-/// On a machine with two cores, one thread alone submitted a task in 23 ns, and a worker alone took and ended
-/// an empty task in 31 ns. Two submitters at once took 74 ns for each task, and two workers took 47 ns. Most
-/// of that time was spent on the cache line that both threads write. So, by Amdahl's law, one pool can take
-/// in at most some 14 million tasks a second and run at most some 21 million, with any number of processors.
-/// `cargo run --release --bin pools -- gate` in `bench/` measures both on your machine.
+/// Every submission takes the lock of the inbox, and every claim adds to the counter of the batch. An access
+/// to the lock or the counter is short. But only one thread at a time can use the lock or the counter, so
+/// more threads do not make the pool faster. On a machine with two cores, one thread alone submitted a task
+/// in 23 ns, and a worker alone took and ended an empty task in 31 ns. Two submitters at once took 74 ns for
+/// each task, and two workers took 47 ns. With two threads, most of the time was spent on the cache line that
+/// both threads write. So, by Amdahl's law, one pool can take in at most some 14 million tasks a second and
+/// run at most some 21 million, with any number of processors. `cargo run --release --bin pools -- gate` in
+/// `bench/` measures these limits on your machine.
 ///
-/// So one pool keeps at most some 14 processors busy with tasks of 1 µs, and at most some 140 processors
-/// with tasks of 10 µs. A program that comes near that limit has two ways out:
+/// So one pool keeps at most some 14 processors busy with tasks of 1 µs, and at most some 140 processors with
+/// tasks of 10 µs. A program that comes near the limit of its pool has two ways out:
 ///
 /// * **Bigger tasks.** If each task processes a hundred items, the pool's cost for an item is a hundredth of
 ///   its cost for a task. If tasks take less than half a microsecond, make them bigger first, on any machine:
@@ -140,16 +152,17 @@ use shared::PoolShared;
 ///   lock and its own counter. The order of submission is then kept only within each pool, and an idle
 ///   thread of one pool does not help another.
 ///
-/// More submitters or workers than processors do not help: they only wait for the same lock.
+/// More submitters or workers than processors do not help, because they only wait for the lock or the
+/// counter.
 ///
 /// # Sharing and dropping
 ///
 /// A pool is not `Clone`; share it in an [`Arc`](std::sync::Arc). The drop of a pool is a
 /// [`close`](crate::ExecutorService::close) that cannot be cancelled, unless its builder was given another
-/// [`DropPolicy`]. The pool accepts no more tasks, and the drop **blocks until every accepted task is
-/// done**. In two cases the pool shuts down and the drop does not wait: if one of the pool's own tasks drops
-/// the pool, because the wait would be a deadlock; and if a thread drops the pool while it unwinds, because
-/// the thread's panic could be lost.
+/// [`DropPolicy`]. The pool accepts no more tasks, and the drop **blocks until every accepted task is done**.
+/// In two cases the pool shuts down and the drop does not wait. If one of the pool's own tasks drops the
+/// pool, the wait would be a deadlock. If a thread drops the pool while it unwinds, the thread's panic could
+/// be lost during the wait.
 pub struct ThreadPoolExecutor {
     shared: Arc<PoolShared>,
     on_drop: DropPolicy,
@@ -157,6 +170,14 @@ pub struct ThreadPoolExecutor {
 
 impl ThreadPoolExecutor {
     /// Returns a builder with the default settings.
+    ///
+    /// ```
+    /// use executor::{FifoQueue, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::builder().threads(2).queue(FifoQueue::bounded(100)).build()?;
+    /// assert_eq!(pool.submit(|| 6 * 7)?.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn builder() -> ThreadPoolBuilder {
         ThreadPoolBuilder::new()
     }
@@ -169,8 +190,18 @@ impl ThreadPoolExecutor {
     /// has, and tries again later: see [`ThreadFactory`]. The task is refused only if the pool has no
     /// thread at all.
     ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let handles: Vec<_> = (0..10).map(|n| pool.submit(move || n)).collect::<Result<_, _>>()?;
+    /// assert!(pool.stats().threads <= 2);
+    /// # drop(handles);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Panics
-    /// If `threads` is zero.
+    /// Panics if `threads` is zero.
     #[doc(alias = "newFixedThreadPool")]
     pub fn fixed(threads: usize) -> Self {
         assert!(threads > 0, "a pool of zero threads would accept tasks and never run them");
@@ -180,8 +211,25 @@ impl ThreadPoolExecutor {
     /// Makes a pool **without a bound on its threads**: a task gets a new thread if no thread is idle. A
     /// thread that was idle for 60 s ends.
     ///
-    /// Use it for many short tasks that come in bursts. Under a load that the pool cannot keep up with, it
-    /// starts threads until the system refuses.
+    /// Use a cached pool for many short tasks that come in bursts. Under a load that it cannot keep up with,
+    /// a cached pool starts threads until the system refuses.
+    ///
+    /// ```
+    /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let pool = ThreadPoolExecutor::cached();
+    /// let all_run = Arc::new(Latch::new(3));
+    /// for _ in 0..3 {
+    ///     let here = Arc::clone(&all_run);
+    ///     pool.execute(move || {
+    ///         here.count_down();
+    ///         here.wait().unwrap(); // until three tasks run at the same time
+    ///     })?;
+    /// }
+    /// all_run.wait()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "newCachedThreadPool")]
     pub fn cached() -> Self {
         let cached = Self::builder().core_threads(0).maximum_threads(usize::MAX).queue(HandOffQueue::new());
@@ -194,7 +242,7 @@ impl ThreadPoolExecutor {
     ///
     /// If a task panics, the same thread runs the next task in order.
     ///
-    /// If such a pool needs hooks, a name or a thread factory, build the pool and wrap it:
+    /// If a pool of one thread needs hooks, a name or a thread factory, build the pool and wrap it:
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, UnconfigurablePool, prelude::*};

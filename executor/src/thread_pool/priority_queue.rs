@@ -5,11 +5,12 @@
 //! # Tasks that rise
 //!
 //! A strand waits in the queue as one [drain task](crate::WorkQueue::raise), with the priority of the most
-//! urgent task in the strand. This priority can rise while the drain task waits, and then the drain task must
-//! move to another level. A search for the task would take time in proportion to the length of the queue,
-//! under the lock of the pool. So the queue keeps a task that can rise *apart*, in a map by its id. In the
-//! level of its priority, a *mark* stands for the task. When the task rises, it gets a new mark in its new
-//! level. The old mark stays where it is, is *outdated*, and is skipped by `pop`.
+//! urgent task in the strand. The priority of a drain task can rise while the drain task waits. When its
+//! priority rises, the drain task must move to another level. A search for the drain task would take time in
+//! proportion to the length of the queue, under the lock of the pool. So the queue keeps a task that can rise
+//! *apart*, in a map by its id. In the level of its priority, a *mark* stands for the task. When the task
+//! rises, it gets a new mark in its new level. The old mark stays where it is, is *outdated*, and is skipped
+//! by `pop`.
 //!
 //! # Invariants
 //!
@@ -33,8 +34,17 @@ use crate::task::Task;
 /// drop the *most important* task.
 ///
 /// The tasks of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe wait here as one task, with the
-/// priority of the most urgent task among them. When a more urgent task joins them, this task is placed
-/// behind the other tasks of the new priority.
+/// priority of the most urgent task among them. When a more urgent task joins the strand, the task that
+/// stands for the strand is placed behind the other tasks of the new priority.
+///
+/// ```
+/// use executor::{PriorityQueue, Task, WorkQueue};
+///
+/// let mut queue = PriorityQueue::new();
+/// queue.push(Task::new(|| ()).named("report"), 0).unwrap();
+/// queue.push(Task::new(|| ()).named("alarm").prioritized(9), 0).unwrap();
+/// assert_eq!(queue.pop().unwrap().name(), Some("alarm"));
+/// ```
 #[doc(alias = "PriorityBlockingQueue")]
 pub struct PriorityQueue {
     order: Order,
@@ -166,26 +176,53 @@ impl Levels {
 }
 
 impl PriorityQueue {
-    /// Makes a queue that orders tasks by [priority](Task::priority), the highest first. It never refuses a
-    /// task.
+    /// Makes a queue that orders tasks by [priority](Task::priority), the highest first. The queue never
+    /// refuses a task.
+    ///
+    /// ```
+    /// use executor::{PriorityQueue, ThreadPoolExecutor};
+    ///
+    /// let pool = ThreadPoolExecutor::builder().threads(2).queue(PriorityQueue::new()).build()?;
+    /// # let queue: &dyn executor::WorkQueue = &PriorityQueue::new();
+    /// assert_eq!(queue.capacity(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> Self {
         Self { order: Order::Natural(Levels::default()), length: 0, capacity: None }
     }
 
-    /// Makes a queue that orders tasks by a comparator: the *greatest* task runs first. It refuses a task
-    /// only if the comparator panics.
+    /// Makes a queue that orders tasks by a comparator: the *greatest* task runs first. The queue refuses a
+    /// task only if the comparator panics.
     ///
     /// Each insertion moves all tasks behind the new task. So for many thousands of tasks, a queue by
     /// priority is better. The comparator sees the tasks of a [`SerialExecutor`](crate::SerialExecutor) or of
     /// a stripe as one task, with a priority, an id of its own and no name.
+    ///
+    /// ```
+    /// use executor::{PriorityQueue, Task, WorkQueue};
+    ///
+    /// let mut by_name = PriorityQueue::by(|a, b| a.name().cmp(&b.name()));
+    /// for name in ["a", "c", "b"] {
+    ///     by_name.push(Task::new(|| ()).named(name), 0).unwrap();
+    /// }
+    /// assert_eq!(by_name.pop().unwrap().name(), Some("c"));
+    /// ```
     pub fn by(compare: impl FnMut(&Task, &Task) -> Ordering + Send + 'static) -> Self {
         Self { order: Order::By(VecDeque::new(), Box::new(compare)), length: 0, capacity: None }
     }
 
     /// Limits the queue: it refuses a task while `capacity` tasks are in it.
     ///
+    /// ```
+    /// use executor::{PriorityQueue, Task, WorkQueue};
+    ///
+    /// let mut queue = PriorityQueue::new().bounded(1);
+    /// assert!(queue.push(Task::new(|| ()), 0).is_ok());
+    /// assert!(queue.push(Task::new(|| ()).prioritized(9), 0).is_err()); // full, even for an urgent task
+    /// ```
+    ///
     /// # Panics
-    /// If `capacity` is zero, as for [`FifoQueue::bounded`](crate::FifoQueue::bounded).
+    /// Panics if `capacity` is zero, as [`FifoQueue::bounded`](crate::FifoQueue::bounded) does.
     pub fn bounded(mut self, capacity: usize) -> Self {
         self.capacity = Some(checked(capacity));
         self

@@ -1,8 +1,8 @@
 //! The queues of a pool, in which tasks wait.
 //!
-//! The queue decides the order in which tasks are run, and how many may wait. It also decides when the pool
-//! grows: a pool starts threads beyond its core size only when its queue *refuses* a task. So with a queue
-//! that never refuses a task, the pool never grows beyond its core size.
+//! The queue decides the order in which tasks are run, and how many tasks may wait. The queue also decides
+//! when the pool grows: a pool starts threads beyond its core size only when its queue *refuses* a task. So
+//! with a queue that never refuses a task, the pool never grows beyond its core size.
 //!
 //! | queue | order | refuses |
 //! |---|---|---|
@@ -22,13 +22,34 @@ use std::collections::VecDeque;
 use crate::ids::TaskId;
 use crate::task::Task;
 
-// ANCHOR: work_queue
 /// A queue of tasks for a pool: see [`ThreadPoolBuilder::queue`](crate::ThreadPoolBuilder::queue).
 ///
-/// The pool calls its queue under its own lock, so methods take `&mut self`. They must be short, must not
-/// block, and must not call the pool, because that call would deadlock. If a method drops a task, the task
-/// is cancelled, and its callbacks run at once. So these callbacks must not call the pool either.
+/// The pool calls its queue under its own lock, so methods take `&mut self`. Each method must be short, must
+/// not block, and must not call the pool, because that call would deadlock. If a method drops a task, the
+/// task is cancelled, and its callbacks run at once. So the callbacks of a task must not call the pool
+/// either.
+///
+/// ```
+/// use executor::{PriorityQueue, Task, WorkQueue};
+///
+/// let urgent_first = PriorityQueue::by(|a, b| a.priority().cmp(&b.priority()));
+/// let mut queue: Box<dyn WorkQueue> = Box::new(urgent_first.bounded(2));
+/// let (report, alarm) = (Task::new(|| ()).named("report"), Task::new(|| ()).named("alarm"));
+/// let id = alarm.id();
+/// assert!(queue.push(report, 0).is_ok() && queue.push(alarm, 0).is_ok());
+/// assert_eq!((queue.len(), queue.capacity(), queue.is_empty()), (2, Some(2), false));
+/// assert_eq!(queue.push(Task::new(|| ()).named("late"), 0).unwrap_err().name(), Some("late"));
+///
+/// queue.raise(id, 9);
+/// let mut names = Vec::new();
+/// queue.for_each(&mut |task| names.extend(task.name().map(str::to_owned)));
+/// assert_eq!(names, ["alarm", "report"]);
+/// assert_eq!(queue.remove_if(&mut |task| task.id() == id).len(), 1);
+/// assert_eq!(queue.pop().unwrap().name(), Some("report"));
+/// queue.shrink();
+/// ```
 #[doc(alias = "BlockingQueue")]
+// ANCHOR: work_queue
 pub trait WorkQueue: Send {
     /// Puts a task into the queue, or gives the task back if the queue refuses it. `waiting` is the number of
     /// idle workers.
@@ -55,7 +76,7 @@ pub trait WorkQueue: Send {
     /// Calls `look` with each task, as nearly as possible in the order in which the tasks would run.
     fn for_each(&self, look: &mut dyn FnMut(&Task));
 
-    /// Takes out the tasks that are `unwanted`, and keeps the others in their order.
+    /// Takes out the tasks that are `unwanted`, and keeps the other tasks in their order.
     fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task>;
 
     /// Gives a waiting task a higher priority, and moves it to its new place. A
@@ -92,6 +113,16 @@ pub(crate) mod sealed {
 /// refuses tasks under overload. Choose the bound according to the time for which a task may wait: the last
 /// of `n` tasks waits for all other tasks. After a burst, the pool frees the memory beyond some thousands of
 /// tasks.
+///
+/// ```
+/// use executor::{FifoQueue, Task, WorkQueue};
+///
+/// let mut queue = FifoQueue::unbounded();
+/// for name in ["older", "newer"] {
+///     queue.push(Task::new(|| ()).named(name), 0).unwrap();
+/// }
+/// assert_eq!(queue.pop().unwrap().name(), Some("older"));
+/// ```
 #[doc(alias = "LinkedBlockingQueue")]
 #[doc(alias = "ArrayBlockingQueue")]
 pub struct FifoQueue {
@@ -101,11 +132,25 @@ pub struct FifoQueue {
 
 impl FifoQueue {
     /// Makes a queue without a bound: it never refuses a task.
+    ///
+    /// ```
+    /// use executor::{FifoQueue, WorkQueue};
+    ///
+    /// assert_eq!(FifoQueue::unbounded().capacity(), None);
+    /// ```
     pub fn unbounded() -> Self {
         Self { tasks: VecDeque::new(), capacity: None }
     }
 
     /// Makes a queue that holds at most `capacity` tasks.
+    ///
+    /// ```
+    /// use executor::{FifoQueue, Task, WorkQueue};
+    ///
+    /// let mut queue = FifoQueue::bounded(1);
+    /// assert!(queue.push(Task::new(|| ()), 0).is_ok());
+    /// assert!(queue.push(Task::new(|| ()), 0).is_err()); // full
+    /// ```
     ///
     /// # Panics
     /// Panics if `capacity` is zero, because such a queue would refuse every task. Use a
@@ -135,6 +180,16 @@ impl FifoQueue {
 ///
 /// Under overload the pool serves the youngest requests first, because their clients may still be waiting.
 /// The oldest requests wait longest.
+///
+/// ```
+/// use executor::{LifoQueue, Task, WorkQueue};
+///
+/// let mut queue = LifoQueue::unbounded();
+/// for name in ["older", "newer"] {
+///     queue.push(Task::new(|| ()).named(name), 0).unwrap();
+/// }
+/// assert_eq!(queue.pop().unwrap().name(), Some("newer"));
+/// ```
 pub struct LifoQueue {
     tasks: VecDeque<Task>,
     capacity: Option<usize>,
@@ -142,14 +197,28 @@ pub struct LifoQueue {
 
 impl LifoQueue {
     /// Makes a queue without a bound: it never refuses a task.
+    ///
+    /// ```
+    /// use executor::{LifoQueue, WorkQueue};
+    ///
+    /// assert_eq!(LifoQueue::unbounded().capacity(), None);
+    /// ```
     pub fn unbounded() -> Self {
         Self { tasks: VecDeque::new(), capacity: None }
     }
 
     /// Makes a queue that holds at most `capacity` tasks.
     ///
+    /// ```
+    /// use executor::{LifoQueue, Task, WorkQueue};
+    ///
+    /// let mut queue = LifoQueue::bounded(1);
+    /// assert!(queue.push(Task::new(|| ()), 0).is_ok());
+    /// assert!(queue.push(Task::new(|| ()), 0).is_err()); // full
+    /// ```
+    ///
     /// # Panics
-    /// If `capacity` is zero, as for [`FifoQueue::bounded`].
+    /// Panics if `capacity` is zero, as [`FifoQueue::bounded`] does.
     pub fn bounded(capacity: usize) -> Self {
         Self { tasks: VecDeque::new(), capacity: Some(checked(capacity)) }
     }
@@ -158,8 +227,17 @@ impl LifoQueue {
 /// A queue in which no task waits: it accepts a task only while a worker waits for a task. If no worker
 /// waits, the pool must start a worker for the task, or refuse the task.
 ///
-/// Use it for pools that should start threads rather than let tasks wait, such as the cached pool. Use it
-/// also for tasks that wait for each other's results: such a task could wait for a queued task.
+/// Use a hand-off queue for pools that should start threads rather than let tasks wait, such as the cached
+/// pool. A hand-off queue also fits tasks that wait for each other's results, because no such task can wait
+/// for a queued task.
+///
+/// ```
+/// use executor::{HandOffQueue, Task, WorkQueue};
+///
+/// let mut queue = HandOffQueue::new();
+/// assert!(queue.push(Task::new(|| ()), 0).is_err()); // no worker is idle
+/// assert!(queue.push(Task::new(|| ()), 1).is_ok()); // one worker is idle
+/// ```
 #[doc(alias = "SynchronousQueue")]
 #[derive(Default)]
 pub struct HandOffQueue {
@@ -169,6 +247,15 @@ pub struct HandOffQueue {
 
 impl HandOffQueue {
     /// Makes a hand-off queue.
+    ///
+    /// ```
+    /// use executor::{HandOffQueue, ThreadPoolExecutor};
+    ///
+    /// let pool = ThreadPoolExecutor::builder().maximum_threads(8).queue(HandOffQueue::new()).build()?;
+    /// # let queue: &dyn executor::WorkQueue = &HandOffQueue::new();
+    /// assert_eq!(queue.capacity(), Some(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
@@ -193,7 +280,8 @@ pub(crate) fn shrink(tasks: &mut VecDeque<Task>) {
     }
 }
 
-/// Takes the unwanted tasks out of a deque. It works in place, so the tasks that stay need no allocation.
+/// Takes the unwanted tasks out of a deque. The function works in place, so the tasks that stay need no
+/// allocation.
 pub(crate) fn remove_from(tasks: &mut VecDeque<Task>, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task> {
     let mut removed = Vec::new();
     for _ in 0..tasks.len() {

@@ -23,6 +23,32 @@ use crate::waiting::wait::Deadline;
 ///
 /// The submitter calls the handler once for each refused task, outside all locks. The handler may block if
 /// the submitters may block.
+///
+/// ```
+/// use executor::{RefusingPool, RejectedExecution, RejectionHandler, ThreadPoolExecutor, prelude::*};
+///
+/// /// Runs a task that comes too late on the thread of its submitter.
+/// struct RunLateTasks;
+///
+/// impl RejectionHandler for RunLateTasks {
+///     fn rejected(
+///         &self,
+///         refused: RejectedExecution,
+///         pool: &RefusingPool<'_>,
+///     ) -> Result<(), RejectedExecution> {
+///         if !pool.is_shutdown() {
+///             return Err(refused);
+///         }
+///         refused.task.run();
+///         Ok(())
+///     }
+/// }
+///
+/// let pool = ThreadPoolExecutor::builder().rejection_handler(RunLateTasks).build()?;
+/// pool.shutdown();
+/// assert_eq!(pool.submit(|| 6 * 7)?.join()?, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[doc(alias = "RejectedExecutionHandler")]
 // ANCHOR: handler
 pub trait RejectionHandler: Send + Sync {
@@ -35,8 +61,8 @@ pub trait RejectionHandler: Send + Sync {
 }
 // ANCHOR_END: handler
 
-/// The methods of a pool that a handler can call, by way of [`RefusingPool`]. This is a trait because the
-/// pool, which has a handler among its settings, is defined further down.
+/// The methods of a pool that a handler can call, by way of [`RefusingPool`]. `Refuser` is a trait because
+/// the pool, which has a handler among its settings, is defined further down.
 pub(super) trait Refuser: Send + Sync {
     fn is_shutdown(&self) -> bool;
     fn try_execute(&self, task: Task) -> Result<(), RejectedExecution>;
@@ -46,15 +72,90 @@ pub(super) trait Refuser: Send + Sync {
 }
 
 /// The view of a pool that a [`RejectionHandler`] gets.
+///
+/// ```
+/// use executor::{RefusingPool, RejectedExecution, RejectionHandler, ThreadPoolExecutor, prelude::*};
+/// use std::time::Duration;
+///
+/// /// Waits for room for a second, and then makes room.
+/// struct Patient;
+///
+/// impl RejectionHandler for Patient {
+///     fn rejected(
+///         &self,
+///         refused: RejectedExecution,
+///         pool: &RefusingPool<'_>,
+///     ) -> Result<(), RejectedExecution> {
+///         let second = Some(Duration::from_secs(1));
+///         pool.execute_when_room(refused.task, second).or_else(|again| {
+///             drop(pool.take_next());
+///             pool.try_execute(again.task)
+///         })
+///     }
+/// }
+///
+/// let pool = ThreadPoolExecutor::builder().rejection_handler(Patient).build()?;
+/// pool.shutdown();
+/// assert!(pool.submit(|| 6 * 7).is_err()); // there is never room again
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct RefusingPool<'a>(pub(super) &'a dyn Refuser);
 
 impl RefusingPool<'_> {
-    /// Returns whether the pool was shut down. In that case it accepts no more tasks.
+    /// Returns whether the pool was shut down. After a shutdown the pool accepts no more tasks.
+    ///
+    /// ```
+    /// # use executor::{RefusingPool, RejectedExecution, RejectionHandler, ThreadPoolExecutor, prelude::*};
+    /// struct DropLateTasks;
+    ///
+    /// impl RejectionHandler for DropLateTasks {
+    ///     fn rejected(
+    ///         &self,
+    ///         refused: RejectedExecution,
+    ///         pool: &RefusingPool<'_>,
+    ///     ) -> Result<(), RejectedExecution> {
+    ///         if pool.is_shutdown() { Ok(drop(refused)) } else { Err(refused) }
+    ///     }
+    /// }
+    ///
+    /// let pool = ThreadPoolExecutor::builder().rejection_handler(DropLateTasks).build()?;
+    /// pool.shutdown();
+    /// assert!(pool.execute(|| println!("late")).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_shutdown(&self) -> bool {
         self.0.is_shutdown()
     }
 
     /// Submits the task once more, without a second call of the handler.
+    ///
+    /// ```
+    /// # use executor::{FifoQueue, Latch, RefusingPool, RejectedExecution, RejectionHandler};
+    /// # use executor::{ThreadPoolExecutor, prelude::*};
+    /// struct DropOneTask;
+    ///
+    /// impl RejectionHandler for DropOneTask {
+    ///     fn rejected(
+    ///         &self,
+    ///         refused: RejectedExecution,
+    ///         pool: &RefusingPool<'_>,
+    ///     ) -> Result<(), RejectedExecution> {
+    ///         drop(pool.take_next());
+    ///         pool.try_execute(refused.task)
+    ///     }
+    /// }
+    ///
+    /// let builder = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1));
+    /// let pool = builder.rejection_handler(DropOneTask).build()?;
+    /// # let end = std::sync::Arc::new(Latch::new(1));
+    /// # let until = end.clone();
+    /// # let keep_busy = move || until.wait().unwrap();
+    /// pool.execute(keep_busy)?; // the only thread has a task now
+    /// assert!((0..10).all(|_| pool.execute(|| ()).is_ok()));
+    /// assert_eq!(pool.queued(), 1);
+    /// # end.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the task if there is still no room.
@@ -64,6 +165,27 @@ impl RefusingPool<'_> {
 
     /// Waits until there is room, and then submits the task.
     ///
+    /// ```
+    /// # use executor::{FifoQueue, RefusingPool, RejectedExecution, RejectionHandler};
+    /// # use executor::{ThreadPoolExecutor, prelude::*};
+    /// struct Wait;
+    ///
+    /// impl RejectionHandler for Wait {
+    ///     fn rejected(
+    ///         &self,
+    ///         refused: RejectedExecution,
+    ///         pool: &RefusingPool<'_>,
+    ///     ) -> Result<(), RejectedExecution> {
+    ///         pool.execute_when_room(refused.task, None) // without a time limit
+    ///     }
+    /// }
+    ///
+    /// let builder = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1));
+    /// let pool = builder.rejection_handler(Wait).build()?;
+    /// assert!((0..10).all(|_| pool.execute(|| ()).is_ok()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`RejectReason::TimedOut`] if there is no room within `timeout`. [`RejectReason::Interrupted`] if the
     /// submitting task is cancelled while it waits. [`RejectReason::Shutdown`] if the pool is shut down
@@ -71,18 +193,74 @@ impl RefusingPool<'_> {
     /// room waits, too.
     ///
     /// # Blocking
-    /// Blocks. If a task of the same pool calls this method, it occupies a thread that could make room.
+    /// Blocks. A task of the same pool that calls this method occupies a thread that could make room.
     pub fn execute_when_room(&self, task: Task, timeout: Option<Duration>) -> Result<(), RejectedExecution> {
         self.0.execute_when_room(task, timeout.map_or(Deadline::NEVER, Deadline::after))
     }
 
     /// Runs the task on the calling thread, without the pool's hooks and counts. A panic in the task goes to
     /// the pool's panic handler if no client reads it from a handle.
+    ///
+    /// ```
+    /// # use executor::{HandOffQueue, Latch, RefusingPool, RejectedExecution, RejectionHandler};
+    /// # use executor::{ThreadPoolExecutor, prelude::*};
+    /// struct RunHere;
+    ///
+    /// impl RejectionHandler for RunHere {
+    ///     fn rejected(
+    ///         &self,
+    ///         refused: RejectedExecution,
+    ///         pool: &RefusingPool<'_>,
+    ///     ) -> Result<(), RejectedExecution> {
+    ///         Ok(pool.run_here(refused.task))
+    ///     }
+    /// }
+    ///
+    /// let builder = ThreadPoolExecutor::builder().queue(HandOffQueue::new());
+    /// let pool = builder.rejection_handler(RunHere).build()?;
+    /// # let end = std::sync::Arc::new(Latch::new(1));
+    /// # let until = end.clone();
+    /// # let keep_busy = move || until.wait().unwrap();
+    /// pool.execute(keep_busy)?; // the only thread has a task now
+    /// assert_eq!(pool.submit(|| 6 * 7)?.join()?, 42);
+    /// # end.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn run_here(&self, task: Task) {
         self.0.run_here(task);
     }
 
     /// Takes the task that would run next out of the queue.
+    ///
+    /// ```
+    /// # use executor::{FifoQueue, Latch, RefusingPool, RejectedExecution, RejectionHandler};
+    /// # use executor::{ThreadPoolExecutor, prelude::*};
+    /// /// Runs the oldest waiting task on this thread, so that the new task finds room.
+    /// struct RunOldest;
+    ///
+    /// impl RejectionHandler for RunOldest {
+    ///     fn rejected(
+    ///         &self,
+    ///         refused: RejectedExecution,
+    ///         pool: &RefusingPool<'_>,
+    ///     ) -> Result<(), RejectedExecution> {
+    ///         pool.take_next().map(|oldest| pool.run_here(oldest));
+    ///         pool.try_execute(refused.task)
+    ///     }
+    /// }
+    ///
+    /// let builder = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1));
+    /// let pool = builder.rejection_handler(RunOldest).build()?;
+    /// # let end = std::sync::Arc::new(Latch::new(1));
+    /// # let until = end.clone();
+    /// # let keep_busy = move || until.wait().unwrap();
+    /// pool.execute(keep_busy)?; // the only thread has a task now
+    /// let oldest = pool.submit(|| 6 * 7)?;
+    /// pool.execute(|| ())?; // no room
+    /// assert!(oldest.is_finished());
+    /// # end.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn take_next(&self) -> Option<Task> {
         self.0.take_next()
     }
@@ -100,7 +278,18 @@ impl<H: RejectionHandler + ?Sized> RejectionHandler for Arc<H> {
     }
 }
 
-/// Gives the task back in the error. This is the default policy.
+/// Gives the task back in the error: the default policy.
+///
+/// ```
+/// use executor::{Abort, RejectReason, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::builder().rejection_handler(Abort).build()?;
+/// pool.shutdown();
+/// let refused = pool.submit(|| 6 * 7).unwrap_err();
+/// assert!(matches!(refused.reason, RejectReason::Shutdown));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "AbortPolicy")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Abort;
 
@@ -115,8 +304,24 @@ impl RejectionHandler for Abort {
 ///
 /// While the task runs, its current token is a child of the submitter's token.
 ///
-/// If a task that runs in this way submits a task to the same full pool, the second task runs inside the
-/// first, like a called function. The stack must have room for all tasks that run inside each other.
+/// If a task that its submitter runs submits a second task to the same full pool, the second task runs inside
+/// the first, like a called function. The stack must have room for all tasks that run inside each other.
+///
+/// ```
+/// use executor::{CallerRuns, HandOffQueue, ThreadPoolExecutor, prelude::*};
+/// use std::thread;
+///
+/// let builder = ThreadPoolExecutor::builder().threads(1).queue(HandOffQueue::new());
+/// let pool = builder.rejection_handler(CallerRuns).build()?;
+/// # let end = std::sync::Arc::new(executor::Latch::new(1));
+/// # let until = end.clone();
+/// # let keep_busy = move || until.wait().unwrap();
+/// pool.execute(keep_busy)?; // the only thread has a task now
+/// assert_eq!(pool.submit(|| thread::current().id())?.join()?, thread::current().id());
+/// # end.count_down();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "CallerRunsPolicy")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CallerRuns;
 
@@ -131,7 +336,18 @@ impl RejectionHandler for CallerRuns {
 }
 // ANCHOR_END: caller_runs
 
-/// Drops the task. Its handle is completed as cancelled.
+/// Drops the task, which completes its handle as cancelled.
+///
+/// ```
+/// use executor::{Discard, JoinError, ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::builder().rejection_handler(Discard).build()?;
+/// pool.shutdown();
+/// let dropped = pool.submit(|| 6 * 7)?; // no error
+/// assert!(matches!(dropped.join(), Err(JoinError::Cancelled(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "DiscardPolicy")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Discard;
 
@@ -145,8 +361,26 @@ impl RejectionHandler for Discard {
 /// Drops the task that would run next, and tries again with the new task. After a shutdown of the pool, the
 /// new task is dropped.
 ///
-/// With a [`PriorityQueue`](crate::PriorityQueue) this drops the **most important** waiting task. Do not
-/// combine the two.
+/// With a [`PriorityQueue`](crate::PriorityQueue) this policy drops the **most important** waiting task. Do
+/// not combine this policy with a priority queue.
+///
+/// ```
+/// use executor::{DiscardOldest, FifoQueue, JoinError, ThreadPoolExecutor, prelude::*};
+///
+/// let builder = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(1));
+/// let pool = builder.rejection_handler(DiscardOldest).build()?;
+/// # let end = std::sync::Arc::new(executor::Latch::new(1));
+/// # let until = end.clone();
+/// # let keep_busy = move || until.wait().unwrap();
+/// pool.execute(keep_busy)?; // the only thread has a task now
+/// let old = pool.submit(|| "yesterday's prices")?;
+/// let new = pool.submit(|| "today's prices")?;
+/// assert!(matches!(old.join(), Err(JoinError::Cancelled(_))));
+/// # end.count_down();
+/// assert_eq!(new.join()?, "today's prices");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "DiscardOldestPolicy")]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DiscardOldest;
 
@@ -175,16 +409,29 @@ impl RejectionHandler for DiscardOldest {
 
 /// Makes the submitter wait until there is room.
 ///
-/// The pool tells waiting submitters of room one at a time, in the order in which they came. A thread that
-/// submits a task at that moment may take the free place first. So a submitter can wait for ever, but only
-/// if new submitters never stop arriving.
+/// The pool tells waiting submitters of room one at a time, in the order in which they came. Meanwhile
+/// another thread that submits a task may take the free place first. So a submitter can wait for ever, but
+/// only if new submitters never stop arriving.
 ///
 /// A task that waits for room in its own pool occupies a thread that could make room. If all threads of the
-/// pool wait in this way, one of the submitters gets its task back, with [`RejectReason::Starved`].
+/// pool wait for room, one of the submitters gets its task back, with [`RejectReason::Starved`].
 ///
-/// `java.util.concurrent` has no such policy. Its users usually write a handler that calls `put` on the
-/// queue. Such a handler also puts a task into the queue of a pool that was just shut down, and the task is
-/// lost.
+/// `java.util.concurrent` has no such policy. The users of Java's pool usually write a handler that calls
+/// `put` on the queue. A handler that calls `put` also puts a task into the queue of a pool that was just
+/// shut down, and the task is lost.
+///
+/// ```
+/// use executor::{Block, FifoQueue, ThreadPoolExecutor, prelude::*};
+///
+/// let builder = ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(1));
+/// let pool = builder.rejection_handler(Block::new()).build()?;
+/// for _ in 0..100 {
+///     pool.execute(|| ())?; // waits while the queue is full
+/// }
+/// pool.close();
+/// assert_eq!(pool.stats().completed, 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Block {
     timeout: Option<Duration>,
@@ -192,11 +439,36 @@ pub struct Block {
 
 impl Block {
     /// Makes a policy without a time limit.
+    ///
+    /// ```
+    /// use executor::{Block, FifoQueue, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let builder = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1));
+    /// let pool = builder.rejection_handler(Block::new()).build()?;
+    /// assert!((0..10).all(|_| pool.execute(|| ()).is_ok()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> Self {
         Self { timeout: None }
     }
 
-    /// Makes a policy that waits for at most `timeout`; then the task comes back in the error.
+    /// Makes a policy with a time limit. After `timeout`, the task comes back in the error.
+    ///
+    /// ```
+    /// use executor::{Block, HandOffQueue, RejectReason, ThreadPoolExecutor, prelude::*};
+    /// use std::time::Duration;
+    ///
+    /// let builder = ThreadPoolExecutor::builder().threads(1).queue(HandOffQueue::new());
+    /// let pool = builder.rejection_handler(Block::for_at_most(Duration::from_millis(1))).build()?;
+    /// # let end = std::sync::Arc::new(executor::Latch::new(1));
+    /// # let until = end.clone();
+    /// # let keep_busy = move || until.wait().unwrap();
+    /// pool.execute(keep_busy)?; // the only thread has a task now
+    /// let refused = pool.submit(|| 6 * 7).unwrap_err();
+    /// assert!(matches!(refused.reason, RejectReason::TimedOut));
+    /// # end.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn for_at_most(timeout: Duration) -> Self {
         Self { timeout: Some(timeout) }
     }

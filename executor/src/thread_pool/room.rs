@@ -2,13 +2,13 @@
 //!
 //! A submitter of the policy [`Block`](super::Block) waits until the pool accepts its task. Waiting
 //! submitters stand in a wait list, in the order in which they came, each with a ticket and a waker. The pool
-//! tells the first of them whenever there may be room. That submitter tries again, and goes on waiting if
-//! another submitter has taken the room.
+//! tells the first of them whenever there may be room. The first submitter tries again, and goes on waiting
+//! if another submitter has taken the room.
 //!
 //! # One wake-up, however much room there is
 //!
 //! Workers make room with every task that they take. To see whether a submitter waits, a worker would have to
-//! lock the state for each task, although it claims the task without that lock. So there is a flag,
+//! lock the state for each task, although it claims the task without that lock. So the pool has a flag,
 //! `submitter_waits`:
 //!
 //! | submitter | worker |
@@ -19,8 +19,8 @@
 //!
 //! Each side first writes its own variable and then reads the variable of the other side, in sequentially
 //! consistent order. So at least one side sees the write of the other side: the submitter finds the room, or
-//! the worker finds the flag. In a weaker order each side could miss the other's write, and the submitter
-//! would sleep in spite of room.
+//! the worker finds the flag. In a weaker order, the submitter and the worker could miss each other's write,
+//! and the submitter would sleep in spite of room.
 //!
 //! # Invariants
 //!
@@ -58,7 +58,7 @@ impl PoolShared {
         let mut task = Some(task);
         let (mut ticket, mut looks) = (None, 0);
         let look = |waker: &Waker| {
-            // A yield takes less time than a sleep. After it there is often room for several tasks.
+            // A yield takes less time than a sleep. After a yield there is often room for several tasks.
             while looks != PATIENCE {
                 looks += 1;
                 thread::yield_now();
@@ -68,7 +68,8 @@ impl PoolShared {
                 }
             }
             if ticket.is_none() {
-                // The waker is registered before the look. So the look finds room, or the waker is called.
+                // The waker is registered before the look. So the submitter finds room when it looks, or its
+                // waker is called.
                 ticket = Some(self.state.lock().submitters.join(waker.clone()));
             }
             self.submitter_waits.store(true, Ordering::SeqCst); // before the look
@@ -120,7 +121,7 @@ impl Source for PoolShared {
 
 impl PoolData {
     /// Tells all waiting submitters to look again. Must be called after a change that may make room for
-    /// several submitters, or that makes the pool refuse all of them.
+    /// several submitters, or that makes the pool refuse all submitters.
     pub(super) fn wake_all_submitters(&self) {
         self.submitters.iter().for_each(Waker::wake_by_ref);
     }

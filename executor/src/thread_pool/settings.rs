@@ -6,8 +6,8 @@
 //!
 //! # How a change takes effect
 //!
-//! A setter changes the settings under the lock of the state. It makes the threads that relied on the old
-//! settings look again:
+//! A setter changes the settings under the lock of the state. The setter makes the threads that relied on the
+//! old settings look again:
 //!
 //! | a thread | relies on | so the setter |
 //! |---|---|---|
@@ -78,16 +78,23 @@ impl PoolSettings {
     // ANCHOR_END: check
 }
 
-/// Puts a user's value into an `Arc`, unless it is an `Arc<D>` already. So if a caller passes the result of a
-/// getter to a setter again and again, the layers of `Arc` do not pile up.
+/// Puts a user's value into an `Arc`, unless it is an `Arc<D>` already. So the layers of `Arc` do not pile up
+/// when a caller passes the result of a getter to a setter again and again.
 pub(super) fn in_arc<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOnce(H) -> Arc<D>) -> Arc<D> {
     let mut given = Some(given);
     let is_shared = (&mut given as &mut dyn Any).downcast_mut::<Option<Arc<D>>>().and_then(Option::take);
     is_shared.unwrap_or_else(|| share(given.take().expect("an `Arc` was not taken above")))
 }
 
-/// The error for settings that contradict each other. The message of the error names these
-/// settings.
+/// The error for settings that contradict each other. The message of the error names the settings that
+/// contradict each other.
+///
+/// ```
+/// use executor::{PoolConfigError, ThreadPoolExecutor};
+///
+/// let error = ThreadPoolExecutor::builder().threads(0).build().unwrap_err();
+/// assert_eq!(error, PoolConfigError::ZeroThreads);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PoolConfigError {
@@ -100,16 +107,16 @@ pub enum PoolConfigError {
         /// The maximum size.
         maximum: usize,
     },
-    /// The maximum size is above the core size, but the queue has no bound. Such a queue never refuses a
-    /// task, so the pool would never grow.
+    /// The maximum size is above the core size, but the queue has no bound. A queue without a bound never
+    /// refuses a task, so the pool would never grow.
     MaximumNeverReached {
         /// The core size.
         core: usize,
         /// The maximum size.
         maximum: usize,
     },
-    /// Core threads time out, but the keep-alive time is zero. So each core thread would end as soon as it is
-    /// idle.
+    /// Core threads time out, but the keep-alive time is zero. With these settings, each core thread would
+    /// end as soon as it is idle.
     ZeroKeepAlive,
 }
 
@@ -141,17 +148,33 @@ into_io_error!(PoolConfigError => kind InvalidInput);
 impl ThreadPoolExecutor {
     /// Returns the core size: up to this number of threads, the pool starts a thread even if the queue has
     /// room.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    ///
+    /// assert_eq!(ThreadPoolExecutor::fixed(4).core_threads(), 4);
+    /// assert_eq!(ThreadPoolExecutor::cached().core_threads(), 0);
+    /// ```
     #[doc(alias = "getCorePoolSize")]
     pub fn core_threads(&self) -> usize {
         self.shared.state.lock().settings.core
     }
 
-    /// Changes the core size. If the new size is lower, idle threads above it end after the keep-alive time.
-    /// If the new size is higher, threads start for the waiting tasks.
+    /// Changes the core size. If the new size is lower, idle threads above the new size end after the
+    /// keep-alive time. If the new size is higher, threads start for the waiting tasks.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    ///
+    /// let pool = ThreadPoolExecutor::cached();
+    /// pool.set_core_threads(4)?; // from now on, four threads stay when they are idle
+    /// assert_eq!(pool.core_threads(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// [`PoolConfigError`] if the new size contradicts the other settings. Then the settings stay as they
-    /// are. If the queue has no bound, core and maximum size must be equal;
+    /// [`PoolConfigError`] if the new size contradicts the other settings. After an error, the settings stay
+    /// as they are. If the queue has no bound, core and maximum size must be equal;
     /// [`set_threads`](Self::set_threads) changes them together.
     #[doc(alias = "setCorePoolSize")]
     pub fn set_core_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
@@ -161,26 +184,41 @@ impl ThreadPoolExecutor {
     }
 
     /// Returns the maximum size: the largest number of threads that the pool may have.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    ///
+    /// assert_eq!(ThreadPoolExecutor::fixed(4).maximum_threads(), 4);
+    /// ```
     #[doc(alias = "getMaximumPoolSize")]
     pub fn maximum_threads(&self) -> usize {
         self.shared.state.lock().settings.maximum
     }
 
-    /// Changes the maximum size. If the new size is lower, threads above it end as soon as they have finished
-    /// their task.
+    /// Changes the maximum size. If the new size is lower, threads above the new size end as soon as they
+    /// have finished their task.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    ///
+    /// let pool = ThreadPoolExecutor::cached();
+    /// pool.set_maximum_threads(100)?;
+    /// assert_eq!(pool.maximum_threads(), 100);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// [`PoolConfigError`] if the new size contradicts the other settings. Then the settings stay as they
-    /// are.
+    /// [`PoolConfigError`] if the new size contradicts the other settings. After an error, the settings stay
+    /// as they are.
     #[doc(alias = "setMaximumPoolSize")]
     pub fn set_maximum_threads(&self, threads: usize) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.maximum = threads)
     }
 
     /// Changes core and maximum size to the same number, like
-    /// [`ThreadPoolBuilder::threads`](super::ThreadPoolBuilder::threads). Use it to resize a
-    /// [`fixed`](Self::fixed) pool. If the number is lower, threads above it end as soon as they have
-    /// finished their task. If the number is higher, threads start for the waiting tasks.
+    /// [`ThreadPoolBuilder::threads`](super::ThreadPoolBuilder::threads). Use this call to resize a
+    /// [`fixed`](Self::fixed) pool. If the number is lower, surplus threads end as soon as they have finished
+    /// their task. If the number is higher, threads start for the waiting tasks.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -206,6 +244,14 @@ impl ThreadPoolExecutor {
     }
 
     /// Returns the time for which a thread above core size may be idle before it ends.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// assert_eq!(ThreadPoolExecutor::cached().keep_alive(), Duration::from_secs(60));
+    /// ```
+    #[doc(alias = "getKeepAliveTime")]
     pub fn keep_alive(&self) -> Duration {
         self.shared.state.lock().settings.keep_alive
     }
@@ -213,13 +259,31 @@ impl ThreadPoolExecutor {
     /// Changes the time for which a thread above core size may be idle. The new time also applies to
     /// threads that are idle now.
     ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ThreadPoolExecutor::cached();
+    /// pool.set_keep_alive(Duration::from_secs(5))?;
+    /// assert_eq!(pool.keep_alive(), Duration::from_secs(5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`PoolConfigError::ZeroKeepAlive`] if `time` is zero and core threads time out.
+    #[doc(alias = "setKeepAliveTime")]
     pub fn set_keep_alive(&self, time: Duration) -> Result<(), PoolConfigError> {
         self.change(|settings| settings.keep_alive = time)
     }
 
     /// Returns whether core threads end when they have been idle for the keep-alive time.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    ///
+    /// assert!(!ThreadPoolExecutor::fixed(4).core_timeout());
+    /// ```
+    #[doc(alias = "allowsCoreThreadTimeOut")]
     pub fn core_timeout(&self) -> bool {
         self.shared.state.lock().settings.core_timeout
     }
@@ -245,6 +309,18 @@ impl ThreadPoolExecutor {
     }
 
     /// Returns the factory that starts the threads.
+    ///
+    /// ```
+    /// use executor::{NamedThreads, ThreadFactory, ThreadPoolExecutor};
+    ///
+    /// let pool = ThreadPoolExecutor::builder().name("fetch").build()?;
+    /// let before = pool.thread_factory();
+    /// pool.set_thread_factory(NamedThreads::new("burst"));
+    /// pool.set_thread_factory(before); // put back
+    /// assert_eq!(pool.thread_factory().name(), Some("fetch"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "getThreadFactory")]
     pub fn thread_factory(&self) -> Arc<dyn ThreadFactory> {
         Arc::clone(&self.shared.state.lock().settings.factory)
     }
@@ -273,6 +349,18 @@ impl ThreadPoolExecutor {
     }
 
     /// Returns the handler that decides about a task for which there is no room.
+    ///
+    /// ```
+    /// use executor::{Discard, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let careful = ThreadPoolExecutor::fixed(1);
+    /// let careless = ThreadPoolExecutor::builder().rejection_handler(Discard).build()?;
+    /// careful.set_rejection_handler(careless.rejection_handler()); // the same policy for both
+    /// careful.shutdown();
+    /// assert!(careful.execute(|| println!("late")).is_ok()); // dropped
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "getRejectedExecutionHandler")]
     pub fn rejection_handler(&self) -> Arc<dyn RejectionHandler> {
         Arc::clone(&self.shared.state.lock().settings.rejection)
     }

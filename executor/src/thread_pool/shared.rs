@@ -1,13 +1,13 @@
 //! The part of a pool that its workers share, and the calls that catch panics of user code.
 //!
 //! [`PoolShared`] exists until the pool is dropped and its last worker has left. Its `state` changes under
-//! one lock. The other fields change without that lock, or never change.
+//! one lock. The other fields change without the lock of the state, or never change.
 //!
 //! # Panics
 //!
-//! Hooks and queues can be user code. The pool catches a hook's panic at the place that calls the hook. It
-//! catches a queue's panic in [`ask`](super::state::ask), which runs under the lock. A panic handler is user
-//! code, too, so the pool does not call it under the lock: `ask` keeps the panic, and
+//! Hooks and queues can be user code. The pool catches a hook's panic at the place that calls the hook. The
+//! pool catches a queue's panic in [`ask`](super::state::ask), which runs under the lock. A panic handler is
+//! user code, too, so the pool does not call it under the lock: `ask` keeps the panic, and
 //! [`PoolShared::report_kept`] reports it later.
 
 use super::hooks::{Hooks, TaskInfo};
@@ -84,7 +84,7 @@ impl PoolShared {
         })
     }
 
-    /// Calls the hooks, if the pool has any. Catches and reports a panic in them.
+    /// Calls the hooks, if the pool has any. Catches and reports a panic in a hook.
     #[inline]
     pub(super) fn call_hooks(&self, call: impl FnOnce(&dyn Hooks)) {
         if let Some(hooks) = &self.hooks

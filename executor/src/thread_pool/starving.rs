@@ -43,7 +43,7 @@ impl ThreadPoolExecutor {
     /// task waits.
     ///
     /// A task that waits for other tasks of its own pool occupies a thread that could run these tasks. With
-    /// `help`, the waiting task runs them on its own thread, whatever the pool's [`OnStarvation`] is:
+    /// `help`, the waiting task runs such tasks on its own thread, whatever the pool's [`OnStarvation`] is:
     ///
     /// ```
     /// use std::sync::Arc;
@@ -68,33 +68,35 @@ impl ThreadPoolExecutor {
     /// ```
     ///
     /// Before each call, ask whether the task that you wait for has ended. Join the task when `help` returns
-    /// false: then the remaining tasks run on other threads, or wait for a thread.
+    /// false: from then on, the remaining tasks run on other threads, or wait for a thread.
     ///
     /// The queue decides which task is the next. A [`LifoQueue`](crate::LifoQueue) gives the task that was
     /// submitted last, often a part of the calling task. A [`FifoQueue`](crate::FifoQueue) gives the oldest
-    /// task. Then tasks that call `help` mostly run on top of each other, on one stack: at most 100 of them,
-    /// because at that depth `help` returns false.
+    /// task. With a `FifoQueue`, tasks that call `help` mostly run on top of each other, on one stack. At a
+    /// depth of 100, `help` returns false.
     ///
     /// # What may go wrong
-    /// The task may belong to another submitter, and it runs on top of the calling task:
+    /// The task that `help` runs may belong to another submitter, and runs on top of the calling task:
     ///
-    /// * The task must not need a lock that the caller holds. If it locks a mutex that the caller has locked,
-    ///   the thread waits for itself.
-    /// * If the task waits for the caller, neither of them can go on. That wait is reported as starvation.
-    /// * The caller goes on only when the task has ended. The result for which the caller waits may be
-    ///   ready long before that.
+    /// * The task must not need a lock that the caller holds. If the task locks a mutex that the caller has
+    ///   locked, the thread waits for itself.
+    /// * If the task waits for the caller, neither of them can go on. A wait of the task for the caller is
+    ///   reported as starvation.
+    /// * The caller goes on only when the task has ended. The result for which the caller waits may be ready
+    ///   long before the task ends.
     ///
     /// # Elsewhere
-    /// On any other thread `help` does nothing and returns false. The end of the pool does not wait for such
-    /// a thread.
+    /// On any other thread `help` does nothing and returns false. The end of the pool does not wait for a
+    /// thread that is no worker.
     ///
     /// # Blocking
-    /// Returns when the task has ended. The task is counted as `helped` in [`PoolStats`](super::PoolStats).
-    /// The pool's hooks are called around it, and a panic in it is reported as on any worker.
+    /// The call returns when the task has ended. The task is counted as `helped` in
+    /// [`PoolStats`](super::PoolStats). The pool's hooks are called around the task, and a panic in the task
+    /// is reported as on any worker.
     ///
     /// # Cancellation
-    /// This is not a cancellation point. The parent of the task's token is the pool's root token, as on any
-    /// worker, and not the caller's token.
+    /// A call of `help` is not a cancellation point. The parent of the task's token is the pool's root token,
+    /// as on any worker, and not the caller's token.
     #[doc(alias = "helpQuiesce")]
     pub fn help(&self) -> bool {
         if !is_worker(&self.shared) {

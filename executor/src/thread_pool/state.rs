@@ -57,9 +57,10 @@ pub(super) struct PoolData {
     /// True if a worker was woken and has not looked for a task yet, or will look again before it sleeps.
     pub(super) searching: bool,
 
-    /// Tasks for each of which a thread was ordered. A busy worker takes them before tasks in the queue.
+    /// Tasks for each of which a thread was ordered. A busy worker takes these tasks before tasks in the
+    /// queue.
     pub(super) first_tasks: VecDeque<Task>,
-    /// Submitters inside the thread factory. Each such submitter takes its own task back if the
+    /// Submitters inside the thread factory. A submitter inside the factory takes its own task back if the
     /// factory fails.
     pub(super) in_factory: usize,
     pub(super) backoff: Backoff,
@@ -77,7 +78,7 @@ pub(super) struct PoolData {
     /// Tasks that a thread ran on top of a task that waited.
     pub(super) helped: u64,
 
-    /// Submitters that wait for room. See `room`.
+    /// The submitters that wait for room. See `room`.
     pub(super) submitters: wait::WaitList,
 }
 

@@ -1,14 +1,14 @@
 //! The numbers of a pool at one moment, and the list of its tasks.
 //!
-//! A task moves from the inbox to the queue or the batch, and then to a worker slot. If a thread read these
-//! counts at different moments, tasks would be missing or counted twice. So a thread that reads them all
-//! takes three steps:
+//! A task moves from the inbox to the queue or the batch, and then to a worker slot. If a thread read the
+//! counts of inbox, queue, batch and slots at different moments, tasks would be missing or counted twice. So
+//! a thread that reads them all takes three steps:
 //!
 //! 1. Lock the state and hold the inbox: no task comes in.
 //! 2. Freeze the batch: no task is claimed, so no task begins. Wait until the workers have noted their
 //!    earlier claims.
-//! 3. Add up the numbers, and resume the batch. Meanwhile tasks may end. The count of each worker slot
-//!    changes in one step, so the sum was correct at some moment in between.
+//! 3. Add up the numbers, and resume the batch. During the addition, tasks may end. The count of each worker
+//!    slot changes in one step, so the sum was correct at some moment during the addition.
 //!
 //! A snapshot reclaims the batch first, so that it shows the tasks in the order of the queue.
 
@@ -22,6 +22,17 @@ use crate::executor::PoolState;
 use crate::task::{Task, TaskLabel};
 
 /// The numbers of a pool, all taken at the same moment.
+///
+/// ```
+/// use executor::{ThreadPoolExecutor, prelude::*};
+///
+/// let pool = ThreadPoolExecutor::fixed(2);
+/// assert!(pool.submit(|| panic!("no such page"))?.join().is_err());
+/// pool.close();
+/// let stats = pool.stats();
+/// assert_eq!((stats.completed, stats.panicked, stats.peak_threads), (1, 1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -33,16 +44,20 @@ pub struct PoolStats {
     /// The maximum size: the largest number of threads that the pool may have.
     pub maximum_threads: usize,
     /// The number of threads, including threads that are starting.
+    #[doc(alias = "getPoolSize")]
     pub threads: usize,
     /// The largest number of threads so far.
+    #[doc(alias = "getLargestPoolSize")]
     pub peak_threads: usize,
     /// The number of tasks that run now, or for which a thread is starting.
+    #[doc(alias = "getActiveCount")]
     pub active: usize,
     /// The number of tasks that wait for a thread.
     pub queued: usize,
     /// The number of tasks that a thread has taken and that have ended, by a return, a panic or a cancel. A
     /// task that was cancelled while it waited does not count. A task counts if it was cancelled after a
     /// thread had taken it, even before its body began.
+    #[doc(alias = "getCompletedTaskCount")]
     pub completed: u64,
     /// The number of completed tasks that panicked.
     pub panicked: u64,
@@ -78,8 +93,8 @@ impl PoolStats {
     /// threads are idle.
     ///
     /// Even in a pool of idle threads, a new task waits for a moment, until a thread has woken up. So
-    /// `queued` above zero does not mean that threads are missing; a backlog above zero does. A server that
-    /// lets idle connections occupy threads should look at the backlog.
+    /// `queued` above zero does not mean that threads are missing, but a backlog above zero does mean that. A
+    /// server that lets idle connections occupy threads should look at the backlog.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -122,6 +137,22 @@ impl fmt::Display for PoolStats {
 /// The tasks of a pool: which of them run and which wait. `Display` shows a list, in which a task without a
 /// name appears by its id. A [`SerialExecutor`](crate::SerialExecutor) or a stripe appears as one of its
 /// tasks: the task that it runs, or will run first.
+///
+/// ```
+/// use executor::{Latch, Task, ThreadPoolExecutor, prelude::*};
+/// # use std::sync::Arc;
+///
+/// let pool = ThreadPoolExecutor::fixed(1);
+/// # let end = Arc::new(Latch::new(1));
+/// # let until = Arc::clone(&end);
+/// # let keep_busy = move || until.wait().unwrap();
+/// pool.execute(Task::new(keep_busy).named("import"))?;
+/// pool.execute(Task::new(|| ()).named("report"))?;
+/// let snapshot = pool.snapshot();
+/// assert_eq!((snapshot.running, snapshot.queued), (vec!["import".to_owned()], vec!["report".to_owned()]));
+/// # end.count_down();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -149,6 +180,16 @@ impl fmt::Display for PoolSnapshot {
 
 impl ThreadPoolExecutor {
     /// Returns the numbers of the pool, all taken at one moment.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// pool.submit(|| 6 * 7)?.join()?;
+    /// pool.close();
+    /// assert_eq!(pool.stats().completed, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stats(&self) -> PoolStats {
         let state = self.shared.state.lock();
         let held = self.shared.inbox.hold();
@@ -159,7 +200,23 @@ impl ThreadPoolExecutor {
         now
     }
 
-    /// Returns the tasks of the pool one by one. This takes time in proportion to the length of the queue.
+    /// Returns the tasks of the pool one by one. The call takes time in proportion to the length of the
+    /// queue.
+    ///
+    /// ```
+    /// use executor::{Latch, Task, ThreadPoolExecutor, prelude::*};
+    /// # use std::sync::Arc;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// # let end = Arc::new(Latch::new(1));
+    /// # let until = Arc::clone(&end);
+    /// # let keep_busy = move || until.wait().unwrap();
+    /// pool.execute(keep_busy)?; // the only thread has a task now
+    /// pool.execute(Task::new(|| ()).named("report"))?;
+    /// assert!(pool.snapshot().to_string().ends_with("queued  report"));
+    /// # end.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn snapshot(&self) -> PoolSnapshot {
         let shared = &self.shared;
         let mut state = shared.state.lock();
@@ -190,6 +247,21 @@ impl ThreadPoolExecutor {
 
     /// Returns the number of tasks that wait for a thread. Tasks that were cancelled while they waited do
     /// not count.
+    ///
+    /// ```
+    /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
+    /// # use std::sync::Arc;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// # let end = Arc::new(Latch::new(1));
+    /// # let until = Arc::clone(&end);
+    /// # let keep_busy = move || until.wait().unwrap();
+    /// pool.execute(keep_busy)?; // the only thread has a task now
+    /// pool.execute(|| ())?;
+    /// assert_eq!(pool.queued(), 1);
+    /// # end.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "getQueue")]
     pub fn queued(&self) -> usize {
         self.stats().queued // `stats` reads both numbers, waiting and cancelled tasks, at one moment

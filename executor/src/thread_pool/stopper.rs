@@ -1,8 +1,8 @@
 //! Two ways to stop a pool without owning it: a handle, and a token above the pool's root token.
 //!
 //! Usually the owner of a pool ends it. Sometimes a signal handler, a hook or one of the pool's own tasks
-//! must do so. If a hook had an `Arc` of the pool, the pool and the hook would own each other, and would
-//! never be dropped. A [`Stopper`] refers to the pool without owning it.
+//! must end the pool. If a hook had an `Arc` of the pool, the pool and the hook would own each other, and
+//! would never be dropped. A [`Stopper`] refers to the pool without owning it.
 //!
 //! One token can end a service of several pools: see
 //! [`ThreadPoolBuilder::cancel_token`](super::ThreadPoolBuilder::cancel_token).
@@ -48,6 +48,15 @@ pub struct Stopper {
 
 impl ThreadPoolExecutor {
     /// Returns a handle that can stop the pool and does not keep it alive.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// let stopper = pool.stopper();
+    /// drop(pool); // the stopper does not keep the pool
+    /// assert!(stopper.is_terminated());
+    /// ```
     pub fn stopper(&self) -> Stopper {
         Stopper { pool: self.shared.me.clone() }
     }
@@ -56,6 +65,14 @@ impl ThreadPoolExecutor {
 impl Stopper {
     /// Shuts the pool down: see [`ExecutorService::shutdown`](crate::ExecutorService::shutdown). Does nothing
     /// if the pool was dropped and has ended.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// pool.stopper().shutdown();
+    /// assert!(pool.submit(|| 6 * 7).is_err());
+    /// ```
     pub fn shutdown(&self) {
         if let Some(pool) = self.pool.upgrade() {
             pool.shutdown();
@@ -65,24 +82,78 @@ impl Stopper {
     /// Stops the pool and returns the tasks that have not begun: see
     /// [`ExecutorService::shutdown_now`](crate::ExecutorService::shutdown_now). Returns no task if the pool
     /// was dropped and has ended.
+    ///
+    /// ```
+    /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
+    /// # use std::sync::Arc;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// # let (begun, end) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)));
+    /// # let (here, until) = (Arc::clone(&begun), Arc::clone(&end));
+    /// # let keep_busy = move || { here.count_down(); drop(until.wait()); };
+    /// pool.execute(keep_busy)?;
+    /// # begun.wait()?;
+    /// pool.execute(|| ())?;
+    /// assert_eq!(pool.stopper().shutdown_now().len(), 1); // the task that has not begun
+    /// # end.count_down();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use = "the tasks that were not begun; dropping them cancels their handles"]
     pub fn shutdown_now(&self) -> Vec<Task> {
         self.pool.upgrade().map(|pool| pool.shutdown_now()).unwrap_or_default()
     }
 
     /// Returns whether the pool was shut down or stopped, or has ended.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// let stopper = pool.stopper();
+    /// assert!(!stopper.is_shutdown());
+    /// pool.shutdown();
+    /// assert!(stopper.is_shutdown());
+    /// ```
     pub fn is_shutdown(&self) -> bool {
         self.pool.upgrade().is_none_or(|pool| pool.is_shutdown())
     }
 
     /// Returns whether the pool was shut down and its last task and its last thread have ended.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// let stopper = pool.stopper();
+    /// assert!(!stopper.is_terminated());
+    /// pool.close();
+    /// assert!(stopper.is_terminated());
+    /// ```
     pub fn is_terminated(&self) -> bool {
         self.pool.upgrade().is_none_or(|pool| pool.is_terminated())
     }
 
-    /// Waits at most `timeout` for the pool's end: see
-    /// [`ExecutorService::await_termination`](crate::ExecutorService::await_termination). It is a
-    /// cancellation point. The wait does not keep the pool from ending.
+    /// Waits until the pool is terminated, for `timeout` at most, and returns whether it is: see
+    /// [`ExecutorService::await_termination`](crate::ExecutorService::await_termination). The wait does not
+    /// keep the pool from ending.
+    ///
+    /// ```
+    /// use executor::ThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// let stopper = pool.stopper();
+    /// assert!(!stopper.await_termination(Duration::from_millis(1))); // the pool still accepts tasks
+    /// stopper.shutdown();
+    /// assert!(stopper.await_termination(Duration::from_secs(30)));
+    /// ```
+    ///
+    /// # Blocking
+    /// Blocks until the pool is terminated, for `timeout` at most. If a task of the pool calls this method,
+    /// the wait cannot succeed, because the pool cannot end before that task.
+    ///
+    /// # Cancellation
+    /// A cancellation point: returns early if the calling task is cancelled.
     pub fn await_termination(&self, timeout: Duration) -> bool {
         self.pool.upgrade().is_none_or(|pool| pool.await_termination(timeout))
     }

@@ -1,10 +1,10 @@
 //! Hooks that measure the duration of a pool's tasks.
 //!
-//! [`Timing`] is an example of [`Hooks`]. It must keep the start time of each task from `before_execute`
-//! until `after_execute`. Both run on the same thread, so a thread-local keeps the time, without a lock. But
-//! this thread-local can hold several start times: a pool can have two `Timing` hooks, combined into one, and
-//! a task can run inside another task on the same thread. So each note names its hooks and its task
-//! ([`Notes`]).
+//! [`Timing`] is an example of [`Hooks`]. `Timing` must keep the start time of each task from
+//! `before_execute` until `after_execute`. These two hooks of a task run on one thread, so a thread-local
+//! keeps the time, without a lock. But the thread-local can hold several start times: a pool can have two
+//! `Timing` hooks, combined into one, and a task can run inside another task on the same thread. So each note
+//! names its hooks and its task ([`Notes`]).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -57,12 +57,24 @@ impl<T> Notes<T> {
 
 /// Counts a pool's tasks and adds up the time they take, from the beginning of the body to its end.
 ///
-/// Pass it to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc` if you want to read
-/// the numbers while the pool lives.
+/// Pass a `Timing` to [`ThreadPoolBuilder::hooks`](crate::ThreadPoolBuilder::hooks), in an `Arc` if you want
+/// to read the numbers while the pool lives.
+///
+/// ```
+/// use executor::{ThreadPoolExecutor, Timing, prelude::*};
+/// use std::{sync::Arc, thread, time::Duration};
+///
+/// let timing = Arc::new(Timing::new());
+/// let pool = ThreadPoolExecutor::builder().threads(2).hooks(Arc::clone(&timing)).build()?;
+/// pool.submit(|| thread::sleep(Duration::from_millis(2)))?.join()?;
+/// assert_eq!(timing.tasks(), 1);
+/// assert!(timing.mean().unwrap() >= Duration::from_millis(2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[doc(alias = "TimingThreadPool")]
 #[derive(Default)]
 pub struct Timing {
-    /// The number of tasks that have ended, and how long they took together.
+    /// The number of tasks that have ended, and their total duration.
     sums: Mutex<(u64, Duration)>,
     log: Option<Box<Log>>,
 }
@@ -71,12 +83,20 @@ type Log = dyn Fn(&Timing) + Send + Sync;
 
 impl Timing {
     /// Makes hooks that count the tasks and add up their times, and log nothing.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, Timing};
+    ///
+    /// let pool = ThreadPoolExecutor::builder().hooks(Timing::new()).build()?;
+    /// assert_eq!(Timing::new().tasks(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes hooks that call `log` at the end of the pool. The argument can be printed: it implements
-    /// `Display`.
+    /// Makes hooks that call `log` at the end of the pool. The argument of `log` can be printed: it
+    /// implements `Display`.
     ///
     /// ```
     /// # use executor::{ThreadPoolExecutor, Timing};
@@ -89,16 +109,46 @@ impl Timing {
     }
 
     /// Returns the number of tasks that have ended.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, Timing, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let timing = Arc::new(Timing::new());
+    /// let pool = ThreadPoolExecutor::builder().hooks(Arc::clone(&timing)).build()?;
+    /// pool.submit(|| 6 * 7)?.join()?;
+    /// assert_eq!(timing.tasks(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn tasks(&self) -> u64 {
         self.sums.lock().0
     }
 
     /// Returns the total duration of the ended tasks.
+    ///
+    /// ```
+    /// use executor::Timing;
+    /// use std::time::Duration;
+    ///
+    /// assert_eq!(Timing::new().total(), Duration::ZERO); // no task has ended yet
+    /// ```
     pub fn total(&self) -> Duration {
         self.sums.lock().1
     }
 
     /// Returns the average duration of a task, or `None` before the first task has ended.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, Timing, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let timing = Arc::new(Timing::new());
+    /// assert_eq!(timing.mean(), None);
+    /// let pool = ThreadPoolExecutor::builder().hooks(Arc::clone(&timing)).build()?;
+    /// pool.submit(|| 6 * 7)?.join()?;
+    /// assert_eq!(timing.mean(), Some(timing.total())); // of one task
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn mean(&self) -> Option<Duration> {
         let (tasks, total) = *self.sums.lock();
         (tasks > 0).then(|| total.div_f64(tasks as f64))

@@ -9,8 +9,9 @@
 //!                     gives way ──▶ sleeps ──keep-alive over, or too many, or the end──▶ leaves
 //! ```
 //!
-//! While there are tasks in the batch, a worker claims one task after the other without a lock. Otherwise it
-//! takes the lock of the state and looks for a first task, a new batch or a task in the queue.
+//! While there are tasks in the batch, a worker claims one task after the other without a lock. When the
+//! batch is used up, the worker takes the lock of the state and looks for a first task, a new batch or a task
+//! in the queue.
 //!
 //! # How workers are woken
 //!
@@ -37,8 +38,8 @@
 //!    have ordered the worker for a task, or have put a task into the inbox or a hand-off queue because the
 //!    worker sleeps or searches.
 //! 3. A worker decides to leave and stops counting as live in one step, under the lock of the state.
-//! 4. Before a worker sleeps, it closes the inbox and finds no task. It holds the lock of the state from then
-//!    until it sleeps.
+//! 4. Before a worker sleeps, it closes the inbox and finds no task. The worker holds the lock of the state
+//!    from that look until it sleeps.
 
 use super::batch::{Batch, WorkerSlot};
 use super::shared::PoolShared;
@@ -91,7 +92,8 @@ enum Next {
 struct Search {
     /// The task for which the worker was started, until the first look.
     own_task: Option<TaskId>,
-    /// True if a submitter may count on this worker. Then the worker must look for a task before it leaves.
+    /// True if a submitter may count on this worker. A worker on which a submitter may count must look for a
+    /// task before it leaves.
     is_counted_on: bool,
     idle_since: Option<Instant>,
     is_idle_for_too_long: bool,
@@ -113,7 +115,7 @@ struct LiveWorker<'a> {
     fresh: bool,
     first_task: Option<TaskId>,
     left: bool,
-    /// Tells the detector that this thread works for the pool, while it is counted as live.
+    /// Tells the detector that this thread works for the pool, while the worker is counted as live.
     role: Option<OnDrop<fn()>>,
 }
 
@@ -177,7 +179,8 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Looks for a task, and sleeps in between, until it finds one or leaves. `decide` chooses each step.
+    /// Looks for a task, and sleeps in between, until the worker finds a task or leaves. `decide` chooses
+    /// each step.
     fn look_for_task(&mut self) -> Option<Task> {
         let mut search = self.begin_search(); // declared first, so dropped last: after the lock is released
         let mut state = self.shared.state.lock();
@@ -214,8 +217,8 @@ impl<'a> LiveWorker<'a> {
         }
     }
 
-    /// Decides the next step. The worker takes its own first task before older first tasks: for each of
-    /// these, another thread was ordered, or its submitter takes it back.
+    /// Decides the next step. The worker takes its own first task before older first tasks. For each older
+    /// first task, another thread was ordered, or its submitter takes it back.
     fn decide(&self, state: &mut PoolData, search: &mut Search) -> Next {
         let is_surplus = state.workers() > state.most_workers() && state.live > 1;
         if state.phase == PoolState::Stopping || is_surplus && !search.is_counted_on {
@@ -281,8 +284,8 @@ impl<'a> LiveWorker<'a> {
         !state.searching && self.shared.inbox.in_use()
     }
 
-    /// Yields to other threads for a moment. Meanwhile the worker counts as searching, so that submitters
-    /// need not wake a worker.
+    /// Yields to other threads for a moment. While it yields, the worker counts as searching, so that
+    /// submitters need not wake a worker.
     fn linger(&self, mut state: MutexGuard<'a, PoolData>) -> MutexGuard<'a, PoolData> {
         if self.shared.inbox.close(&state) {
             return state; // a task has come since the last look
@@ -332,10 +335,10 @@ impl<'a> LiveWorker<'a> {
     }
 
     /// Takes this worker out of the count. The worker has held the lock since it decided to leave, so no
-    /// submitter counts on it in between.
+    /// submitter counts on this worker in between.
     ///
-    /// A surplus worker may leave although there are tasks. It need not wake another worker for them: it was
-    /// busy, so no submitter counted on it.
+    /// A surplus worker may leave although there are tasks. A surplus worker need not wake another worker for
+    /// these tasks: it was busy, so no submitter counted on it.
     fn leave(&mut self, mut state: MutexGuard<'a, PoolData>) -> Option<Task> {
         let asked = self.count_out(&mut state);
         self.shared.terminate_if_done(state);
@@ -353,15 +356,15 @@ impl<'a> LiveWorker<'a> {
         self.worker_slot.abandon(); // needed if the worker unwinds; any other worker has completed its task
         state.worker_slots.vacate(self.number);
         // Perhaps a user's own queue has refused a task while this worker slept. The submitter of that task
-        // can now start a new worker in the place of this one.
+        // can now start a new worker in the place of this worker.
         self.shared.wake_submitter(state);
         std::mem::take(&mut state.asked)
     }
 }
 
 impl Drop for LiveWorker<'_> {
-    /// Counts the worker out if its thread unwinds, which would be a bug of this crate. If this was the
-    /// last worker and tasks wait, another worker is ordered.
+    /// Counts the worker out if its thread unwinds, which would be a bug of this crate. If the last worker
+    /// unwinds and tasks wait, another worker is ordered.
     fn drop(&mut self) {
         if !self.left {
             let mut state = self.shared.state.lock();
