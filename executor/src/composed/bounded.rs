@@ -8,7 +8,7 @@
 //!
 //! The classic listing wraps the task in a closure that gives the permit back. If the executor below discards
 //! the closure or is shut down, the closure never runs, and the permit is lost. Here the permit belongs to
-//! the task's [observer](crate::task::observer), which is dropped even in these cases.
+//! the task's [observer](crate::task::observer), which is dropped even if the task never runs.
 //!
 //! # Invariants
 //!
@@ -16,7 +16,8 @@
 //!    below until its end. If a `shutdown_now` of the executor below hands the task out, the task stays under
 //!    way while a user keeps it.
 //! 2. A submitter that waits for a permit has no stay in the executor's [life](super::lifecycle), so the
-//!    executor's end does not wait for it. A shutdown wakes all these submitters, and refuses their tasks.
+//!    executor's end does not wait for it. A shutdown wakes all submitters that wait, and refuses their
+//!    tasks.
 
 use std::fmt;
 
@@ -51,20 +52,20 @@ use crate::waiting::wait::Deadline;
 /// while it waits keeps its permit until the executor below takes the task out of its queue.
 ///
 /// # Blocking
-/// `execute` and `submit` wait for a permit, in the order in which they were called. They fail with
-/// [`RejectReason::Interrupted`] if the calling task is cancelled meanwhile. They fail with
-/// [`RejectReason::Starved`] if all permits belong to tasks that cannot go on. For example, these tasks
-/// submit to this executor themselves, and the pool below has no free thread. If the executor below refuses a
-/// task, the task comes back with that executor's reason, and its permit is given back. A submitter that must
-/// not wait uses [`without_waiting`](Self::without_waiting). A submitter that must not wait for long uses
-/// [`waiting_at_most`](Self::waiting_at_most).
+/// `execute` and `submit` wait for a permit, in the order in which they were called. A submission fails with
+/// [`RejectReason::Interrupted`] if the calling task is cancelled while the submission waits. A submission
+/// fails with [`RejectReason::Starved`] if all permits belong to tasks that cannot go on. For example, the
+/// tasks that have the permits submit to this executor, and the pool below has no free thread. If the
+/// executor below refuses a task, the task comes back with that executor's reason, and its permit is given
+/// back. A submitter that must not wait uses [`without_waiting`](Self::without_waiting). A submitter that
+/// must not wait for long uses [`waiting_at_most`](Self::waiting_at_most).
 ///
 /// # Its end
 /// A bounded executor that was made with [`over`](Self::over) ends alone.
 /// [`shutdown`](ExecutorService::shutdown) refuses new tasks, and also the tasks whose submitters wait for a
 /// permit. [`shutdown_now`](ExecutorService::shutdown_now) takes the tasks of this executor out of the queues
-/// below, and cancels the tokens of those that run. It does not touch other tasks of the executor below. A
-/// bounded executor that was made with [`owning`](Self::owning) also ends the service below.
+/// below, and cancels the tokens of its running tasks. The call does not touch other tasks of the executor
+/// below. A bounded executor that was made with [`owning`](Self::owning) also ends the service below.
 ///
 /// Dropping a bounded executor does not shut it down, but drops the executor below. A pool that the bounded
 /// executor owns by value then ends, as every dropped pool does. A borrowed or shared pool goes on, and runs
@@ -78,6 +79,15 @@ pub struct BoundedExecutor<E> {
 impl<E: Executor> BoundedExecutor<E> {
     /// Makes an executor that has at most `bound` tasks under way in `executor`. Tasks that are given to
     /// `executor` directly do not count.
+    ///
+    /// ```
+    /// use executor::{BoundedExecutor, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let uploads = BoundedExecutor::over(&pool, 3);
+    /// uploads.close();
+    /// assert!(!pool.is_shutdown()); // the pool goes on
+    /// ```
     ///
     /// # Panics
     /// Panics if `bound` is zero, because no task could ever be submitted.
@@ -98,7 +108,7 @@ impl<E: Executor> BoundedExecutor<E> {
     /// ```
     ///
     /// # Panics
-    /// If `bound` is zero.
+    /// Panics if `bound` is zero.
     pub fn owning(service: E, bound: usize) -> Self
     where
         E: ExecutorService,
@@ -133,17 +143,45 @@ impl<E: Executor> BoundedExecutor<E> {
     }
 
     /// Returns an executor whose submissions wait for a permit for `timeout` at most. A submission that gets
-    /// no permit in that time fails with [`RejectReason::TimedOut`].
+    /// no permit within `timeout` fails with [`RejectReason::TimedOut`].
+    ///
+    /// ```
+    /// use executor::{BoundedExecutor, ManualExecutor, RejectReason, prelude::*};
+    /// use std::time::Duration;
+    ///
+    /// let bounded = BoundedExecutor::over(ManualExecutor::new(), 1);
+    /// bounded.execute(|| ())?;
+    /// let late = bounded.waiting_at_most(Duration::from_millis(1)).submit(|| 6 * 7).unwrap_err();
+    /// assert!(matches!(late.reason, RejectReason::TimedOut));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn waiting_at_most(&self, timeout: Duration) -> Impatient<'_, E> {
         Impatient { bounded: self, timeout: Some(timeout) }
     }
 
     /// Returns the number of tasks that are under way.
+    ///
+    /// ```
+    /// use executor::{BoundedExecutor, ManualExecutor, prelude::*};
+    ///
+    /// let bounded = BoundedExecutor::over(ManualExecutor::new(), 3);
+    /// bounded.execute(|| ())?;
+    /// assert_eq!(bounded.under_way(), 1);
+    /// bounded.executor().run_all();
+    /// assert_eq!(bounded.under_way(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn under_way(&self) -> usize {
         self.permits.with_tasks()
     }
 
     /// Returns the bound: the largest number of tasks that can be under way.
+    ///
+    /// ```
+    /// use executor::{BoundedExecutor, DirectExecutor};
+    ///
+    /// assert_eq!(BoundedExecutor::over(DirectExecutor, 3).bound(), 3);
+    /// ```
     pub fn bound(&self) -> usize {
         *self.bound.lock()
     }
@@ -151,8 +189,19 @@ impl<E: Executor> BoundedExecutor<E> {
     /// Changes the bound. A higher bound lets waiting submitters go on. A lower bound takes no permit from a
     /// task: more tasks than the new bound can be under way until enough of them have ended.
     ///
+    /// ```
+    /// use executor::{BoundedExecutor, ManualExecutor, prelude::*};
+    ///
+    /// let bounded = BoundedExecutor::over(ManualExecutor::new(), 1);
+    /// bounded.execute(|| ())?;
+    /// assert!(bounded.without_waiting().execute(|| ()).is_err());
+    /// bounded.set_bound(2);
+    /// assert!(bounded.without_waiting().execute(|| ()).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Panics
-    /// If `bound` is zero.
+    /// Panics if `bound` is zero.
     pub fn set_bound(&self, bound: usize) {
         assert_not_zero(bound);
         let mut current = self.bound.lock();
@@ -165,12 +214,29 @@ impl<E: Executor> BoundedExecutor<E> {
     }
 
     /// Returns what this executor is doing, in numbers.
+    ///
+    /// ```
+    /// use executor::{BoundedExecutor, ManualExecutor, prelude::*};
+    ///
+    /// let bounded = BoundedExecutor::over(ManualExecutor::new(), 3);
+    /// bounded.execute(|| ())?;
+    /// let stats = bounded.stats();
+    /// assert_eq!((stats.under_way, stats.bound, stats.waiting), (1, 3, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stats(&self) -> BoundedStats {
         let bound = self.bound.lock(); // held, so that the other numbers belong to this bound
         BoundedStats { under_way: self.permits.with_tasks(), bound: *bound, waiting: self.permits.waiting() }
     }
 
     /// Returns the executor below.
+    ///
+    /// ```
+    /// use executor::{BoundedExecutor, ThreadPoolExecutor};
+    ///
+    /// let uploads = BoundedExecutor::over(ThreadPoolExecutor::fixed(2), 3);
+    /// assert_eq!(uploads.executor().maximum_threads(), 2);
+    /// ```
     pub fn executor(&self) -> &E {
         self.inner.executor()
     }
@@ -181,8 +247,8 @@ impl<E: Executor> BoundedExecutor<E> {
         self.permits.look_again();
     }
 
-    /// Submits a task. Waits for a permit until the deadline; without a deadline, does not wait at
-    /// all.
+    /// Submits a task. Waits for a permit until the deadline. Without a deadline, the submission does not
+    /// wait at all.
     fn execute_until(&self, task: Task, deadline: Option<Deadline>) -> Result<(), RejectedExecution> {
         match self.permit(deadline) {
             Ok(permit) => self.inner.pass_on(task, |task, member| task.accompanied((permit, member))),
@@ -232,6 +298,15 @@ impl<E: Executor> ExecutorService for BoundedExecutor<E> {
 /// A view of a [`BoundedExecutor`] whose submitters wait for a limited time, or not at all: see
 /// [`without_waiting`](BoundedExecutor::without_waiting) and
 /// [`waiting_at_most`](BoundedExecutor::waiting_at_most).
+///
+/// ```
+/// use executor::{BoundedExecutor, ManualExecutor, prelude::*};
+///
+/// let bounded = BoundedExecutor::over(ManualExecutor::new(), 1);
+/// let impatient = bounded.without_waiting();
+/// assert!(impatient.execute(|| ()).is_ok());
+/// assert!(impatient.execute(|| ()).is_err()); // no permit is free
+/// ```
 #[derive(Debug)]
 pub struct Impatient<'a, E> {
     timeout: Option<Duration>,
@@ -244,7 +319,7 @@ impl<E: Executor> Executor for Impatient<'_, E> {
     }
 }
 
-/// The permit of a task and its stay, as one observer of the task.
+/// The observer of a task, which holds the task's permit and stay.
 impl TaskObserver for (TaskPermit, InFlightTask) {
     fn queued(&self, queue: QueueId) {
         self.0.queued(queue);
@@ -275,16 +350,25 @@ impl TaskObserver for (TaskPermit, InFlightTask) {
 }
 
 /// Numbers that show what a [`BoundedExecutor`] is doing.
+///
+/// ```
+/// use executor::{BoundedExecutor, DirectExecutor};
+///
+/// let bounded = BoundedExecutor::over(DirectExecutor, 3);
+/// println!("{}", bounded.stats());
+/// assert_eq!(bounded.stats().bound, 3);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct BoundedStats {
-    /// Tasks that wait or run in the executor below, and handed-out tasks that a user still keeps.
+    /// The number of tasks that wait or run in the executor below, plus the handed-out tasks that a user
+    /// still keeps.
     pub under_way: usize,
     /// The bound: the largest number of tasks that can be under way. For a while after `set_bound`,
     /// more tasks can be under way.
     pub bound: usize,
-    /// Submitters that wait for a permit.
+    /// The number of submitters that wait for a permit.
     pub waiting: usize,
 }
 

@@ -3,8 +3,9 @@
 //! A task that computes looks at its token now and then. A task that waits in this crate is woken by its
 //! cancellation. But the library cannot wake a task that is blocked in a read from a socket, because the
 //! library does not know the socket. Only the task knows that the read returns when the socket is shut down.
-//! With [`CancellableTask`] the task tells the library how to do that. Cancelling the task's handle, or
-//! stopping its pool, then shuts the socket down. The caller need not know what kind of task it cancels.
+//! With [`CancellableTask`] the task tells the library how to end a blocked read. For example, a cancel of
+//! the task's handle, or a stop of its pool, then shuts the socket down. The caller need not know what kind
+//! of task it cancels.
 //!
 //! # Who calls what
 //!
@@ -20,7 +21,7 @@
 //!
 //! # Only a wrapper
 //!
-//! All this is one callback, which is registered with the task's token while the body runs.
+//! The canceller is a callback, which is registered with the task's token while the body runs.
 //! [`CancellableTask::into_future_task`] adds the callback to a task, so *any* executor can run the task. A
 //! [`CancellingExecutor`] adds the callback to every such task that it is given. In Java, a subclass of the
 //! pool must override `newTaskFor`, because the `submit` of the pool makes the future.
@@ -32,8 +33,8 @@ use crate::handle::{FutureTask, TaskHandle};
 
 /// A task with its own code that ends a blocking call, for instance a read from a socket.
 ///
-/// Submit it with [`CancellingExecutor::submit_task`]. Or turn it into a [`FutureTask`], which any executor
-/// accepts. A task that reads from a socket:
+/// Submit the task with [`CancellingExecutor::submit_task`], or turn it into a [`FutureTask`], which any
+/// executor accepts. A task that reads from a socket:
 ///
 /// ```
 /// use std::io::Read;
@@ -66,22 +67,92 @@ pub trait CancellableTask: Send + Sized + 'static {
     /// The type of the task's result.
     type Output: Send + 'static;
 
-    /// Does the work. If it returns `Err(Cancelled)`, the task ends as cancelled. When a blocking operation
-    /// returns unexpectedly, `token.check()?` tells whether the canceller was the reason.
+    /// Does the work. If this method returns `Err(Cancelled)`, the task ends as cancelled. When a blocking
+    /// operation returns unexpectedly, `token.check()?` tells whether the canceller was the reason.
+    ///
+    /// ```
+    /// # use executor::{CancelToken, CancellableTask, Cancelled, DirectExecutor, prelude::*};
+    /// /// Adds numbers, and gives up between two numbers when it is cancelled.
+    /// struct Sum(Vec<u64>);
+    ///
+    /// impl CancellableTask for Sum {
+    ///     type Output = u64;
+    ///
+    ///     fn run(self, token: &CancelToken) -> Result<u64, Cancelled> {
+    ///         self.0.iter().try_fold(0, |sum, n| token.check().map(|()| sum + n))
+    ///     }
+    ///
+    ///     fn canceller(&self) -> impl FnOnce() + Send + 'static {
+    ///         || () // the token is enough
+    ///     }
+    /// }
+    ///
+    /// assert_eq!(DirectExecutor.submit(Sum(vec![1, 2, 3]).into_future_task())?.join()?, 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`struct@Cancelled`] if the task gave up because it was asked to stop.
+    ///
+    /// # Blocking
+    /// May block, if the [canceller](Self::canceller) ends the blocking call.
     fn run(self, token: &CancelToken) -> Result<Self::Output, Cancelled>;
 
     /// Returns a closure that makes [`run`](Self::run) return soon. The library asks for the closure before
-    /// `run` begins. It calls the closure at most once, on the thread that cancels, while `run` is running.
-    /// If the task was asked to stop earlier, the library calls the closure just before `run` begins.
+    /// `run` begins. While `run` is running, the library calls the closure at most once, on the thread that
+    /// cancels. If the task was asked to stop earlier, the library calls the closure just before `run`
+    /// begins.
     ///
     /// The closure should not block: the thread that cancels waits for it. The library catches panics of
     /// the closure.
+    ///
+    /// ```
+    /// # use executor::{CancelToken, CancellableTask, Cancelled, JoinError, ThreadPoolExecutor, prelude::*};
+    /// # use std::sync::mpsc::{Receiver, Sender, channel};
+    /// /// Waits for a message. The sender is for the canceller.
+    /// struct NextMessage(Receiver<Option<u64>>, Sender<Option<u64>>);
+    ///
+    /// impl CancellableTask for NextMessage {
+    ///     type Output = u64;
+    ///
+    ///     fn run(self, _token: &CancelToken) -> Result<u64, Cancelled> {
+    ///         self.0.recv().ok().flatten().ok_or(Cancelled)
+    ///     }
+    ///
+    ///     fn canceller(&self) -> impl FnOnce() + Send + 'static {
+    ///         let sender = self.1.clone();
+    ///         move || drop(sender.send(None))
+    ///     }
+    /// }
+    ///
+    /// let (sender, receiver) = channel();
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// let message = pool.submit(NextMessage(receiver, sender).into_future_task())?;
+    /// message.cancel();
+    /// assert!(matches!(message.join(), Err(JoinError::Cancelled(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn canceller(&self) -> impl FnOnce() + Send + 'static;
 
     /// Turns this into a task and its handle, which any executor's [`submit`](ExecutorExt::submit) accepts.
+    ///
+    /// ```
+    /// # use executor::{CancelToken, CancellableTask, Cancelled, ThreadPoolExecutor, prelude::*};
+    /// # struct Answer;
+    /// # impl CancellableTask for Answer {
+    /// #     type Output = u64;
+    /// #     fn run(self, _: &CancelToken) -> Result<u64, Cancelled> {
+    /// #         Ok(42)
+    /// #     }
+    /// #     fn canceller(&self) -> impl FnOnce() + Send + 'static {
+    /// #         || ()
+    /// #     }
+    /// # }
+    /// let pool = ThreadPoolExecutor::fixed(1);
+    /// let answer = pool.submit(Answer.into_future_task())?; // `Answer` is a cancellable task
+    /// assert_eq!(answer.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn into_future_task(self) -> FutureTask<Self::Output> {
         FutureTask::cancellable(move |token| {
             let _registration = token.on_cancel(self.canceller());
@@ -92,7 +163,8 @@ pub trait CancellableTask: Send + Sized + 'static {
 
 /// Passes tasks on to any other executor, and also accepts [`CancellableTask`]s.
 ///
-/// It has no threads. It passes plain closures on unchanged, so it can take the place of the other executor.
+/// A cancelling executor has no threads. Plain closures are passed on unchanged, so a cancelling executor can
+/// take the place of the executor behind it.
 ///
 /// ```
 /// use executor::{CancelToken, CancellableTask, Cancelled, CancellingExecutor, JoinError, ThreadPoolExecutor};
@@ -128,14 +200,42 @@ pub struct CancellingExecutor<E> {
 
 impl<E: Executor> CancellingExecutor<E> {
     /// Makes a cancelling executor in front of `executor`.
+    ///
+    /// ```
+    /// use executor::{CancellingExecutor, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let executor = CancellingExecutor::new(ThreadPoolExecutor::fixed(2));
+    /// assert_eq!(executor.submit(|| 6 * 7)?.join()?, 42); // a closure, as on the pool itself
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(executor: E) -> Self {
         Self { executor }
     }
 
     /// Submits the task. If the task is cancelled while it runs, its canceller is called.
     ///
+    /// ```
+    /// # use executor::{CancelToken, CancellableTask, Cancelled, CancellingExecutor, ThreadPoolExecutor};
+    /// # struct Answer;
+    /// # impl CancellableTask for Answer {
+    /// #     type Output = u64;
+    /// #     fn run(self, _: &CancelToken) -> Result<u64, Cancelled> {
+    /// #         Ok(42)
+    /// #     }
+    /// #     fn canceller(&self) -> impl FnOnce() + Send + 'static {
+    /// #         || ()
+    /// #     }
+    /// # }
+    /// let executor = CancellingExecutor::new(ThreadPoolExecutor::fixed(2));
+    /// assert_eq!(executor.submit_task(Answer)?.join()?, 42); // `Answer` is a cancellable task
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`RejectedSubmission`] if the executor refuses the task.
+    ///
+    /// # Blocking
+    /// Blocks if the executor behind this one blocks at a submission.
     #[doc(alias = "newTaskFor")]
     pub fn submit_task<C: CancellableTask>(
         &self,
@@ -145,11 +245,26 @@ impl<E: Executor> CancellingExecutor<E> {
     }
 
     /// Returns the executor behind this one.
+    ///
+    /// ```
+    /// use executor::{CancellingExecutor, ThreadPoolExecutor};
+    ///
+    /// let executor = CancellingExecutor::new(ThreadPoolExecutor::fixed(2));
+    /// assert_eq!(executor.executor().maximum_threads(), 2);
+    /// ```
     pub fn executor(&self) -> &E {
         &self.executor
     }
 
-    /// Returns the executor behind this one, by value.
+    /// Unwraps the executor behind this one.
+    ///
+    /// ```
+    /// use executor::{CancellingExecutor, ThreadPoolExecutor};
+    ///
+    /// let executor = CancellingExecutor::new(ThreadPoolExecutor::fixed(2));
+    /// let pool: ThreadPoolExecutor = executor.into_inner();
+    /// assert_eq!(pool.maximum_threads(), 2);
+    /// ```
     pub fn into_inner(self) -> E {
         self.executor
     }

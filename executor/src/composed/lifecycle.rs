@@ -1,4 +1,5 @@
-//! The life of an executor that is built on another one: which tasks are under way, and how the life ends.
+//! The life of an executor that is built on another executor: the tasks that are under way, and the end of
+//! the life.
 //!
 //! An executor that gives its tasks to another one has no threads for which it could wait. Its *life* is over
 //! when it was shut down and no task of its own is under way. An executor that was made with `over` ends
@@ -16,16 +17,16 @@
 //!
 //! Each life has a token, its *root*. The token of each task of the life has two parents: the root, and the
 //! token of the thread that runs the task. `shutdown_now` cancels the root. The root also shows which tasks
-//! in a queue of the executor below belong to the life: a task refers to its root through its observer, an
-//! [`InFlightTask`], and the drain task of a strand refers to it, too. A thread that runs a task below the
-//! root must not wait for the end of the life: it would wait for itself.
+//! in a queue of the executor below belong to the life. A task refers to its root through its observer, an
+//! [`InFlightTask`]. The drain task of a strand refers to its root directly. A thread that runs a task below
+//! the root must not wait for the end of the life, because it would wait for itself.
 //!
 //! # Invariants
 //!
-//! 1. The life is over when it was shut down and no stay is left. The thread that makes this condition
-//!    true counts `gone` down. After that no stay begins.
+//! 1. The life is over when it was shut down and no stay is left. The thread that ends the life counts `gone`
+//!    down. After that no stay begins.
 //! 2. The lock of the life is the last in the order of locks. A thread can take it while it holds the lock of
-//!    a queue. A thread that holds it takes no other lock.
+//!    a queue. A thread that holds the lock of the life takes no other lock.
 //! 3. `queues` has each queue in which a task of this life waits. So `shutdown_now` finds every waiting task
 //!    with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root, and with it the tasks
 //!    that had already left their queues.
@@ -43,7 +44,8 @@ use crate::waiting::latch::Latch;
 
 pub(crate) struct Lifecycle {
     state: Mutex<LifecycleState>,
-    /// A copy of the flag in `state`. It is written under the lock, and can be read without the lock.
+    /// A copy of the shutdown flag in `state`. The copy is written under the lock, and can be read without
+    /// the lock.
     is_shutdown: AtomicBool,
     gone: Latch,
     root: CancelToken,
@@ -113,7 +115,7 @@ impl Lifecycle {
     }
 
     /// Takes the tasks of this life out of the queues below, and removes the observers of this life from
-    /// them. Must be called after [`shutdown`](Self::shutdown): then no new task comes into a queue.
+    /// them. Must be called after [`shutdown`](Self::shutdown), so that no new task comes into a queue.
     ///
     /// Calls `note` with each task before it removes the task's observer. Returns each task with the value
     /// that `note` has returned for it.
@@ -147,7 +149,7 @@ impl Lifecycle {
     }
 
     /// Waits until the life is over. Returns at once if the life waits for the calling thread. If the calling
-    /// task is cancelled meanwhile, calls `shutdown_now` and goes on waiting.
+    /// task is cancelled during the wait, calls `shutdown_now` and goes on waiting.
     pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
         if !self.waits_for_this_thread() && self.gone.wait().is_err() {
             drop(shutdown_now());
@@ -211,7 +213,8 @@ impl Drop for InFlight {
     }
 }
 
-/// The observer of a task that is given to the executor below unchanged. It holds the stay of the task.
+/// The observer of a task that is given to the executor below unchanged. The observer holds the stay of the
+/// task.
 pub(crate) struct InFlightTask {
     stay: InFlight,
     /// The queue in which the task waits.
@@ -379,8 +382,8 @@ impl<E> Underlying<E> {
     }
 }
 
-/// Implements all methods of [`ExecutorService`] except `shutdown` and `shutdown_now`: they are the same
-/// for every service with an [`Underlying`].
+/// Implements the methods of [`ExecutorService`] that are the same for every service with an [`Underlying`]:
+/// all except `shutdown` and `shutdown_now`.
 ///
 /// ```text
 /// impl<E: Executor> ExecutorService for BoundedExecutor<E> {

@@ -1,10 +1,10 @@
 //! An executor that runs a task when a test tells it to.
 //!
-//! A test of code that uses an executor must look at the state *between* two tasks. It must also try other
-//! orders of the tasks, and tasks that are refused or dropped. With a pool, a test can do that only with
-//! latches, or by luck. Here no task runs by itself. Tasks wait in a list until the test runs one of them, on
-//! the test's own thread. So a test defines a schedule in a few lines, and the schedule is the same every
-//! time.
+//! A test of code that uses an executor must look at the state *between* two tasks. A test of code that uses
+//! an executor must also try other orders of the tasks, and tasks that are refused or dropped. With a pool, a
+//! test can choose the order only with latches, or by luck. On a manual executor, no task runs by itself.
+//! Tasks wait in a list until the test runs one of them, on the test's own thread. So a test defines a
+//! schedule in a few lines, and the schedule is the same every time.
 //!
 //! ```text
 //!   execute ──refuse_next──▶ refused
@@ -33,7 +33,7 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 use crate::waiting::starvation::TaskRef;
 
-/// An executor for tests. It runs a task when a test asks for it, on the thread that asks.
+/// An executor for tests, which runs a task when a test asks for it, on the thread that asks.
 ///
 /// A test decides when each task runs, and checks what has happened in between:
 ///
@@ -105,6 +105,12 @@ struct ManualData {
 
 impl ManualExecutor {
     /// Makes a manual executor without tasks.
+    ///
+    /// ```
+    /// use executor::ManualExecutor;
+    ///
+    /// assert!(ManualExecutor::new().pending().is_empty());
+    /// ```
     pub fn new() -> Self {
         let new = |me: &_| ManualShared {
             state: Mutex::default(),
@@ -115,6 +121,15 @@ impl ManualExecutor {
     }
 
     /// Returns the pending tasks, in the order of their submission.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, Task, prelude::*};
+    ///
+    /// let executor = ManualExecutor::new();
+    /// executor.execute(Task::new(|| ()).named("report"))?;
+    /// assert!(executor.pending()[0].to_string().starts_with("report"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn pending(&self) -> Vec<TaskRef> {
         let state = self.shared.state.lock();
         let shown = |task: &Task| TaskRef::new(task.id(), task.stands_for().name());
@@ -124,9 +139,20 @@ impl ManualExecutor {
     /// Runs the pending task that was submitted first, and returns its outcome. Returns `None` if no
     /// task is pending.
     ///
+    /// ```
+    /// use executor::{ManualExecutor, Outcome, prelude::*};
+    ///
+    /// let executor = ManualExecutor::new();
+    /// let answer = executor.submit(|| 6 * 7)?;
+    /// assert!(matches!(executor.run_next(), Some(Outcome::Completed)));
+    /// assert_eq!(answer.join()?, 42);
+    /// assert!(executor.run_next().is_none()); // no task is pending
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Blocking
-    /// Returns when the task has ended. The other methods that run tasks also return only when
-    /// their tasks have ended.
+    /// The call returns when the task has ended. The other methods that run tasks also return only when their
+    /// tasks have ended.
     pub fn run_next(&self) -> Option<Outcome> {
         let next = self.shared.take_if(|_| true)?;
         Some(self.shared.run(next))
@@ -134,42 +160,116 @@ impl ManualExecutor {
 
     /// Runs the pending task with this id, even before older tasks. Returns `None` if the task is not
     /// pending.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, prelude::*};
+    ///
+    /// let executor = ManualExecutor::new();
+    /// let first = executor.submit(|| "first")?;
+    /// let second = executor.submit(|| "second")?;
+    /// assert!(executor.run(second.id()).is_some());
+    /// assert!(second.is_finished() && !first.is_finished());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn run(&self, id: TaskId) -> Option<Outcome> {
         let task = self.shared.take_if(|task| task.id() == id)?;
         Some(self.shared.run(task))
     }
 
-    /// Runs the tasks that are pending now, in order. Tasks that these tasks submit stay pending. Returns the
-    /// number of tasks that this call has run; a task that another task has cancelled or run does not count.
+    /// Runs the tasks that are pending now, in order. Tasks that are submitted during the call stay pending.
+    /// Returns the number of tasks that this call has run; a task that another task has cancelled or run does
+    /// not count.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let executor = Arc::new(ManualExecutor::new());
+    /// let own = Arc::clone(&executor);
+    /// executor.execute(move || own.execute(|| ()).unwrap())?;
+    /// assert_eq!(executor.run_pending(), 1);
+    /// assert_eq!(executor.pending().len(), 1); // the task that the first task has submitted
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn run_pending(&self) -> usize {
         let now: Vec<_> = self.pending().into_iter().map(|task| task.id).collect();
         now.into_iter().filter_map(|id| self.run(id)).count()
     }
 
-    /// Runs the pending tasks, and the tasks that they submit, until no task is pending. Returns how many
-    /// tasks it has run. If a task submits itself anew each time, this never returns.
+    /// Runs the pending tasks, and the tasks that they submit, until no task is pending. Returns the number
+    /// of tasks that the call has run. If a task submits itself anew each time, the call never returns.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let executor = Arc::new(ManualExecutor::new());
+    /// let own = Arc::clone(&executor);
+    /// executor.execute(move || own.execute(|| ()).unwrap())?;
+    /// assert_eq!(executor.run_all(), 2); // with the task that the first task has submitted
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn run_all(&self) -> usize {
         std::iter::from_fn(|| self.run_next()).count()
     }
 
     /// Takes out the pending task that was submitted first. The caller can run it, keep it, or drop it.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, prelude::*};
+    ///
+    /// let executor = ManualExecutor::new();
+    /// let answer = executor.submit(|| 6 * 7)?;
+    /// let task = executor.take_next().expect("one task is pending");
+    /// std::thread::spawn(|| task.run()).join().unwrap();
+    /// assert_eq!(answer.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn take_next(&self) -> Option<Task> {
         self.shared.take_if(|_| true).map(|(task, _)| task.handed_out())
     }
 
     /// Takes out the pending task with this id. Returns `None` if the task is not pending.
+    ///
+    /// ```
+    /// use executor::{JoinError, ManualExecutor, prelude::*};
+    ///
+    /// let executor = ManualExecutor::new();
+    /// let answer = executor.submit(|| 6 * 7)?;
+    /// drop(executor.take(answer.id()));
+    /// assert!(matches!(answer.join(), Err(JoinError::Cancelled(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn take(&self, id: TaskId) -> Option<Task> {
         self.shared.take_if(|task| task.id() == id).map(|(task, _)| task.handed_out())
     }
 
     /// Drops the pending task that was submitted first, and returns its id. So a test can imitate an executor
     /// that discards accepted tasks.
+    ///
+    /// ```
+    /// use executor::{JoinError, ManualExecutor, prelude::*};
+    ///
+    /// let executor = ManualExecutor::new();
+    /// let answer = executor.submit(|| 6 * 7)?;
+    /// assert_eq!(executor.discard_next(), Some(answer.id()));
+    /// assert!(matches!(answer.join(), Err(JoinError::Cancelled(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn discard_next(&self) -> Option<TaskId> {
         self.take_next().map(|task| task.id())
     }
 
-    /// Refuses the next submission with this reason. Each further call makes one more submission
-    /// fail.
+    /// Refuses the next submission with the given reason. Each further call makes one more submission fail.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, RejectReason, prelude::*};
+    ///
+    /// let executor = ManualExecutor::new();
+    /// executor.refuse_next(RejectReason::Saturated);
+    /// assert!(executor.submit(|| 6 * 7).is_err());
+    /// assert!(executor.submit(|| 6 * 7).is_ok());
+    /// ```
     pub fn refuse_next(&self, reason: RejectReason) {
         self.shared.state.lock().refusals.push_back(reason);
     }

@@ -1,5 +1,5 @@
-//! Executors that are built on other executors. Each of them adds one guarantee, and passes its tasks on to
-//! the executor below.
+//! Executors that are built on other executors. Each executor of this module adds one guarantee, and passes
+//! its tasks on to the executor below.
 //!
 //! | guarantee | executor |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | one task at a time, in order | [`SerialExecutor`]; for each key: [`StripedExecutor`] |
 //! | a test decides what runs when | [`ManualExecutor`], which runs its tasks itself |
 //!
-//! Several of them share two parts: the [life](lifecycle) knows when an executor has ended, and a
+//! Several executors share two parts: the [life](lifecycle) knows when an executor has ended, and a
 //! [strand](strand) runs tasks one at a time, in order.
 
 mod lifecycle;

@@ -1,8 +1,8 @@
 //! Runs one task at a time, in the order of submission, on the threads of any executor.
 //!
-//! Use it for tasks that must not run at the same time: the tasks of one account, one file, one client. A
-//! pool of one thread keeps the order, too, but it keeps its thread even while it has no task. A strand needs
-//! a thread only while it has tasks, and any number of strands can share a pool.
+//! Use a serial executor for tasks that must not run at the same time: the tasks of one account, one file,
+//! one client. A pool of one thread keeps the order, too, but it keeps its thread even while it has no task.
+//! A strand needs a thread only while it has tasks, and any number of strands can share a pool.
 //!
 //! The module [`strand`](super::strand) describes the states and the invariants of a strand. This file adds a
 //! lock, a queue owner and an executor.
@@ -52,9 +52,10 @@ use crate::waiting::wait::{Deadline, wait_for};
 /// The executor below gets one task for the whole strand, the strand's *drain task*. If that executor refuses
 /// the drain task, the submission of the first task fails. If that executor drops the accepted drain task, as
 /// [`Discard`](crate::Discard) does, all tasks in the strand are dropped, and their handles are completed as
-/// cancelled. If it hands the drain task out, as its [`shutdown_now`](crate::ExecutorService::shutdown_now)
-/// does, the user gets one task, which runs the strand. The tasks of a [`scope`](crate::ExecutorExt::scope)
-/// are then dropped, because the scope must not wait for that user.
+/// cancelled. If that executor hands the drain task out, as its
+/// [`shutdown_now`](crate::ExecutorService::shutdown_now) does, the user gets one task, which runs the
+/// strand. The tasks of a [`scope`](crate::ExecutorExt::scope) are then dropped, because the scope must not
+/// wait for that user.
 ///
 /// # What the executor below sees
 /// The executor below sees only the drain task. While the drain task waits, its [priority](Task::priority) is
@@ -91,25 +92,28 @@ use crate::waiting::wait::{Deadline, wait_for};
 ///
 /// In place of the drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the strand:
 /// the task that the drain task runs, or would run first. [Hooks](crate::Hooks), comparators and your own
-/// queues see the drain task itself. They see the drain task's own id, and no name. The drain task stands
-/// for many tasks, and its outcome is not the outcome of any of them. The pool counts it as one task.
+/// queues see the drain task itself. The drain task has an id of its own, and no name. The drain task stands
+/// for many tasks, and its outcome is not the outcome of any of them. The pool counts the drain task as one
+/// task.
 ///
 /// If the executor below runs tasks on the submitting thread, the submitter of the first task runs the
-/// strand. Tasks that are submitted meanwhile are not below the token of that submitter.
+/// strand. Tasks that are submitted while the strand runs are not below the token of the first submitter.
 ///
 /// # Its end
 /// A serial executor that was made with [`over`](Self::over) ends alone. After
-/// [`shutdown`](ExecutorService::shutdown) it refuses new tasks, and runs the tasks that it has.
-/// [`shutdown_now`](ExecutorService::shutdown_now) hands back the tasks that wait, and cancels the token of
-/// the task that runs. The serial executor is terminated when its last task has ended. (It is not terminated
-/// while a user keeps the drain task that the executor below has handed out.) A serial executor that was made
-/// with [`owning`](Self::owning) also ends the service below. When it is dropped, it drops the service. The
-/// drop of a serial executor that was made with `over` neither waits nor cancels: the accepted tasks are run.
+/// [`shutdown`](ExecutorService::shutdown) a serial executor refuses new tasks, and runs the tasks that it
+/// has. [`shutdown_now`](ExecutorService::shutdown_now) hands back the tasks that wait, and cancels the token
+/// of the task that runs. The serial executor is terminated when its last task has ended. (It is not
+/// terminated while a user keeps the drain task that the executor below has handed out.) A serial executor
+/// that was made with [`owning`](Self::owning) also ends the service below. The drop of a serial executor
+/// that owns a service drops the service. The drop of a serial executor that was made with `over` neither
+/// waits nor cancels: the accepted tasks are run.
 ///
 /// # Blocking
 /// While another thread offers the drain task to the executor below, `execute` and `submit` wait until that
 /// executor has accepted or refused the drain task. A task that waits for a later task of its own strand
-/// could wait for ever. So such a wait fails, and the error [describes it](crate::Starvation).
+/// could wait for ever. So a wait for a later task of the same strand fails, and the error [describes the
+/// wait](crate::Starvation).
 pub struct SerialExecutor<E> {
     inner: Underlying<Lender<E>>,
     strand: Arc<Strand<Serial>>,
@@ -121,13 +125,22 @@ struct Serial {
     tombstones: Tombstones,
     turns: OnceLock<Turns>,
     life: Arc<Lifecycle>,
-    /// The stay of the strand; `None` while the strand is idle. This lock is taken before the lock of the
-    /// strand.
+    /// The stay of the strand; `None` while the strand is idle. The lock of the stay is taken before the lock
+    /// of the strand.
     stay: Mutex<Option<InFlight>>,
 }
 
 impl<E: Executor> SerialExecutor<E> {
     /// Makes a serial executor over `executor`.
+    ///
+    /// ```
+    /// use executor::{SerialExecutor, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(4);
+    /// let (ada, grace) = (SerialExecutor::over(&pool), SerialExecutor::over(&pool));
+    /// let booked = [ada.submit(|| "a"), ada.submit(|| "b"), grace.submit(|| "c")];
+    /// assert_eq!(booked.map(|task| task.unwrap().join().unwrap()), ["a", "b", "c"]);
+    /// ```
     pub fn over(executor: E) -> Self {
         Self::new(Underlying::over(Lender::new(executor)))
     }
@@ -165,10 +178,10 @@ impl<E: Executor> SerialExecutor<E> {
 
     /// Makes the strand let other tasks run after each turn of `tasks` tasks. If the strand has more tasks,
     /// its drain task then goes to the end of the queue of the executor below. The strand goes on when a
-    /// thread takes the drain task from there.
+    /// thread takes the drain task out of that queue.
     ///
-    /// The executor below must not be a borrowed one, because a task must be able to own it. It can be,
-    /// for instance, a pool or an [`Arc`] of a pool.
+    /// The executor below must not be a borrowed one, because a task must be able to own it. For instance,
+    /// the executor below can be a pool or an [`Arc`] of a pool.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -198,11 +211,11 @@ impl<E: Executor> SerialExecutor<E> {
     ///
     /// If the executor below refuses the drain task at the end of a turn, as a pool does after its shutdown,
     /// the strand goes on at once, on the same thread. If the executor below makes submitters wait for room,
-    /// the strand waits, too, and keeps its thread meanwhile. If the serial executor is dropped during this
-    /// wait, the strand goes on at once, on the same thread.
+    /// the strand waits, too, and keeps its thread meanwhile. If the serial executor is dropped while the
+    /// strand waits for room, the strand goes on at once, on the same thread.
     ///
     /// # Panics
-    /// If `tasks` is zero.
+    /// Panics if `tasks` is zero.
     pub fn turns_of(self, tasks: usize) -> Self
     where
         E: 'static,
@@ -212,12 +225,32 @@ impl<E: Executor> SerialExecutor<E> {
         self
     }
 
-    /// Returns how many tasks wait in the strand, without the task that runs.
+    /// Returns the number of tasks that wait in the strand. The running task does not count.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, SerialExecutor, prelude::*};
+    ///
+    /// let manual = ManualExecutor::new();
+    /// let account = SerialExecutor::over(&manual);
+    /// account.execute(|| ())?;
+    /// account.execute(|| ())?;
+    /// assert_eq!(account.waiting(), 2);
+    /// manual.run_all();
+    /// assert_eq!(account.waiting(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn waiting(&self) -> usize {
         self.strand.with(|state| state.len()).saturating_sub(self.strand.owner.tombstones.count())
     }
 
     /// Returns the executor below.
+    ///
+    /// ```
+    /// use executor::{SerialExecutor, ThreadPoolExecutor};
+    ///
+    /// let account = SerialExecutor::over(ThreadPoolExecutor::fixed(4));
+    /// assert_eq!(account.executor().maximum_threads(), 4);
+    /// ```
     pub fn executor(&self) -> &E {
         self.inner.executor()
     }
@@ -229,7 +262,7 @@ impl<E: Executor> Executor for SerialExecutor<E> {
         let (mut task, ticket) = (Some(task), Cell::new(None));
         let leave_wait_list = || _ = ticket.take().map(|ticket| strand.leave(ticket));
         let _leaves = OnDrop(leave_wait_list);
-        // Finds out how the task has joined; `None` if this executor was shut down.
+        // Returns how the task has joined the strand, or `None` if this executor was shut down.
         let look = |waker: &Waker| {
             leave_wait_list();
             let Serial { life, stay, .. } = &strand.owner;

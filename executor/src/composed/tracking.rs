@@ -12,19 +12,19 @@
 //! | its body returned | [`CutOffHow::Returned`]: presumed |
 //! | its body panicked | [`CutOffHow::Panicked`]: presumed |
 //!
-//! The second row can be a *false positive*, which cannot be avoided. The body may have done all of its
-//! work just before the request came, and a closure that returns nothing cannot say so. The classic listing
-//! looks at the thread's interrupt flag, so each of its reports is only a guess. So a client should repeat
-//! such a task only if running it twice does no harm.
+//! The second row can be a *false positive*, which cannot be avoided. The body may have done all of its work
+//! just before the request came, and a closure that returns nothing cannot tell that. The classic listing
+//! looks at the thread's interrupt flag, so each of its reports is only a guess. So a client should repeat a
+//! task of the second row only if running it twice does no harm.
 //!
 //! # Invariants
 //!
-//! 1. `shutdown_now` loses no task. It hands out each task that it finds in a queue. A task that has left its
-//!    queue is below the root, which `shutdown_now` cancels. Such a task is reported, unless it was completed
-//!    before or was dropped.
+//! 1. `shutdown_now` loses no task. The call hands out each task that it finds in a queue. A task that has
+//!    left its queue is below the root, which `shutdown_now` cancels. A task below the cancelled root is
+//!    reported, unless it was completed before or was dropped.
 //! 2. A task is reported before its [stay](super::lifecycle) ends, so the report is complete when the
 //!    executor is terminated.
-//! 3. Tags are users' values. They are cloned and dropped only while the record is not locked.
+//! 3. Tags are users' values. So tags are cloned and dropped only while the record is not locked.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -40,7 +40,8 @@ use crate::task::outcome::Outcome;
 use crate::task::{Task, TaskLabel};
 use crate::waiting::starvation::TaskRef;
 
-/// An executor over any other executor. It records which tasks were running when `shutdown_now` was called.
+/// An executor over any other executor, which records the tasks that were running when `shutdown_now` was
+/// called.
 ///
 /// A report has the id and the name of the task, and the *tag* that the user gave to the task. The tag is,
 /// for instance, an address or a job's number. With the tag, the user can submit the task again. An example
@@ -74,8 +75,9 @@ use crate::waiting::starvation::TaskRef;
 /// task that ended before the request, are not reported.
 ///
 /// # Its end
-/// A tracking executor ends as a [`BoundedExecutor`](crate::BoundedExecutor) does. Made with
-/// [`over`](Self::over), it ends alone. Made with [`owning`](Self::owning), it also ends the service below.
+/// A tracking executor ends as a [`BoundedExecutor`](crate::BoundedExecutor) does. A tracking executor that
+/// was made with [`over`](Self::over) ends alone. A tracking executor that was made with
+/// [`owning`](Self::owning) also ends the service below.
 pub struct TrackingExecutor<E, T = ()> {
     inner: Underlying<E>,
     record: Arc<Mutex<TrackingRecord<T>>>,
@@ -90,11 +92,31 @@ struct TrackingRecord<T> {
 
 impl<E: Executor> TrackingExecutor<E> {
     /// Makes a tracking executor over `executor`. Other tasks of `executor` are not tracked.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, TrackingExecutor, prelude::*};
+    ///
+    /// let pool = ThreadPoolExecutor::fixed(2);
+    /// let crawler = TrackingExecutor::over(&pool);
+    /// assert_eq!(crawler.submit(|| 6 * 7)?.join()?, 42);
+    /// crawler.close();
+    /// assert!(!pool.is_shutdown()); // the pool goes on
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn over(executor: E) -> Self {
         Self { inner: Underlying::over(executor), record: TrackingRecord::empty() }
     }
 
-    /// Makes a tracking executor that owns `service`. When it ends, it also ends `service`.
+    /// Makes a tracking executor that owns `service`. When the tracking executor ends, it also ends
+    /// `service`.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, TrackingExecutor, prelude::*};
+    ///
+    /// let crawler = TrackingExecutor::owning(ThreadPoolExecutor::fixed(2));
+    /// crawler.close(); // closes the pool, too
+    /// assert!(crawler.executor().is_terminated());
+    /// ```
     pub fn owning(service: E) -> Self
     where
         E: ExecutorService,
@@ -104,8 +126,17 @@ impl<E: Executor> TrackingExecutor<E> {
 
     /// Changes the type of the tags: tasks can then be [tagged](Self::tagged) with values of type `T`.
     ///
+    /// ```
+    /// use executor::{ManualExecutor, TrackingExecutor, prelude::*};
+    ///
+    /// let crawler = TrackingExecutor::over(ManualExecutor::new()).with_tags::<&str>();
+    /// crawler.tagged("/news").execute(|| ())?;
+    /// assert_eq!(crawler.stats().under_way, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Panics
-    /// If tasks are under way.
+    /// Panics if tasks are under way.
     pub fn with_tags<T>(self) -> TrackingExecutor<E, T> {
         assert_eq!(Arc::strong_count(&self.record), 1, "tasks are under way without tags");
         TrackingExecutor { inner: self.inner, record: TrackingRecord::empty() }
@@ -120,6 +151,16 @@ impl<T> TrackingRecord<T> {
 
 impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
     /// Returns an executor that gives every task this tag.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, TrackingExecutor, prelude::*};
+    ///
+    /// let crawler = TrackingExecutor::over(ManualExecutor::new()).with_tags();
+    /// crawler.tagged("/news").execute(|| ())?;
+    /// let tags: Vec<_> = crawler.stop().into_iter().map(|(_task, tag)| tag).collect();
+    /// assert_eq!(tags, [Some("/news")]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn tagged(&self, tag: T) -> Tagged<'_, E, T>
     where
         T: Clone,
@@ -127,7 +168,18 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
         Tagged { tracking: self, tag }
     }
 
-    /// Does what [`shutdown_now`](ExecutorService::shutdown_now) does, and returns the tasks with their tags.
+    /// Stops the executor as [`shutdown_now`](ExecutorService::shutdown_now) does, and returns the tasks that
+    /// have not begun, with their tags.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, TrackingExecutor, prelude::*};
+    ///
+    /// let crawler = TrackingExecutor::over(ManualExecutor::new()).with_tags::<&str>();
+    /// crawler.execute(|| ())?; // without a tag
+    /// let unbegun = crawler.stop();
+    /// assert_eq!((unbegun.len(), unbegun[0].1), (1, None));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use = "the tasks that were not begun; dropping them cancels their handles"]
     pub fn stop(&self) -> Vec<(Task, Option<T>)> {
         self.inner.shutdown_now_each(|task| {
@@ -137,6 +189,24 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
     }
 
     /// Returns the tasks that were asked to stop while they ran, in the order in which they ended.
+    ///
+    /// ```
+    /// use executor::{CutOffHow, Latch, ThreadPoolExecutor, TrackingExecutor, prelude::*};
+    /// use std::{sync::Arc, time::Duration};
+    ///
+    /// let crawler = TrackingExecutor::owning(ThreadPoolExecutor::fixed(1));
+    /// let begun = Arc::new(Latch::new(1));
+    /// let here = Arc::clone(&begun);
+    /// let _nap = crawler.submit_cancellable(move |token| {
+    ///     here.count_down();
+    ///     token.sleep(Duration::from_secs(3600))
+    /// })?;
+    /// begun.wait()?;
+    /// drop(crawler.shutdown_now());
+    /// crawler.await_termination(Duration::from_secs(30));
+    /// assert_eq!(crawler.cut_off()?[0].how, CutOffHow::GaveUp);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`NotTerminated`] if the executor is not terminated yet: a task that still runs can be cut off
@@ -153,6 +223,16 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
     }
 
     /// Returns what this executor is doing, in numbers.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, TrackingExecutor, prelude::*};
+    ///
+    /// let crawler = TrackingExecutor::over(ManualExecutor::new());
+    /// crawler.execute(|| ())?;
+    /// let stats = crawler.stats();
+    /// assert_eq!((stats.under_way, stats.running, stats.cut_off), (1, 0, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stats(&self) -> TrackingStats {
         let under_way = self.inner.life().under_way();
         let record = self.record.lock();
@@ -160,6 +240,13 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
     }
 
     /// Returns the executor below.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, TrackingExecutor};
+    ///
+    /// let crawler = TrackingExecutor::over(ThreadPoolExecutor::fixed(2));
+    /// assert_eq!(crawler.executor().maximum_threads(), 2);
+    /// ```
     pub fn executor(&self) -> &E {
         self.inner.executor()
     }
@@ -198,6 +285,17 @@ impl<E: Executor, T: Send + Sync + 'static> ExecutorService for TrackingExecutor
 
 /// A view of a [`TrackingExecutor`] that gives every task the same tag: see
 /// [`tagged`](TrackingExecutor::tagged).
+///
+/// ```
+/// use executor::{ManualExecutor, TrackingExecutor, prelude::*};
+///
+/// let crawler = TrackingExecutor::over(ManualExecutor::new()).with_tags();
+/// let news = crawler.tagged("/news");
+/// news.execute(|| ())?;
+/// news.execute(|| ())?; // with the same tag
+/// assert!(crawler.stop().iter().all(|(_task, tag)| *tag == Some("/news")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Tagged<'a, E, T> {
     tag: T,
@@ -237,8 +335,8 @@ impl<T: Send + Sync + 'static> TaskObserver for Tracked<T> {
             Outcome::Panicked(_) => CutOffHow::Panicked,
             Outcome::Cancelled(_) => CutOffHow::GaveUp,
         };
-        // Perhaps the task was handed out, and its new owner runs it after the end of this life. Then the
-        // task is not reported: the new owner decides what to do about it.
+        // Perhaps the task was handed out, and its new owner runs it after the end of this life. A task that
+        // was handed out is not reported: its new owner decides what to do about it.
         let is_cut_off = self.member.stays() && is_cancelled_here();
         let report = is_cut_off.then(|| {
             let task = TaskRef::new(self.label.id(), self.label.name());
@@ -271,6 +369,24 @@ impl<T: Send + Sync + 'static> Drop for Tracked<T> {
 }
 
 /// A task that was asked to stop while it ran.
+///
+/// ```
+/// use executor::{CutOff, Latch, ThreadPoolExecutor, TrackingExecutor, prelude::*};
+/// use std::sync::Arc;
+///
+/// let crawler = TrackingExecutor::owning(ThreadPoolExecutor::fixed(1)).with_tags();
+/// # let (begun, end) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)));
+/// # let (here, until) = (begun.clone(), end.clone());
+/// # let load = move || { here.count_down(); executor::masked(|| until.wait().unwrap()); };
+/// crawler.tagged("/news").execute(load)?;
+/// # begun.wait()?;
+/// drop(crawler.stop()); // while the task runs
+/// # end.count_down();
+/// crawler.close();
+/// let report: Vec<CutOff<&str>> = crawler.cut_off()?;
+/// assert_eq!(report[0].tag, Some("/news"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CutOff<T = ()> {
@@ -283,6 +399,23 @@ pub struct CutOff<T = ()> {
 }
 
 /// The way in which a task ended after it had been asked to stop.
+///
+/// ```
+/// use executor::{CutOffHow, Latch, ThreadPoolExecutor, TrackingExecutor, prelude::*};
+/// # use std::sync::Arc;
+///
+/// let crawler = TrackingExecutor::owning(ThreadPoolExecutor::fixed(1));
+/// # let (begun, end) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)));
+/// # let (here, until) = (begun.clone(), end.clone());
+/// # let ignores_its_token = move || { here.count_down(); executor::masked(|| until.wait().unwrap()); };
+/// crawler.execute(ignores_its_token)?;
+/// # begun.wait()?;
+/// drop(crawler.stop()); // while the task runs
+/// # end.count_down();
+/// crawler.close();
+/// assert_eq!(crawler.cut_off()?[0].how, CutOffHow::Returned);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CutOffHow {
@@ -298,12 +431,36 @@ pub enum CutOffHow {
 impl<T> CutOff<T> {
     /// Returns whether the task itself says that it has not done all of its work. If false, the library only
     /// presumes that the task was cut off.
+    ///
+    /// ```
+    /// use executor::{Latch, ThreadPoolExecutor, TrackingExecutor, prelude::*};
+    /// # use std::sync::Arc;
+    ///
+    /// let crawler = TrackingExecutor::owning(ThreadPoolExecutor::fixed(1));
+    /// # let (begun, end) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)));
+    /// # let (here, until) = (begun.clone(), end.clone());
+    /// # let ignores_its_token = move || { here.count_down(); executor::masked(|| until.wait().unwrap()); };
+    /// crawler.execute(ignores_its_token)?;
+    /// # begun.wait()?;
+    /// drop(crawler.stop()); // while the task runs
+    /// # end.count_down();
+    /// crawler.close();
+    /// assert!(!crawler.cut_off()?[0].is_certain()); // perhaps the task has done all of its work
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_certain(&self) -> bool {
         self.how == CutOffHow::GaveUp
     }
 }
 
 /// The error of [`TrackingExecutor::cut_off`]: the executor is not terminated, so more tasks can be cut off.
+///
+/// ```
+/// use executor::{NotTerminated, ThreadPoolExecutor, TrackingExecutor};
+///
+/// let crawler = TrackingExecutor::owning(ThreadPoolExecutor::fixed(1));
+/// assert!(matches!(crawler.cut_off(), Err(NotTerminated { .. })));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotTerminated;
 
@@ -316,13 +473,23 @@ impl fmt::Display for NotTerminated {
 impl Error for NotTerminated {}
 
 /// Numbers that show what a [`TrackingExecutor`] is doing.
+///
+/// ```
+/// use executor::{DirectExecutor, TrackingExecutor, prelude::*};
+///
+/// let crawler = TrackingExecutor::over(DirectExecutor);
+/// crawler.execute(|| ())?; // has ended when the call returns
+/// println!("{}", crawler.stats());
+/// assert_eq!(crawler.stats().under_way, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TrackingStats {
     /// The number of tasks that run, or wait in the executor below.
     pub under_way: usize,
-    /// Tasks that run.
+    /// The number of tasks that run.
     pub running: usize,
     /// The number of tasks that were asked to stop while they ran, and have ended.
     pub cut_off: usize,

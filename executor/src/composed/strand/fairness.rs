@@ -1,16 +1,17 @@
 //! Lends the executor below to a drain task, so that the drain task can submit its successor.
 //!
 //! A serial or striped executor owns the executor below, and can be dropped while a drain task runs. The
-//! drain task runs on a thread of the executor below. If it were the last owner of a pool, it would drop the
-//! pool on one of the pool's own threads, and no thread would wait for the pool's tasks. So a drain task only
-//! *borrows* the executor below, for one call. The drop of the serial or striped executor first waits until
-//! all borrows have ended. After that, drain tasks get no successors, and run until their strands are empty.
+//! drain task runs on a thread of the executor below. If a drain task were the last owner of a pool, it would
+//! drop the pool on one of the pool's own threads. No other thread would then wait for the pool's tasks. So a
+//! drain task only *borrows* the executor below, for one call. The drop of the serial or striped executor
+//! first waits until all borrows have ended. From then on, drain tasks get no successors, and run until their
+//! strands are empty.
 //!
 //! A borrow can last long: an executor that makes submitters wait for room makes the drain task wait, too.
 //! The only thread that could make room may be the thread that drops the serial or striped executor, but that
-//! thread waits for the borrow. So the call is made under a token, and the drop cancels the token. A drain
-//! task that waits in the call then goes on at once, as if its successor had been refused. So the drop waits
-//! only until the calls have returned.
+//! thread waits for the borrow. So the drain task calls the executor below under a token, and the drop
+//! cancels that token. A drain task that waits in the call then goes on at once, as if its successor had been
+//! refused. So the drop waits only until the calls have returned.
 
 use std::ops::Deref;
 use std::task::Waker;
@@ -134,8 +135,8 @@ impl Turns {
         borrows.borrowers.push((this_thread(), token.clone()));
         drop(borrows);
         let _ends = OnDrop(|| self.end_borrow(&token));
-        // The drop of the lender waits for this borrow. So the executor still exists, and `drop(executor)`
-        // does not drop the last reference.
+        // The drop of the lender waits for this borrow. So the executor below still exists, and
+        // `drop(executor)` does not drop the last reference.
         let executor = self.executor.upgrade().expect("its owner is there");
         let result = token.attach(|| f(&*executor));
         drop(executor);

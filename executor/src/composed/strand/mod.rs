@@ -16,18 +16,18 @@
 //!
 //! The strand gives the executor below one task, its *drain task*, which runs the tasks of the strand one
 //! after the other until none is left. So only the submission of the first task can be refused. In the
-//! classic listing each task submits the next one: if one of these submissions is refused, the rest of the
+//! classic listing each task submits the next task. If one of these submissions is refused, the rest of the
 //! strand is never run.
 //!
 //! At the end of its turn, a drain task submits a successor to the executor below, and returns. The successor
 //! waits behind the tasks that other submitters have submitted. If the successor is refused, the drain task
 //! itself goes on, because the tasks in the strand were accepted. An executor can run the successor before
-//! the call returns, as [`CallerRuns`](crate::CallerRuns) does. Then the successor returns at once and the
-//! drain task goes on. So the stack does not grow with the number of tasks.
+//! the call returns, as [`CallerRuns`](crate::CallerRuns) does. A successor that runs within that call
+//! returns at once, and the drain task goes on. So the stack does not grow with the number of tasks.
 //!
-//! The drain task is not a closure that has captured the strand. It shares its state with the strand, as a
-//! task shares its state with its handle. So the strand knows in which queue the drain task is, and no
-//! memory is allocated for a drain task.
+//! The drain task is not a closure that has captured the strand. The drain task shares its state with the
+//! strand, as a task shares its state with its handle. So the strand knows in which queue the drain task is,
+//! and no memory is allocated for a drain task.
 //!
 //! # How a drain task rises
 //!
@@ -39,8 +39,9 @@
 //! own lock, in one step.
 //!
 //! The submitter does not pass the priority: the queue asks the strand for it, under the lock of the queue.
-//! So two submitters can raise the drain task at the same time: the later request finds the higher of the two
-//! priorities. If the drain task already has a successor, the queue gets the priority of the successor.
+//! So two submitters can raise the drain task at the same time: the request that comes later finds the higher
+//! of their two priorities. If the drain task already has a successor, the queue gets the priority of the
+//! successor.
 //!
 //! The priority of a drain task can rise while the drain task is being put into a queue. The queue first
 //! notes the queue's id in the drain task, and then reads the priority, under the lock of the strand. Under
@@ -52,9 +53,9 @@
 //!
 //! # Invariants
 //!
-//! 1. At any time, at most one drain task is waiting to begin, and at most one drain task is running
-//!    tasks. The drain task or a successor will run every task in the strand. If the drain task is dropped
-//!    instead, every task in the strand is dropped, too.
+//! 1. At any time, at most one drain task is waiting to begin, and at most one drain task is running tasks.
+//!    The drain task or a successor will run every task in the strand. If the drain task is dropped without
+//!    being run, every task in the strand is dropped, too.
 //! 2. While the first drain task is being offered, other submitters wait: no submitter relies on a drain task
 //!    that can still be refused.
 //! 3. No user code runs under the lock.
@@ -97,8 +98,8 @@ pub(crate) trait StrandOwner: Sized + Send + Sync + 'static {
     /// runs until the strand is empty.
     fn turns(&self) -> Option<&Turns>;
 
-    /// Returns the token that is a parent of the tokens of the strand's tasks; the token of the
-    /// thread that runs them is another parent.
+    /// Returns a token that is a parent of the tokens of the strand's tasks. Their other parent is the token
+    /// of the thread that runs the tasks.
     fn root(&self) -> &CancelToken;
 
     /// Calls `change` with the state of a strand; `change` may leave the strand idle. Takes the owner's lock
@@ -108,7 +109,8 @@ pub(crate) trait StrandOwner: Sized + Send + Sync + 'static {
 
 pub(crate) struct Strand<K> {
     state: Mutex<StrandState>,
-    /// The id that all drain tasks of the strand have. Only one of them is in a queue at a time.
+    /// The id that all drain tasks of the strand have. Only one drain task of a strand is in a queue at a
+    /// time.
     drain: TaskId,
     /// The number of the queue in which the drain task is; 0 if the drain task is in no queue.
     queue: AtomicU64,
@@ -161,8 +163,8 @@ impl<K: StrandOwner> Strand<K> {
         if rises { self.queue() } else { None }
     }
 
-    /// Updates the drain task after the task `id` has joined: gives the drain task to the executor below,
-    /// or raises it there. Must be called without locks.
+    /// Updates the drain task after the task `id` has joined: gives the drain task to the executor below, or
+    /// raises it there. The caller must hold no lock.
     pub(crate) fn see_to_drain(
         self: &Arc<Self>,
         joined: &Joined,
@@ -189,7 +191,7 @@ impl<K: StrandOwner> Strand<K> {
         self.raise_drain(raise_in);
     }
 
-    /// Removes a submitter that no longer waits from the wait list.
+    /// Removes from the wait list a submitter that no longer waits.
     pub(crate) fn leave(&self, ticket: Ticket) {
         self.state.lock().submitters.leave(ticket);
     }
@@ -281,8 +283,7 @@ impl<K: StrandOwner> Strand<K> {
         });
     }
 
-    /// Takes the next task, or ends the drain task. This is called if the strand had another task a
-    /// moment ago.
+    /// Takes the next task, or ends the drain task. Called if the strand had another task a moment ago.
     fn next(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the lock is free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -290,8 +291,8 @@ impl<K: StrandOwner> Strand<K> {
         next.or_else(|| self.next_or_end())
     }
 
-    /// Takes the next task, or ends the drain task, under the owner's lock. This is called when the
-    /// strand is probably empty.
+    /// Takes the next task, or ends the drain task, under the owner's lock. Called when the strand is
+    /// probably empty.
     fn next_or_end(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the locks are free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -378,8 +379,8 @@ impl<K: StrandOwner> Strand<K> {
     }
 }
 
-/// Takes the drain tasks of strands under `root` out of the queues in which they wait, and drops them: their
-/// strands have no tasks any more.
+/// Takes the drain tasks of strands under `root` out of their queues, and drops these drain tasks, because
+/// their strands have no tasks any more.
 pub(crate) fn reclaim_drains(queues: BTreeSet<QueueId>, root: &CancelToken) {
     for queue in queues.into_iter().filter_map(QueueId::owner) {
         drop(queue.take_out_all(&|task| task.drains_strand_under(root)));
@@ -396,8 +397,8 @@ pub(crate) struct Joined {
 }
 
 impl Joined {
-    /// Returns whether the caller must call [`see_to_drain`](Strand::see_to_drain). If not, there
-    /// already is a drain task, which will run the task.
+    /// Returns whether the caller must call [`see_to_drain`](Strand::see_to_drain). If the result is false,
+    /// there already is a drain task, which will run the new task.
     pub(crate) fn concerns_the_drain(&self) -> bool {
         self.offer.is_some() || self.raise_in.is_some()
     }

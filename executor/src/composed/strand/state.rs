@@ -1,6 +1,6 @@
 //! The state of a strand, and the steps that change it. The strand takes each step under its lock. A step
-//! returns tasks and wakers. The caller must drop or run these tasks, and call these wakers, after it has
-//! released the lock.
+//! returns tasks and wakers. The caller must drop or run the returned tasks, and call the returned wakers,
+//! after it has released the lock.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -32,8 +32,8 @@ pub(crate) struct StrandState {
     tasks: VecDeque<Queued>,
     priorities: Priorities,
     pub(super) drain: DrainState,
-    /// The priority of the drain task that has not begun. It rises when a more urgent task comes, and does
-    /// not fall when that task leaves.
+    /// The priority of the drain task that has not begun. The priority rises when a more urgent task comes,
+    /// and does not fall when that task leaves.
     pub(super) priority: i32,
     /// The drain task was handed out to a user, who has neither run nor dropped it.
     handed_out: bool,
@@ -47,7 +47,7 @@ struct Queued {
     collector: usize,
 }
 
-/// Counts the tasks of a strand by priority. It does not count tasks of priority zero, since nearly all tasks
+/// Counts the tasks of a strand by priority. Tasks of priority zero are not counted, since nearly all tasks
 /// have that priority.
 #[derive(Default)]
 struct Priorities {
@@ -98,7 +98,7 @@ impl StrandState {
         Self { tasks, priorities, drain: DrainState::Gone, priority: 0, handed_out: false, submitters }
     }
 
-    /// Returns how many tasks are in the strand, including cancelled ones.
+    /// Returns the number of tasks in the strand, including cancelled tasks.
     pub(crate) fn len(&self) -> usize {
         self.tasks.len()
     }
@@ -129,7 +129,8 @@ impl StrandState {
     }
 
     /// Puts a task at the end of the strand. If the strand was idle, the submitter `me` must now offer a
-    /// drain task to the executor below. Otherwise, returns whether the drain task must be raised.
+    /// drain task to the executor below. If the strand was not idle, returns whether the drain task must be
+    /// raised.
     pub(super) fn join(
         &mut self,
         task: Task,
@@ -153,8 +154,8 @@ impl StrandState {
         self.rise(priority)
     }
 
-    /// Gives the drain task at least this priority. Returns true if the drain task has not begun, and has a
-    /// higher priority now.
+    /// Gives the drain task at least the given priority. Returns true if the drain task has not begun, and
+    /// has a higher priority now.
     fn rise(&mut self, priority: i32) -> bool {
         if matches!(self.drain, DrainState::Runs(_)) || priority <= self.priority {
             return false;
@@ -197,14 +198,14 @@ impl StrandState {
 
     // ----- the drain task -----
 
-    /// Returns whether this thread is offering the drain task. If such a thread runs the drain task, it does
-    /// so within the submission of the first task.
+    /// Returns whether this thread is offering the drain task. If this thread then runs the drain task, the
+    /// drain task runs within the submission of the first task.
     pub(super) fn is_offered_by(&self, me: ThreadKey) -> bool {
         self.drain == DrainState::Offered(me)
     }
 
-    /// Begins the drain task on this thread. Returns `None` if the drain task must do nothing: it then
-    /// runs within the call in which its predecessor submits it, and the predecessor goes on.
+    /// Begins the drain task on this thread. Returns `None` if the drain task must do nothing. That is so if
+    /// the drain task runs within the call in which its predecessor submits it: the predecessor goes on.
     pub(super) fn begin(&mut self, me: ThreadKey) -> Option<Remains> {
         self.handed_out = false;
         match self.drain {
@@ -243,8 +244,8 @@ impl StrandState {
         self.tasks.shrink_to(KEPT);
     }
 
-    /// Begins the hand-over, and returns the priority of the successor. `None` if there is no other task in
-    /// the strand, so no successor is needed.
+    /// Begins the hand-over, and returns the priority of the successor. Returns `None` if no task is left in
+    /// the strand, so that no successor is needed.
     pub(super) fn begin_to_hand_over(&mut self, me: ThreadKey) -> Option<i32> {
         let priority = self.priorities.highest(self.tasks.len())?;
         (self.drain, self.priority) = (DrainState::HandsOver(me), priority);

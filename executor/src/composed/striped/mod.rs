@@ -3,8 +3,8 @@
 //!
 //! Often tasks must keep their order only within a group: the tasks of one connection, one account or one
 //! document. A pool of one thread orders all tasks, which is more than is needed. A pool for each group needs
-//! a thread for each group. Here each group has a *key*. A key with tasks has a *stripe*: a strand like that
-//! of a [`SerialExecutor`](crate::SerialExecutor). A key without tasks costs nothing.
+//! a thread for each group. In a striped executor, each group has a *key*. A key with tasks has a *stripe*: a
+//! strand like that of a [`SerialExecutor`](crate::SerialExecutor). A key without tasks costs nothing.
 //!
 //! ```text
 //!                  ┌ "Ada"   ─▶ ■ ■ ■ ── drain task ─┐
@@ -17,18 +17,19 @@
 //!
 //! # What was considered
 //!
-//! * A fixed number of lanes, and the key's hash selects the lane. This needs no map, and no stripes are made
-//!   and dropped. But keys that share a lane delay each other: a task may wait behind a long task of another
-//!   key. If the first of two tasks in a lane waits for the second, neither of them ever ends.
-//! * An ordinary pool, with a queue that never gives out two tasks of one stripe at the same time. The pool's
-//!   workers would have to search the queue for a task that can run. A worker that finds no such task would
-//!   sleep although the queue has tasks.
+//! * A fixed number of lanes, and the key's hash selects the lane. A fixed number of lanes needs no map, and
+//!   no stripes are made and dropped. But keys that share a lane delay each other: a task may wait behind a
+//!   long task of another key. If the first of two tasks in a lane waits for the second, neither of them ever
+//!   ends.
+//! * An ordinary pool, with a queue that never gives out two tasks of one stripe at the same time. The
+//!   workers of such a pool would have to search the queue for a task that can run. A worker that finds no
+//!   such task would sleep although the queue has tasks.
 //!
 //! # Invariants
 //!
 //! 1. A key has at most one strand, so its tasks are in one order. A submitter finds or makes the strand, and
-//!    puts the task into it, under the lock of the table. A strand that becomes idle leaves it under the same
-//!    lock.
+//!    puts the task into it, under the lock of the table. A strand that becomes idle leaves the table under
+//!    the lock of the table.
 //! 2. Locks are taken in this order: table, strand, life. No lock is held while the executor below is
 //!    called.
 //! 3. A key is hashed before the lock is taken, and dropped after the lock is released. The only user code
@@ -60,8 +61,8 @@ use shared::{Home, StripedShared};
 /// Runs tasks with equal keys one at a time and in the order of their submission, and tasks with different
 /// keys at the same time.
 ///
-/// Use it for many groups of tasks, if the tasks of each group must keep their order. Examples are the
-/// messages of each connection, and the bookings of each account.
+/// Use a striped executor for many groups of tasks, if the tasks of each group must keep their order.
+/// Examples are the messages of each connection, and the bookings of each account.
 ///
 /// ```
 /// use executor::{StripedExecutor, ThreadPoolExecutor, prelude::*};
@@ -87,7 +88,7 @@ use shared::{Home, StripedShared};
 /// A key can be of any type that can be a key of a hash map. An [`Identity`] makes the address of a value the
 /// key, in place of the value itself. A stripe exists only while it has tasks. So millions of keys, one after
 /// the other, leave no memory behind. Keys must behave as in a map: equal keys stay equal and have the same
-/// hash. `Eq` is called under a lock of the executor, so it must not use the executor. If `Eq` or `Hash`
+/// hash. The striped executor calls `Eq` under a lock, so `Eq` must not use that executor. If `Eq` or `Hash`
 /// panics, the submission panics, and the task is dropped.
 ///
 /// A task that is submitted without a key, by [`execute`](crate::ExecutorExt::execute) or
@@ -100,14 +101,14 @@ use shared::{Home, StripedShared};
 /// first. [`turns_of`](Self::turns_of) sets another number.
 ///
 /// # What the executor below does
-/// The executor below must not be a borrowed one, because a task must be able to own it. It can be, for
-/// instance, a pool or an [`Arc`] of a pool. For each stripe that has tasks, it sees one task, the stripe's
-/// *drain task*. The drain task has the place in the queue that the stripe's first task would have. If the
-/// executor below refuses the drain task, the submission of that first task fails. If that executor drops the
-/// accepted drain task, as [`Discard`](crate::Discard) does, the tasks of the stripe are dropped, and their
-/// handles are completed as cancelled. If it hands the drain task out, as its own `shutdown_now` does, the
-/// user who runs the drain task runs the stripe. The tasks of a [`scope`](crate::ExecutorExt::scope) are then
-/// dropped, because the scope must not wait for that user.
+/// The executor below must not be a borrowed one, because a task must be able to own it. For instance, the
+/// executor below can be a pool or an [`Arc`] of a pool. For each stripe that has tasks, the executor below
+/// sees one task, the stripe's *drain task*. The drain task has the place in the queue that the stripe's
+/// first task would have. If the executor below refuses the drain task, the submission of that first task
+/// fails. If that executor drops the accepted drain task, as [`Discard`](crate::Discard) does, the tasks of
+/// the stripe are dropped, and their handles are completed as cancelled. If that executor hands the drain
+/// task out, as its own `shutdown_now` does, the user who runs the drain task runs the stripe. The tasks of a
+/// [`scope`](crate::ExecutorExt::scope) are then dropped, because the scope must not wait for that user.
 ///
 /// # Priorities and names
 /// While a drain task waits, its [priority](Task::priority) is the highest priority of the tasks that have
@@ -120,26 +121,26 @@ use shared::{Home, StripedShared};
 ///
 /// In place of a drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the stripe:
 /// the task that the drain task runs, or would run first. [Hooks](crate::Hooks), comparators and your own
-/// queues see the drain task itself. They see the drain task's own id, and no name. The drain task stands
-/// for many tasks, and its outcome is not the outcome of any of them. The pool counts it as one task. Tasks
-/// without a stripe are passed on unchanged.
+/// queues see the drain task itself. The drain task has an id of its own, and no name. The drain task stands
+/// for many tasks, and its outcome is not the outcome of any of them. The pool counts the drain task as one
+/// task. Tasks without a stripe are passed on unchanged.
 ///
 /// # Cancellation
 /// As with [`submit`](crate::ExecutorExt::submit), the token of a task is no child of the token that is
-/// current at its submission. If the executor below runs tasks on the submitting thread, the submitter of
-/// the first task runs the stripe. Tasks that are submitted meanwhile are not below the token of that
-/// submitter.
+/// current at its submission. If the executor below runs tasks on the submitting thread, the submitter of the
+/// first task runs the stripe. Tasks that are submitted while the stripe runs are not below the token of the
+/// first submitter.
 ///
 /// # Its end
 /// A striped executor that was made with [`over`](Self::over) ends alone.
 /// [`shutdown`](ExecutorService::shutdown) refuses new tasks, and lets the accepted tasks run.
 /// [`shutdown_now`](ExecutorService::shutdown_now) hands out the tasks that were not begun: first the tasks
-/// of each stripe, in their order, and then the tasks without a stripe. It also cancels the tokens of the
-/// executor's running tasks. It does not touch other tasks of the executor below. The striped executor is
-/// terminated when its last task has ended. (It is not terminated while a user keeps the drain task of a
+/// of each stripe, in their order, and then the tasks without a stripe. The call also cancels the tokens of
+/// the executor's running tasks, and does not touch other tasks of the executor below. The striped executor
+/// is terminated when its last task has ended. (It is not terminated while a user keeps the drain task of a
 /// stripe that the executor below has handed out.) A striped executor that was made with
-/// [`owning`](Self::owning) also ends the service below. When it is dropped, it drops the service. The drop
-/// of a striped executor that was made with `over` neither waits nor cancels.
+/// [`owning`](Self::owning) also ends the service below. The drop of a striped executor that owns a service
+/// drops the service. The drop of a striped executor that was made with `over` neither waits nor cancels.
 ///
 /// # Blocking
 /// While another thread offers the drain task of the same stripe to the executor below, a submission waits
@@ -158,11 +159,33 @@ const TURN: usize = 64;
 
 impl<K: Send + 'static, E: Executor + 'static> StripedExecutor<K, E> {
     /// Makes a striped executor over `executor`.
+    ///
+    /// ```
+    /// use executor::{StripedExecutor, ThreadPoolExecutor, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+    /// let accounts = StripedExecutor::over(Arc::clone(&pool));
+    /// assert_eq!(accounts.submit_in("Ada", || 6 * 7)?.join()?, 42);
+    /// accounts.close();
+    /// assert!(!pool.is_shutdown()); // the pool goes on
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn over(executor: E) -> Self {
         Self::new(Underlying::over(Lender::new(executor)))
     }
 
     /// Makes a striped executor that owns `service`. When the striped executor ends, it also ends `service`.
+    ///
+    /// ```
+    /// use executor::{StripedExecutor, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let accounts = StripedExecutor::owning(ThreadPoolExecutor::fixed(2));
+    /// accounts.execute_in("Ada", || println!("booked"))?;
+    /// accounts.close(); // closes the pool, too
+    /// assert!(accounts.executor().is_terminated());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn owning(service: E) -> Self
     where
         E: ExecutorService,
@@ -203,8 +226,20 @@ impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
     /// With shorter turns, other tasks wait less, but each turn costs a submission. So a turn should be
     /// just long enough that the cost of a submission is small in comparison.
     ///
+    /// ```
+    /// use executor::{ManualExecutor, StripedExecutor, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let manual = Arc::new(ManualExecutor::new());
+    /// let accounts = StripedExecutor::over(Arc::clone(&manual)).turns_of(1);
+    /// let booked = [accounts.submit_in("Ada", || 1)?, accounts.submit_in("Ada", || 2)?];
+    /// manual.run_next(); // a turn of one task
+    /// assert!(booked[0].is_finished() && !booked[1].is_finished());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Panics
-    /// If `tasks` is zero.
+    /// Panics if `tasks` is zero.
     pub fn turns_of(self, tasks: usize) -> Self {
         assert!(tasks > 0, "a turn is one task at least");
         self.shared().turns.set_length(tasks);
@@ -212,11 +247,28 @@ impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
     }
 
     /// Returns the executor below.
+    ///
+    /// ```
+    /// use executor::{StripedExecutor, ThreadPoolExecutor};
+    ///
+    /// let accounts = StripedExecutor::<&str, _>::over(ThreadPoolExecutor::fixed(2));
+    /// assert_eq!(accounts.executor().maximum_threads(), 2);
+    /// ```
     pub fn executor(&self) -> &E {
         self.inner.executor()
     }
 
-    /// Returns what this executor is doing, in numbers. Looks at all stripes, one after the other.
+    /// Returns what this executor is doing, in numbers. The call looks at all stripes, one after the other.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, StripedExecutor};
+    ///
+    /// let accounts = StripedExecutor::over(ManualExecutor::new());
+    /// accounts.execute_in("Ada", || ())?;
+    /// accounts.execute_in("Grace", || ())?;
+    /// assert_eq!((accounts.stats().stripes, accounts.stats().queued), (2, 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stats(&self) -> StripedStats {
         let mut stats = StripedStats::default();
         for table in self.shared().tables() {
@@ -247,6 +299,21 @@ where
 {
     /// Runs a closure (or a [`Task`]) after the tasks that were submitted before with an equal key. The
     /// caller gets no handle.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, StripedExecutor};
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// let accounts = StripedExecutor::over(ManualExecutor::new());
+    /// let log = Arc::new(Mutex::new(Vec::new()));
+    /// for n in 0..3 {
+    ///     let log = Arc::clone(&log);
+    ///     accounts.execute_in("Ada", move || log.lock().unwrap().push(n))?;
+    /// }
+    /// accounts.executor().run_all();
+    /// assert_eq!(*log.lock().unwrap(), [0, 1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`RejectedExecution`] if this executor was shut down, or if the executor below refuses the first task
@@ -283,8 +350,17 @@ where
         submit_by(task.into(), |task| self.execute_in(key, task))
     }
 
-    /// Returns the stripe of `key` as an executor. Use it to give the stripe a bound, or to pass the stripe
+    /// Returns the stripe of `key` as an executor. Use the stripe to limit the tasks of one key, or pass it
     /// to code that need not know of other stripes.
+    ///
+    /// ```
+    /// use executor::{StripedExecutor, ThreadPoolExecutor, prelude::*};
+    ///
+    /// let accounts = StripedExecutor::over(ThreadPoolExecutor::fixed(2));
+    /// let ada = accounts.stripe("Ada");
+    /// assert_eq!(ada.submit(|| 6 * 7)?.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stripe(&self, key: K) -> Stripe<&Self, K> {
         Stripe::of(self, key)
     }
@@ -302,8 +378,8 @@ where
         let waits = RefCell::new(None::<(Arc<Strand<Home<K>>>, Ticket)>);
         let leave_wait_list = || _ = waits.take().map(|(strand, ticket)| strand.leave(ticket));
         let _leaves = OnDrop(leave_wait_list);
-        // Returns how the task has joined, and its strand if the submitter must see to the drain task; `None`
-        // if this executor was shut down.
+        // Returns how the task has joined its strand, and the strand if the submitter must start or raise the
+        // drain task. Returns `None` if this executor was shut down.
         let look = |waker: &Waker| {
             leave_wait_list();
             let mut table = shared.table(hash);
@@ -338,8 +414,8 @@ where
     }
 }
 
-/// Owns the [`StripedShared`] of the drain tasks. The drop of the owner drops the spare strands: each of them
-/// has an `Arc` of the `StripedShared`, and would keep it alive.
+/// Owns the [`StripedShared`] of the drain tasks. The drop of the owner drops the spare strands. Otherwise
+/// each spare strand would keep the `StripedShared` alive by its `Arc`.
 struct Owner<K>(Arc<StripedShared<K>>);
 
 impl<K> Drop for Owner<K> {
@@ -389,6 +465,15 @@ where
 }
 
 /// Numbers that show what the stripes of a [`StripedExecutor`] are doing.
+///
+/// ```
+/// use executor::{DirectExecutor, StripedExecutor};
+///
+/// let accounts = StripedExecutor::over(DirectExecutor);
+/// accounts.execute_in("Ada", || ())?; // has ended when the call returns
+/// assert_eq!((accounts.stats().stripes, accounts.stats().completed), (0, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

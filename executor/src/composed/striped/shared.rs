@@ -15,7 +15,7 @@ use crate::task::Task;
 use crate::task::tombstones::Tombstones;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
-/// One of the tables. It holds the strands of some of the stripes.
+/// One of the tables, which holds the strands of some of the stripes.
 pub(super) type Strands<K> = Table<K, Strand<Home<K>>>;
 
 pub(super) struct StripedShared<K> {
@@ -24,8 +24,8 @@ pub(super) struct StripedShared<K> {
     pub(super) tombstones: Tombstones,
     pub(super) turns: Turns,
     pub(super) life: Arc<Lifecycle>,
-    /// A stay that prevents the end of the life until all tables have noted the shutdown. Before that, the
-    /// strands in the tables have no stay.
+    /// A stay that prevents the end of the life until all tables have noted the shutdown. Before the
+    /// shutdown, the strands in the tables have no stay.
     open: Mutex<Option<InFlight>>,
 }
 
@@ -52,14 +52,15 @@ impl<K: Send + 'static> StripedShared<K> {
     }
 
     /// Refuses new tasks. Each submitter checks under the lock of its table whether the life was shut down.
-    /// So no new task comes into a table after this call has locked the table.
+    /// So no new task comes into a table after the shutdown has locked that table.
     pub(super) fn shutdown(&self) {
         self.life.shutdown();
         let Some(stay) = self.open.lock().take() else { return };
         self.tables().for_each(|mut table| table.shutdown(&stay));
     }
 
-    /// Takes all tasks out, so that no further task begins. Returns them stripe by stripe, in their order.
+    /// Takes all tasks out, so that no further task begins. Returns the tasks stripe by stripe, in their
+    /// order.
     pub(super) fn stop(&self) -> Vec<Task> {
         let (mut tasks, mut queues) = (Vec::new(), BTreeSet::new());
         for mut table in self.tables() {
@@ -102,8 +103,8 @@ impl<K> StripedShared<K> {
 /// The owner of one stripe's strand: the part that all strands share, and the hash of the strand's key.
 pub(super) struct Home<K> {
     shared: Arc<StripedShared<K>>,
-    /// The hash of the key that the strand serves now. It is written under the lock of the table, before a
-    /// thread can find the strand in the table.
+    /// The hash of the key that the strand serves now. The hash is written under the lock of the table,
+    /// before a thread can find the strand in the table.
     hash: AtomicU64,
 }
 
@@ -162,7 +163,7 @@ impl<K: Send + 'static> StrandOwner for Home<K> {
 }
 
 /// Each stripe has a queue of its own. The lane of the queue is a part of the hash of the stripe's key. Two
-/// stripes can have equal lanes, so a request for a lane looks into the strands of both.
+/// stripes can have equal lanes, so a request for a lane looks into each strand with that lane.
 impl<K: Send + 'static> QueueOwner for StripedShared<K> {
     fn cancelled_in_queue(&self, _queue: QueueId) {
         if self.tombstones.has_come() && self.tombstones.are_many(|| self.waiting()) {
@@ -207,8 +208,8 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
         "a striped executor".to_owned()
     }
 
-    /// Returns the place of the drain task only if exactly one strand has this lane. Otherwise returns
-    /// `Elsewhere`: a starvation must be reported only if it is certain.
+    /// Returns the place of the drain task only if exactly one strand has this lane. If several strands have
+    /// the lane, returns `Elsewhere`, because a starvation must be reported only if it is certain.
     fn served_by(self: Arc<Self>, queue: QueueId) -> ServedBy {
         let table = self.table(queue.lane());
         let mut strands = self.strands_of(&table, queue);
@@ -229,7 +230,7 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
 
 impl<K: Send + 'static> StripedShared<K> {
     /// Returns the strands with the lane of this queue. Usually exactly one strand has the lane. After that
-    /// strand has left the table, no strand has the lane; several strands seldom have it.
+    /// strand has left the table, no strand has the lane. It is rare that several strands have the same lane.
     fn strands_of<'a>(
         &self,
         table: &'a Strands<K>,

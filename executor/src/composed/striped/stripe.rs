@@ -54,11 +54,28 @@ where
     }
 
     /// Returns the key of the stripe.
+    ///
+    /// ```
+    /// use executor::{DirectExecutor, StripedExecutor};
+    ///
+    /// let accounts = StripedExecutor::over(DirectExecutor);
+    /// assert_eq!(accounts.stripe("Ada").key(), &"Ada");
+    /// ```
     pub fn key(&self) -> &K {
         &self.key
     }
 
     /// Returns what the stripe is doing, in numbers.
+    ///
+    /// ```
+    /// use executor::{ManualExecutor, StripedExecutor, prelude::*};
+    ///
+    /// let accounts = StripedExecutor::over(ManualExecutor::new());
+    /// let ada = accounts.stripe("Ada");
+    /// ada.execute(|| ())?;
+    /// assert_eq!((ada.stats().queued, ada.stats().running), (1, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stats(&self) -> StripeStats {
         let table = self.striped.shared().table(self.hash);
         let strand = table.find(self.hash, &self.key);
@@ -101,6 +118,13 @@ where
 }
 
 /// Numbers that show what a [`Stripe`] is doing.
+///
+/// ```
+/// use executor::{DirectExecutor, StripedExecutor};
+///
+/// let stats = StripedExecutor::over(DirectExecutor).stripe("Ada").stats();
+/// assert_eq!((stats.queued, stats.running), (0, 0));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -111,8 +135,8 @@ pub struct StripeStats {
     pub running: usize,
 }
 
-/// A key that is compared by the address of its value: it does not equal the key of another value with the
-/// same content.
+/// A key that is compared by the address of its value. So the keys of two values differ, even if the values
+/// have equal content.
 ///
 /// Use this key for tasks that belong to one object, even if the content of the object changes.
 ///
@@ -129,11 +153,21 @@ pub struct StripeStats {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The key has an `Arc` of the value. So no other value can get its address while a task has this key.
+/// The key has an `Arc` of the value. So no other value can get the address of that value while a task has
+/// this key.
 pub struct Identity<T: ?Sized>(Arc<T>);
 
 impl<T: ?Sized> Identity<T> {
     /// Returns the identity of the value that an [`Arc`] points to.
+    ///
+    /// ```
+    /// use executor::Identity;
+    /// use std::sync::Arc;
+    ///
+    /// let (ada, another) = (Arc::new("Ada"), Arc::new("Ada"));
+    /// assert!(Identity::of(&ada) == Identity::of(&Arc::clone(&ada)));
+    /// assert!(Identity::of(&ada) != Identity::of(&another));
+    /// ```
     pub fn of(value: &Arc<T>) -> Self {
         Self(Arc::clone(value))
     }
