@@ -40,6 +40,14 @@ impl ScheduledPoolBuilder {
 
     /// Sets the number of threads that run the tasks that are due. The threads are started one by
     /// one, as tasks are scheduled, and do not end before the pool. Default: 1.
+    ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::builder().threads(4).build()?;
+    /// assert_eq!(pool.stats().pool.core_threads, 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "corePoolSize")]
     pub fn threads(mut self, threads: usize) -> Self {
         self.pool = self.pool.threads(threads);
@@ -48,6 +56,15 @@ impl ScheduledPoolBuilder {
 
     /// Sets the names of the threads. The pool's threads are named `NAME-thread-1`, `NAME-thread-2`, and so
     /// on. The thread that watches the time is named `NAME-sleeper`.
+    ///
+    /// ```
+    /// use executor::{ScheduledThreadPoolExecutor, prelude::*};
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::builder().name("housekeeping").build()?;
+    /// let name = pool.submit(|| std::thread::current().name().map(str::to_owned))?.join()?;
+    /// assert_eq!(name.as_deref(), Some("housekeeping-thread-1"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn name(mut self, name: impl Into<String>) -> Self {
         let name = name.into();
         self.name = format!("{name}-sleeper");
@@ -57,31 +74,87 @@ impl ScheduledPoolBuilder {
 
     /// Sets the thread factory, as [`ThreadPoolBuilder::thread_factory`] does. The factory does not make the
     /// thread that watches the time.
+    ///
+    /// ```
+    /// use executor::{NamedThreads, ScheduledThreadPoolExecutor, prelude::*};
+    ///
+    /// let small_stacks = NamedThreads::new("beat").stack_size(64 * 1024);
+    /// let pool = ScheduledThreadPoolExecutor::builder().thread_factory(small_stacks).build()?;
+    /// assert_eq!(pool.submit(|| 6 * 7)?.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn thread_factory(mut self, factory: impl ThreadFactory + 'static) -> Self {
         self.pool = self.pool.thread_factory(factory);
         self
     }
 
     /// Sets the hooks, as [`ThreadPoolBuilder::hooks`] does. Each run of a series is a task.
+    ///
+    /// ```
+    /// use executor::{ScheduledThreadPoolExecutor, Timing};
+    /// use std::{sync::Arc, time::Duration};
+    ///
+    /// let timing = Arc::new(Timing::new());
+    /// let pool = ScheduledThreadPoolExecutor::builder().hooks(Arc::clone(&timing)).build()?;
+    /// pool.schedule(Duration::from_millis(1), || ())?.join()?;
+    /// assert_eq!(timing.tasks(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
         self.pool = self.pool.hooks(hooks);
         self
     }
 
     /// Sets the panic handler, as [`ThreadPoolBuilder::panic_handler`] does.
+    ///
+    /// ```
+    /// use executor::{ScheduledThreadPoolExecutor, panics::PanicReport, prelude::*};
+    /// use std::sync::mpsc;
+    ///
+    /// let (sender, receiver) = mpsc::channel();
+    /// let handler = move |report: &PanicReport<'_>| sender.send(report.message.to_owned()).unwrap();
+    /// let pool = ScheduledThreadPoolExecutor::builder().panic_handler(handler).build()?;
+    /// pool.execute(|| panic!("no such page"))?;
+    /// assert_eq!(receiver.recv()?, "no such page");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn panic_handler(mut self, handler: impl PanicHandler + 'static) -> Self {
         self.pool = self.pool.panic_handler(handler);
         self
     }
 
-    /// Sets what happens on starvation, as [`ThreadPoolBuilder::on_starvation`] does.
+    /// Sets what the pool does about a wait that could never end, as [`ThreadPoolBuilder::on_starvation`]
+    /// does.
+    ///
+    /// ```
+    /// use executor::{OnStarvation, ScheduledThreadPoolExecutor, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let builder = ScheduledThreadPoolExecutor::builder().threads(1);
+    /// let pool = Arc::new(builder.on_starvation(OnStarvation::Help { depth: 8 }).build()?);
+    /// let own = Arc::clone(&pool);
+    /// let page = pool.submit(move || own.submit(|| "<h1>").unwrap().join().unwrap())?;
+    /// assert_eq!(page.join()?, "<h1>");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn on_starvation(mut self, what: OnStarvation) -> Self {
         self.pool = self.pool.on_starvation(what);
         self
     }
 
-    /// Sets whether tasks that wait for their time still run after a shutdown. Default: yes. If not, a
-    /// shutdown drops these tasks, and their handles are completed as cancelled.
+    /// Sets whether tasks that wait for their time still run after a shutdown. Default: yes. With `false`, a
+    /// shutdown drops the tasks that wait for their time, and their handles are completed as cancelled.
+    ///
+    /// ```
+    /// use executor::{JoinError, ScheduledThreadPoolExecutor, prelude::*};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::builder().delayed_after_shutdown(false).build()?;
+    /// let tomorrow = pool.schedule(Duration::from_secs(86_400), || "good morning")?;
+    /// pool.shutdown();
+    /// assert!(matches!(tomorrow.join(), Err(JoinError::Cancelled(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "setExecuteExistingDelayedTasksAfterShutdownPolicy")]
     pub fn delayed_after_shutdown(mut self, run: bool) -> Self {
         self.after.delayed = run;
@@ -110,6 +183,14 @@ impl ScheduledPoolBuilder {
     }
 
     /// Builds the executor. No thread is started yet.
+    ///
+    /// ```
+    /// use executor::{PoolConfigError, ScheduledThreadPoolExecutor};
+    ///
+    /// assert!(ScheduledThreadPoolExecutor::builder().build().is_ok());
+    /// let error = ScheduledThreadPoolExecutor::builder().threads(0).build().unwrap_err();
+    /// assert_eq!(error, PoolConfigError::ZeroThreads);
+    /// ```
     ///
     /// # Errors
     /// [`PoolConfigError::ZeroThreads`] if the executor would have no threads.

@@ -27,6 +27,7 @@ impl ScheduledThreadPoolExecutor {
     /// # Errors
     /// [`RejectedSubmission`] if the executor was shut down. The error gives the task back, and the time
     /// limit of that task still counts.
+    #[doc(alias = "orTimeout")]
     pub fn submit_with_timeout<T: Send + 'static>(
         &self,
         timeout: Duration,
@@ -54,6 +55,7 @@ impl ScheduledThreadPoolExecutor {
     ///
     /// # Errors
     /// See [`submit_with_timeout`](Self::submit_with_timeout).
+    #[doc(alias = "completeOnTimeout")]
     pub fn submit_with_timeout_or<T: Send + 'static>(
         &self,
         timeout: Duration,

@@ -2,8 +2,9 @@
 //!
 //! A pool runs a task as soon as it can. But many tasks of a program must run at a certain time: a retry in a
 //! second, a report at noon, a clean-up every minute. A *timer* is one thread that sleeps and runs the tasks
-//! that are due. That is enough until one task takes long and delays all others, or one task panics and ends
-//! the thread. Here one thread, the *sleeper*, only watches the time, and a pool runs the tasks that are due.
+//! that are due. A timer is enough until one task takes long and delays all others, or one task panics and
+//! ends the thread. In this module one thread, the *sleeper*, only watches the time, and a pool runs the
+//! tasks that are due.
 //!
 //! ```text
 //!   schedule, schedule_at, series ──▶ schedule ──the time has come: sleeper──▶ pool ──▶ worker
@@ -15,10 +16,11 @@
 //! # Invariants
 //!
 //! 1. No task and no run of a series begins before its time. (`schedule`)
-//! 2. No user code delays another deadline: the sleeper runs no user code. One exception: if the pool's
-//!    threads were not started when tasks were planned, the sleeper calls the thread factory. (`shared`)
-//! 3. Every planned task runs, is handed out, or is dropped. The drop completes its handle as cancelled.
-//!    Every series has exactly one end. (`shared`, `series_task`)
+//! 2. No user code delays another deadline: the sleeper runs no user code. There is one exception: if the
+//!    pool's threads were not started when tasks were planned, the sleeper calls the thread factory.
+//!    (`shared`)
+//! 3. Every planned task runs, is handed out, or is dropped. The drop of a planned task completes its handle
+//!    as cancelled. Every series has exactly one end. (`shared`, `series_task`)
 //! 4. Runs of one series never overlap. (`schedule`)
 
 mod rule; // when a series runs next
@@ -56,9 +58,9 @@ use shared::ScheduledShared;
 
 /// A pool that runs tasks later, at a certain time, or again and again.
 ///
-/// Use it for all work that must run at a certain time: retries, time limits, reports, clean-up. A task that
-/// is due runs on one of the pool's threads. So a long task delays no other task while the pool has a free
-/// thread, and a panic ends no thread. Tasks without a time run as they do on any pool.
+/// Use a scheduled pool for all work that must run at a certain time: retries, time limits, reports,
+/// clean-up. A task that is due runs on one of the pool's threads. So a long task delays no other task while
+/// the pool has a free thread, and a panic ends no thread. Tasks without a time run as they do on any pool.
 ///
 /// ```
 /// use executor::{ScheduledThreadPoolExecutor, prelude::*};
@@ -80,39 +82,41 @@ use shared::ScheduledShared;
 /// token that is current at the submission. A handle cancels its task, and a [`Series`] cancels its runs.
 ///
 /// # Priorities
-/// Tasks run in the order in which they become due. Their [priority](Task::priority) has no effect.
+/// Tasks run in the order in which they become due. The [priority](Task::priority) of a task has no effect.
 ///
 /// # Time
 /// A task never runs before its time. The delay with which a task runs depends on the system and on the pool.
 /// On a machine with a free processor, the system wakes a thread some tens of microseconds late. With the
-/// feature `timer-slack`, on Linux, it wakes the thread a few microseconds late. In the pool, a task that is
-/// due waits for a free thread, as all tasks do. Times are [`Instant`]s, so they do not change when the
-/// system's clock is set. A time beyond the range of the clock counts as never. Tasks that are due at the
+/// feature `timer-slack`, on Linux, the system wakes the thread a few microseconds late. In the pool, a task
+/// that is due waits for a free thread, as all tasks do. Times are [`Instant`]s, so they do not change when
+/// the system's clock is set. A time beyond the range of the clock counts as never. Tasks that are due at the
 /// same instant are given to the pool in the order in which they were scheduled.
 ///
 /// # Cost
 /// A waiting task takes a place in a heap, but no thread. A hundred thousand waiting tasks are no problem. A
-/// cancelled task leaves the heap at once. One thread watches the time for all tasks. It is started when the
-/// first task with a time is submitted, and sleeps until the next task is due. So an idle executor uses no
-/// processor time.
+/// cancelled task leaves the heap at once. One thread watches the time for all tasks. The thread that watches
+/// the time is started with the first task that has a time, and sleeps until the next task is due. So an idle
+/// executor uses no processor time.
 ///
 /// # Its end
 /// After [`shutdown`](ExecutorService::shutdown) the executor accepts no more tasks, and its series end. All
-/// accepted tasks still run, even those that are not due yet. The [builder](ScheduledPoolBuilder) can change
-/// the rules for series and for tasks that are not due. So the executor may go on for as long as the longest
-/// delay, and [`close`](ExecutorService::close) waits until it has ended. **Dropping it does not**: the drop
-/// cancels the tasks that are not due yet, and waits for the tasks that are due or run. The drop does not
-/// wait at all if one of the executor's own tasks drops the executor, or if the thread unwinds.
+/// accepted tasks still run, even the tasks that are not due yet. The [builder](ScheduledPoolBuilder) can
+/// change the rules for series and for tasks that are not due. So the executor may go on for as long as the
+/// longest delay, and [`close`](ExecutorService::close) waits until it has ended. **The drop of the executor
+/// does not wait so long**: it cancels the tasks that are not due yet, and waits for the tasks that are due
+/// or run. The drop does not wait at all if one of the executor's own tasks drops the executor, or if the
+/// thread unwinds.
 ///
 /// [`shutdown_now`](ExecutorService::shutdown_now) first hands out the tasks that were due and have not
-/// begun. Then it hands out the tasks that were not due yet, in the order of their times. It ends the series
-/// and cancels the running tasks.
+/// begun. Then `shutdown_now` hands out the tasks that were not due yet, in the order of their times. Finally
+/// it ends the series and cancels the running tasks.
 ///
 /// # Blocking
 /// Apart from the calls that wait for the end, no call blocks for longer than it takes to hand a few tasks to
 /// the pool. A task that joins another task keeps its thread until the other task has run, even if the other
-/// task is not due yet. On a pool of one thread the other task then never runs. This is not reported as
-/// [starvation](crate::Starvation).
+/// task is not due yet. On a pool of one thread, a delayed task for which another task waits never runs. A
+/// wait for a task that is not due is not reported as [starvation](crate::Starvation).
+#[doc(alias = "DelayQueue")]
 #[doc(alias = "ScheduledExecutorService")]
 #[doc(alias = "Timer")]
 pub struct ScheduledThreadPoolExecutor {
@@ -124,6 +128,15 @@ impl ScheduledThreadPoolExecutor {
     /// Builds a scheduled pool of `threads` threads. Tasks that are due wait in a queue without a bound. No
     /// thread is started before the first task is scheduled.
     ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(2);
+    /// assert_eq!(pool.schedule(Duration::from_millis(1), || 6 * 7)?.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Panics
     /// Panics if `threads` is zero.
     #[doc(alias = "newScheduledThreadPool")]
@@ -134,6 +147,14 @@ impl ScheduledThreadPoolExecutor {
     }
 
     /// Returns a builder for a scheduled pool.
+    ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::builder().threads(2).name("housekeeping").build()?;
+    /// assert_eq!(pool.stats().delayed, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn builder() -> ScheduledPoolBuilder {
         ScheduledPoolBuilder::new()
     }
@@ -143,9 +164,21 @@ impl ScheduledThreadPoolExecutor {
     /// [Cancelling](TaskHandle::cancel) the handle takes the task out of the schedule at once, and
     /// [`remove`](TaskHandle::remove) gives the task back. If the handle is dropped, the task still runs.
     ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let (begin, delay) = (Instant::now(), Duration::from_millis(3));
+    /// let ran_at = pool.schedule(delay, Instant::now)?.join()?;
+    /// assert!(ran_at >= begin + delay);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`RejectedSubmission`] if the executor was shut down, or the thread that watches the time cannot
     /// start.
+    #[doc(alias = "delayedExecutor")]
     pub fn schedule<T: Send + 'static>(
         &self,
         delay: Duration,
@@ -178,8 +211,22 @@ impl ScheduledThreadPoolExecutor {
     }
 
     /// Schedules a closure to run again and again at a fixed rate: first after `initial`, and then once each
-    /// `period`. Its runs never overlap. [`series`](Self::series) has more settings: what happens to missed
-    /// ticks, what happens after a panic, and a name.
+    /// `period`. The runs of the series never overlap. [`series`](Self::series) has more settings: what
+    /// happens to missed ticks, what happens after a panic, and a name.
+    ///
+    /// ```
+    /// use executor::{Latch, ScheduledThreadPoolExecutor};
+    /// use std::{sync::Arc, time::Duration};
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let three = Arc::new(Latch::new(3));
+    /// let tick = Arc::clone(&three);
+    /// let period = Duration::from_millis(1);
+    /// let beat = pool.schedule_at_fixed_rate(Duration::ZERO, period, move |_| tick.count_down())?;
+    /// three.wait()?;
+    /// assert!(beat.cancel());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// See [`SeriesBuilder::at_fixed_rate`].
@@ -199,6 +246,20 @@ impl ScheduledThreadPoolExecutor {
     /// Schedules a closure to run again and again with a fixed delay: first after `initial`, and then `delay`
     /// after the end of each run.
     ///
+    /// ```
+    /// use executor::{Latch, ScheduledThreadPoolExecutor};
+    /// use std::{sync::Arc, time::Duration};
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let three = Arc::new(Latch::new(3));
+    /// let looked = Arc::clone(&three);
+    /// let delay = Duration::from_millis(1);
+    /// let look = pool.schedule_with_fixed_delay(Duration::ZERO, delay, move |_| looked.count_down())?;
+    /// three.wait()?;
+    /// assert!(look.cancel());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// See [`SeriesBuilder::with_fixed_delay`].
     #[doc(alias = "scheduleWithFixedDelay")]
@@ -212,6 +273,17 @@ impl ScheduledThreadPoolExecutor {
     }
 
     /// Returns a builder for a series whose runs call `body`.
+    ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let backup = pool.series(|_| println!("copying")).named("backup");
+    /// let backup = backup.at_fixed_rate(Duration::from_secs(3600))?;
+    /// assert_eq!(backup.name(), Some("backup"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn series(&self, body: impl FnMut(&Series) + Send + 'static) -> SeriesBuilder<'_> {
         SeriesBuilder::new(&self.shared, Box::new(body))
     }
@@ -237,6 +309,16 @@ impl ScheduledThreadPoolExecutor {
     }
 
     /// Returns statistics about the executor.
+    ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let _tomorrow = pool.schedule(Duration::from_secs(86_400), || "good morning")?;
+    /// assert_eq!((pool.stats().delayed, pool.stats().series), (1, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stats(&self) -> ScheduledStats {
         let (delayed, series) = self.shared.counts();
         let mut pool = self.shared.pool.stats();
@@ -247,7 +329,21 @@ impl ScheduledThreadPoolExecutor {
     }
 }
 
-/// Statistics of a scheduled pool. The numbers of the schedule are taken at one moment, and the numbers of
+/// Statistics of a scheduled pool.
+///
+/// ```
+/// use executor::ScheduledThreadPoolExecutor;
+/// use std::time::Duration;
+///
+/// let pool = ScheduledThreadPoolExecutor::new(1);
+/// let hour = Duration::from_secs(3600);
+/// let backup = pool.series(|_| ()).first_after(hour).at_fixed_rate(hour)?;
+/// println!("{}", pool.stats());
+/// assert_eq!(pool.stats().series, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// The numbers of the schedule are taken at one moment, and the numbers of
 /// the pool at a later moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]

@@ -44,7 +44,17 @@ impl<'a> SeriesBuilder<'a> {
         Self { shared, body, name: None, first: Instant::now(), missed, after_panic }
     }
 
-    /// Names the series. All its runs have this name, too. Default: no name.
+    /// Names the series and all its runs. Default: no name.
+    ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let backup = pool.series(|_| ()).named("backup").at_fixed_rate(Duration::from_secs(60))?;
+    /// assert_eq!(backup.name(), Some("backup"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = Some(name.into());
         self
@@ -52,11 +62,34 @@ impl<'a> SeriesBuilder<'a> {
 
     /// Sets the delay from this call to the first run. Default: no delay. If the clock cannot reach the end
     /// of the delay, the series never runs.
+    ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let hour = Duration::from_secs(3600);
+    /// let backup = pool.series(|_| ()).first_after(hour).at_fixed_rate(hour)?;
+    /// assert_eq!(backup.runs(), 0); // for an hour
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn first_after(self, delay: Duration) -> Self {
         self.first_at(later(Instant::now(), delay))
     }
 
-    /// Sets the time of the first run. If that time has passed, the first run is due at once.
+    /// Sets the time of the first run. If `at` has passed, the first run is due at once.
+    ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let hour = Duration::from_secs(3600);
+    /// let first = Instant::now() + hour;
+    /// let backup = pool.series(|_| ()).first_at(first).at_fixed_rate(hour)?;
+    /// assert_eq!(backup.next_run(), Some(first));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn first_at(mut self, at: Instant) -> Self {
         self.first = at;
         self
@@ -64,12 +97,41 @@ impl<'a> SeriesBuilder<'a> {
 
     /// Sets the rule by which a series at a fixed rate treats missed ticks. Default:
     /// [`MissedTicks::CatchUp`].
+    ///
+    /// ```
+    /// use executor::{MissedTicks, ScheduledThreadPoolExecutor};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let show = pool.series(|_| println!("the newest price"));
+    /// let show = show.missed_ticks(MissedTicks::Skip).at_fixed_rate(Duration::from_secs(1))?;
+    /// assert!(show.cancel());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn missed_ticks(mut self, what: MissedTicks) -> Self {
         self.missed = what;
         self
     }
 
-    /// Sets how the series goes on after a run that has panicked. Default: [`AfterPanic::Stop`].
+    /// Sets the rule by which the series goes on after a run that has panicked. Default:
+    /// [`AfterPanic::Stop`].
+    ///
+    /// ```
+    /// use executor::{AfterPanic, Latch, ScheduledThreadPoolExecutor};
+    /// use std::{sync::Arc, time::Duration};
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let two = Arc::new(Latch::new(2));
+    /// let run = Arc::clone(&two);
+    /// let poll = pool.series(move |_| {
+    ///     run.count_down();
+    ///     panic!("the server does not answer");
+    /// });
+    /// let poll = poll.after_panic(AfterPanic::Continue).at_fixed_rate(Duration::from_millis(1))?;
+    /// two.wait()?; // runs again
+    /// assert!(poll.cancel());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn after_panic(mut self, what: AfterPanic) -> Self {
         self.after_panic = what;
         self
@@ -77,6 +139,19 @@ impl<'a> SeriesBuilder<'a> {
 
     /// Begins the series at a fixed rate, with one tick each `period` from the first run on. The runs never
     /// overlap. The series does not drift: each tick is a whole number of periods after the first tick.
+    ///
+    /// ```
+    /// use executor::{Latch, ScheduledThreadPoolExecutor};
+    /// use std::{sync::Arc, time::Duration};
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let three = Arc::new(Latch::new(3));
+    /// let tick = Arc::clone(&three);
+    /// let beat = pool.series(move |_| tick.count_down()).at_fixed_rate(Duration::from_millis(1))?;
+    /// three.wait()?;
+    /// assert!(beat.cancel());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`RejectedSeries`] if the executor was shut down, or the thread that watches the time cannot start.
@@ -137,6 +212,16 @@ impl fmt::Debug for SeriesBuilder<'_> {
 }
 
 /// The error of a series that the executor has refused. The error gives the closure back.
+///
+/// ```
+/// use executor::{RejectReason, ScheduledThreadPoolExecutor, prelude::*};
+/// use std::time::Duration;
+///
+/// let pool = ScheduledThreadPoolExecutor::new(1);
+/// pool.shutdown();
+/// let refused = pool.series(|_| ()).at_fixed_rate(Duration::from_secs(60)).unwrap_err();
+/// assert!(matches!(refused.reason, RejectReason::Shutdown));
+/// ```
 #[must_use = "dropping it drops the closure of the series"]
 pub struct RejectedSeries {
     /// The reason why the executor has refused the series.
@@ -146,6 +231,18 @@ pub struct RejectedSeries {
 
 impl RejectedSeries {
     /// Returns the closure of the series, for another executor.
+    ///
+    /// ```
+    /// use executor::{ScheduledThreadPoolExecutor, prelude::*};
+    /// use std::time::Duration;
+    ///
+    /// let (old, new) = (ScheduledThreadPoolExecutor::new(1), ScheduledThreadPoolExecutor::new(1));
+    /// old.shutdown();
+    /// let refused = old.series(|_| ()).at_fixed_rate(Duration::from_secs(60)).unwrap_err();
+    /// let backup = new.series(refused.into_body()).at_fixed_rate(Duration::from_secs(60))?;
+    /// assert!(backup.ended().is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn into_body(self) -> Box<dyn FnMut(&Series) + Send> {
         self.body.lock().take().expect("it is taken once, by value")
     }

@@ -1,9 +1,10 @@
-//! The rules that determine the time of the next run of a series. This file only calculates with
-//! instants.
+//! The rules that determine the time of the next run of a series. The functions of this file only calculate
+//! with instants.
 //!
-//! A series at a fixed rate has a grid of *ticks*: its first run, and from there one tick each period. A tick
-//! is computed from the tick before it and never from the clock. So the series does not drift: lateness does
-//! not add up. A series with a fixed delay has no grid: it waits from the end of a run to the next run.
+//! A series at a fixed rate has a grid of *ticks*: the time of its first run, and from there one tick each
+//! period. A tick is computed from the tick before it and never from the clock. So the series does not drift:
+//! lateness does not add up. A series with a fixed delay has no grid: it waits from the end of a run to the
+//! next run.
 //!
 //! ```text
 //!   fixed rate, period 4         fixed rate, one run takes 9 and misses the ticks at 4 and 8
@@ -18,19 +19,36 @@ use crate::sync::{Duration, Instant};
 
 /// The reaction of a series at a fixed rate to ticks that passed while a run took too long or had no
 /// thread.
+///
+/// ```
+/// use executor::{Latch, MissedTicks, ScheduledThreadPoolExecutor};
+/// use std::{sync::Arc, time::{Duration, Instant}};
+///
+/// let pool = ScheduledThreadPoolExecutor::new(1);
+/// let runs = Arc::new(Latch::new(3));
+/// let run = Arc::clone(&runs);
+/// let series = pool
+///     .series(move |_| run.count_down())
+///     .missed_ticks(MissedTicks::CatchUp)
+///     .first_at(Instant::now() - Duration::from_secs(2)) // two ticks were missed
+///     .at_fixed_rate(Duration::from_secs(1))?;
+/// runs.wait()?; // three runs at once
+/// assert!(series.runs() >= 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum MissedTicks {
     /// The series runs once for each missed tick, one run right after the other, until it is on time again.
-    /// Use this for counting: after an hour with a period of a second, there were 3600 runs. If the runs of a
-    /// series always take longer than its period, the series runs without a break.
+    /// Use this rule for counting: after an hour with a period of a second, there were 3600 runs. If the runs
+    /// of a series always take longer than its period, the series runs without a break.
     #[default]
     CatchUp,
-    /// The series leaves the missed ticks out: the next run is at the next tick. Use this for work that is
-    /// pointless when it is late, such as a display.
+    /// The series leaves the missed ticks out: the next run is at the next tick. Use this rule for work that
+    /// is pointless when it is late, such as a display.
     Skip,
-    /// The series makes one run at once, and counts the later ticks from that run. Use this for work that
-    /// needs at least one period *between* two runs.
+    /// The series makes one run at once, and counts the later ticks from that run. Use this rule for work
+    /// that needs at least one period *between* two runs.
     Shift,
 }
 
@@ -39,6 +57,17 @@ pub enum MissedTicks {
 /// The panic is never lost. If the series goes on, the panic goes to the [panic handler](crate::panics) at
 /// once, like the panic of a task without a handle. If the series stops, the panic is part of its
 /// [end](crate::SeriesEnd). If no caller reads the end, the panic goes to the handler.
+///
+/// ```
+/// use executor::{AfterPanic, ScheduledThreadPoolExecutor, SeriesEnd};
+/// use std::time::Duration;
+///
+/// let pool = ScheduledThreadPoolExecutor::new(1);
+/// let poll = pool.series(|_| panic!("the server does not answer"));
+/// let poll = poll.after_panic(AfterPanic::Stop).at_fixed_rate(Duration::from_secs(1))?;
+/// assert!(matches!(poll.join()?, SeriesEnd::Panicked(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum AfterPanic {
@@ -113,7 +142,7 @@ impl Rule {
         }
     }
 
-    /// Returns the time from which the period counts after this run.
+    /// Returns the time from which the period counts after a run.
     pub(super) fn counts_from(&self, tick: Instant, now: Instant) -> Instant {
         match self.pace {
             Pace::FixedRate => tick,

@@ -6,7 +6,7 @@
 //! schedule](super::shared) only has to take the locks in the right order.
 //!
 //! Entries that wait for their time are in a [heap](crate::time). A waiting task knows the slot of its entry.
-//! When the task is cancelled, it is taken out of this slot.
+//! When a waiting task is cancelled, it is taken out of its slot.
 //!
 //! # The life of a series
 //!
@@ -65,8 +65,8 @@ struct Course<S> {
     place: SeriesPhase,
     /// The time for which the next run is planned, or for which the run that is under way was planned.
     tick: Instant,
-    /// The time from which the period counts: the tick or the end of the last run. `None` before the first
-    /// run.
+    /// The time from which the period counts: the tick or the end of the last run. The value is `None` before
+    /// the first run.
     since: Option<Instant>,
     paused: bool,
     runs: u64,
@@ -94,10 +94,9 @@ pub(super) enum Due<T, S> {
 /// The step that follows a run of a series.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AfterRun<S> {
-    /// The series runs again, at this time.
+    /// The series runs again, at the given time.
     At(Instant),
-    /// Nothing needs to be done now: the series is paused, or another run of it was planned
-    /// already.
+    /// Nothing needs to be done now: the series is paused, or its next run was planned already.
     Nothing,
     /// The series has ended because a run has panicked.
     Stopped(S),
@@ -160,7 +159,7 @@ impl<T, S> Schedule<T, S> {
         }
     }
 
-    /// Takes the task out of a slot if `wanted` is true for it.
+    /// Takes the task out of a slot if `wanted` is true for that task.
     pub(super) fn take_task(&mut self, slot: usize, wanted: impl FnOnce(&T) -> bool) -> Option<T> {
         let is_wanted = |what: &Scheduled<T>| matches!(what, Scheduled::Task(task) if wanted(task));
         match self.entries.remove_if(slot, is_wanted)? {
@@ -546,7 +545,8 @@ mod tests {
         }
     }
 
-    /// Three cases: the run has begun; it waits for a thread; it waits, and its series is paused.
+    /// Checks three cases: the run has begun, the run waits for a thread, or the run waits and its series is
+    /// paused.
     #[test]
     fn a_run_that_is_under_way_ends_its_series_when_it_was_shut_down() {
         let mut world = World::with_series(Pace::FixedRate);

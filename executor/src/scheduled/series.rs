@@ -16,10 +16,22 @@ use crate::sync::{Arc, Duration, Instant, Mutex, Weak};
 use crate::waiting::error::{CutShort, WaitError};
 use crate::waiting::wait::cut_short;
 
-/// The closure that a series runs again and again. It can change or end the series, which is its argument.
+/// The closure that a series runs again and again. The closure can change or end the series, which is its
+/// argument.
 pub(super) type SeriesBody = Box<dyn FnMut(&Series) + Send>;
 
 /// The reason why a series has ended.
+///
+/// ```
+/// use executor::{ScheduledThreadPoolExecutor, SeriesEnd, prelude::*};
+/// use std::time::Duration;
+///
+/// let pool = ScheduledThreadPoolExecutor::new(1);
+/// let backup = pool.series(|_| ()).at_fixed_rate(Duration::from_secs(60))?;
+/// pool.shutdown();
+/// assert_eq!(backup.join()?, SeriesEnd::Shutdown);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SeriesEnd {
@@ -67,8 +79,8 @@ pub(super) trait Planner: Send + Sync {
 pub(super) struct SeriesShared {
     pub(super) id: TaskId,
     pub(super) name: Option<Cow<'static, str>>,
-    /// The token of the series: the tokens of its runs are its children. This token is cancelled together
-    /// with the series.
+    /// The token of the series: the tokens of its runs are its children. The token of the series is cancelled
+    /// when the series is cancelled.
     pub(super) token: CancelToken,
     /// The closure to run; `None` while a run uses it.
     pub(super) body: Mutex<Option<SeriesBody>>,
@@ -133,8 +145,8 @@ impl Drop for SeriesShared {
     }
 }
 
-/// The handle of a series of runs. A caller uses it to inspect the series, to change it and to end it. All
-/// clones are handles of the same series.
+/// The handle of a series of runs, with which a caller inspects, changes and ends the series. All clones are
+/// handles of the same series.
 ///
 /// Dropping the handle changes nothing: the series goes on. The handle is a [`Future`] that is ready when the
 /// series has ended.
@@ -160,6 +172,7 @@ impl Drop for SeriesShared {
 /// A run may call all methods on its own series except [`join`](Self::join). In a run, that call would wait
 /// for the end of the series, but the series goes on only after the run. A change that a run makes applies to
 /// the runs after it.
+#[doc(alias = "TimerTask")]
 #[derive(Clone)]
 #[doc(alias = "ScheduledFuture")]
 #[doc(alias = "RunnableScheduledFuture")]
@@ -173,24 +186,76 @@ impl Series {
         Self { inner: Arc::clone(inner), ended: inner.ended.clone() }
     }
 
-    /// Returns the id of the series. All its runs have this id, too.
+    /// Returns the id of the series, which all its runs have, too.
+    ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let backup = pool.series(|_| ()).at_fixed_rate(Duration::from_secs(60))?;
+    /// let another = pool.series(|_| ()).at_fixed_rate(Duration::from_secs(60))?;
+    /// assert_eq!(backup.id(), backup.clone().id());
+    /// assert_ne!(backup.id(), another.id());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn id(&self) -> TaskId {
         self.inner.id
     }
 
-    /// Returns the name of the series. Its runs have the same name.
+    /// Returns the name of the series, which all its runs have, too.
+    ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let backup = pool.series(|_| ()).named("backup").at_fixed_rate(Duration::from_secs(60))?;
+    /// assert_eq!(backup.name(), Some("backup"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.inner.name.as_deref()
     }
 
-    /// Returns how many runs have ended, by returning or by a panic.
+    /// Returns the number of runs that have ended, by returning or by a panic.
+    ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let three_times = |series: &executor::Series| {
+    ///     if series.runs() == 2 {
+    ///         series.cancel(); // this is the third run
+    ///     }
+    /// };
+    /// let series = pool.series(three_times).at_fixed_rate(Duration::from_millis(1))?;
+    /// series.join()?;
+    /// assert!(series.runs() >= 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn runs(&self) -> u64 {
-        // Acquire: pairs with the Release in `run_body`. So a caller that counts a run sees what the run did.
+        // Acquire: pairs with the Release in `run_body`. So a caller that sees a run counted also sees what
+        // the run did.
         self.inner.runs.load(Ordering::Acquire)
     }
 
     /// Returns the time for which the next run is planned. Returns `None` while a run is under way or
     /// waits for a thread, while the series is paused, and after the end of the series.
+    ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let hour = Duration::from_secs(3600);
+    /// let backup = pool.series(|_| ()).first_after(hour).at_fixed_rate(hour)?;
+    /// assert!(backup.next_run().expect("it waits") > Instant::now());
+    /// backup.cancel();
+    /// assert_eq!(backup.next_run(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "getDelay")]
     pub fn next_run(&self) -> Option<Instant> {
         self.inner.planner.upgrade()?.next_run(self.inner.id)
@@ -199,8 +264,22 @@ impl Series {
     /// Changes the period of the series, or its delay if it has a fixed delay.
     ///
     /// At a fixed rate, the new period counts from the time for which the last run was planned. With a fixed
-    /// delay, the new delay counts from the end of the last run. If this gives a time that has passed, the
-    /// next run is due at once. The time of the first run does not change.
+    /// delay, the new delay counts from the end of the last run. If the new time of the next run has passed,
+    /// the next run is due at once. The time of the first run does not change.
+    ///
+    /// ```
+    /// use executor::{Latch, ScheduledThreadPoolExecutor};
+    /// use std::{sync::Arc, time::Duration};
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let three = Arc::new(Latch::new(3));
+    /// let run = Arc::clone(&three);
+    /// let poll = pool.series(move |_| run.count_down()).at_fixed_rate(Duration::from_secs(3600))?;
+    /// poll.set_period(Duration::from_millis(1)); // often, while a client looks at the page
+    /// three.wait()?;
+    /// assert!(poll.cancel());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Panics
     /// Panics if `period` is zero and the series has a fixed rate.
@@ -218,14 +297,45 @@ impl Series {
     /// paused series.
     ///
     /// Returns false if the series has ended.
+    ///
+    /// ```
+    /// use executor::ScheduledThreadPoolExecutor;
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let backup = pool.series(|_| ()).at_fixed_rate(Duration::from_secs(60))?;
+    /// assert!(backup.pause());
+    /// backup.cancel();
+    /// assert!(!backup.pause()); // the series has ended
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn pause(&self) -> bool {
         self.inner.planner.upgrade().is_some_and(|planner| planner.pause(self.inner.id))
     }
 
-    /// Resumes the series if it is paused; otherwise has no effect. At a fixed rate, its next run is at the
-    /// first tick from now: the ticks during the pause do not count as missed. With a fixed delay, a run that
-    /// would have been due during the pause is due now.
+    /// Resumes the series if it is paused; otherwise has no effect. The next run of a series at a fixed rate
+    /// is at the first tick from now: the ticks during the pause do not count as missed. With a fixed delay,
+    /// a run that would have been due during the pause is due now.
+    ///
+    /// ```
+    /// use executor::{Latch, ScheduledThreadPoolExecutor};
+    /// use std::{sync::Arc, time::Duration};
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let two = Arc::new(Latch::new(2));
+    /// let run = Arc::clone(&two);
+    /// let poll = pool.series(move |series| {
+    ///     run.count_down();
+    ///     series.pause(); // until another thread resumes the series
+    /// });
+    /// let poll = poll.with_fixed_delay(Duration::ZERO)?;
+    /// while two.wait_timeout(Duration::from_millis(1)).is_err() {
+    ///     poll.resume();
+    /// }
+    /// assert!(poll.cancel());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn resume(&self) {
         if let Some(planner) = self.inner.planner.upgrade() {
             planner.resume(self.inner.id);
@@ -254,18 +364,52 @@ impl Series {
     /// of a run that is under way is cancelled. Returns false if the series had ended before.
     ///
     /// The calling thread runs the callbacks that the run has registered with its token.
+    ///
+    /// ```
+    /// use executor::{ScheduledThreadPoolExecutor, SeriesEnd};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let backup = pool.series(|_| ()).at_fixed_rate(Duration::from_secs(60))?;
+    /// assert!(backup.cancel());
+    /// assert_eq!(backup.ended(), Some(SeriesEnd::Cancelled));
+    /// assert!(!backup.cancel()); // the series had ended
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[expect(clippy::must_use_candidate, reason = "as for `TaskHandle::cancel`")]
     pub fn cancel(&self) -> bool {
         self.inner.planner.upgrade().is_some_and(|planner| planner.remove(self.inner.id))
     }
 
-    /// Returns the reason why the series has ended; `None` if it has not ended.
+    /// Returns the reason why the series has ended, or `None` if the series has not ended.
+    ///
+    /// ```
+    /// use executor::{ScheduledThreadPoolExecutor, SeriesEnd};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let backup = pool.series(|_| ()).at_fixed_rate(Duration::from_secs(60))?;
+    /// assert_eq!(backup.ended(), None);
+    /// backup.cancel();
+    /// assert_eq!(backup.ended(), Some(SeriesEnd::Cancelled));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn ended(&self) -> Option<SeriesEnd> {
         Some(told(self.ended.try_join()?.as_deref().ok()))
     }
 
     /// Waits until the series has ended, and returns the reason. If the series was cancelled, one of its runs
     /// may still be under way when the call returns.
+    ///
+    /// ```
+    /// use executor::{ScheduledThreadPoolExecutor, SeriesEnd};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let once = pool.series(|series| drop(series.cancel())).at_fixed_rate(Duration::from_secs(60))?;
+    /// assert_eq!(once.join()?, SeriesEnd::Cancelled);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`CutShort`] if the calling task was cancelled.
@@ -281,6 +425,16 @@ impl Series {
     }
 
     /// Waits until the series has ended, for `timeout` at most, and returns the reason.
+    ///
+    /// ```
+    /// use executor::{ScheduledThreadPoolExecutor, WaitError};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ScheduledThreadPoolExecutor::new(1);
+    /// let backup = pool.series(|_| ()).at_fixed_rate(Duration::from_secs(60))?;
+    /// assert!(matches!(backup.join_timeout(Duration::from_millis(1)), Err(WaitError::TimedOut)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`WaitError`] if the time is up, or the calling task was cancelled.
@@ -306,8 +460,8 @@ fn joined(end: Result<Arc<SeriesEnd>, SharedJoinError>) -> Result<SeriesEnd, Wai
     }
 }
 
-/// Returns the end of the series to a caller, and marks the panic in it as read. `None` means that the
-/// executor was dropped; in that case the series ended by a shutdown.
+/// Returns the end of the series to a caller, and marks the panic in it as read. An end of `None` means that
+/// the executor was dropped; in that case the series ended by a shutdown.
 fn told(end: Option<&SeriesEnd>) -> SeriesEnd {
     if let Some(SeriesEnd::Panicked(panic)) = end {
         panic.mark_read();

@@ -1,7 +1,7 @@
 //! One run of a series, as a task of the pool.
 //!
-//! For the pool, a run is a task like any other task. It has the id and the name of its series. Hooks see the
-//! run, statistics count it, and the report of its panic names it. An observer connects the task with the
+//! For the pool, a run is a task like any other task. A run has the id and the name of its series. Hooks see
+//! the run, statistics count it, and the report of its panic names it. An observer connects the task with the
 //! series. The observer reports the end of the task in every case, and makes the token of the series a parent
 //! of the token of the task.
 //!
@@ -48,7 +48,7 @@ fn run_body(series: &Arc<SeriesShared>, run: u64) {
 struct SeriesRun {
     series: Arc<SeriesShared>,
     number: u64,
-    /// The executor of the series, kept alive by this reference until the run has reported its end.
+    /// A reference that keeps the executor of the series alive until the run has reported its end.
     planner: Arc<dyn Planner>,
     /// True if the end of the run was reported to the planner.
     is_told: AtomicBool,

@@ -2,7 +2,8 @@
 //! for tasks that are due.
 //!
 //! The [schedule](super::schedule) decides, under the lock of this file, and returns tasks and series. This
-//! file first releases the lock and then drops them, because these drops run user code.
+//! file first releases the lock and then drops the returned tasks and series, because such a drop runs user
+//! code.
 //!
 //! # The sleeper
 //!
@@ -15,26 +16,27 @@
 //! ```
 //!
 //! The sleeper is woken only if a new entry is before all others, or if the schedule is over. When an entry
-//! is taken back, the sleeper still wakes up at the time of that entry. Then it finds no entry that is due,
-//! and sleeps again. So no system call is needed to take an entry back.
+//! is taken back, the sleeper still wakes up at the time of that entry. If the sleeper then finds no entry
+//! that is due, it sleeps again. So no system call is needed to take an entry back.
 //!
 //! # Why a thread of its own, and not that of the timer
 //!
 //! The timer of the process runs the library's jobs and must not be held up. But handing many tasks to a pool
 //! takes time, and may call a user's thread factory. Meanwhile the timer would need another thread to watch
-//! the time. The two also differ if the system cannot start a thread: the timer keeps a deadline until a
-//! thread can be started, but this executor refuses the task.
+//! the time. If the system cannot start a thread, the timer keeps a deadline until a thread can be started,
+//! but this executor refuses the task.
 //!
 //! # Invariants
 //!
 //! 1. If there is an entry, the sleeper is awake, or it sleeps until the entry's time or an earlier time.
-//!    There is one exception: the system may refuse to start the sleeper's thread. Then the submission that
-//!    needed the thread is refused, and the next submission tries again.
-//! 2. A task is in the schedule, in the pool, or with the sleeper, which is about to hand it over. In the
-//!    third case `handing` is set. `shutdown_now` waits until `handing` is `None`, so it finds every task.
+//!    There is one exception: the system may refuse to start the sleeper's thread. A submission whose sleeper
+//!    cannot start is refused, and the next submission tries again.
+//! 2. A task is in the schedule, in the pool, or with the sleeper, which is about to hand it over. While the
+//!    sleeper has tasks, `handing` is set. `shutdown_now` waits until `handing` is `None`, so it finds every
+//!    task.
 //! 3. The pool is shut down when three things are true: the executor was shut down, the schedule is over, and
-//!    `handing` is `None`. Any thread that sees this shuts the pool down. So a planned task finds the pool
-//!    closed only after `shutdown_now`.
+//!    `handing` is `None`. Any thread that sees these three things shuts the pool down. So a planned task
+//!    finds the pool closed only after `shutdown_now`.
 //! 4. Locks are taken in this order: schedule, life of a task, cell of a task. No lock is held while the pool
 //!    is called.
 
@@ -69,8 +71,8 @@ pub(super) struct ScheduledShared {
     changed: Condvar,
     /// Notified when `handing` is `None` again.
     handed: Condvar,
-    /// A copy of the schedule's shutdown flag, written under the lock. Submissions without a delay read it
-    /// without the lock.
+    /// A copy of the schedule's shutdown flag, written under the lock. Submissions without a delay read this
+    /// copy without the lock.
     is_shutdown: AtomicBool,
     /// True if all threads of the pool were ordered, so that no more threads can be started in advance.
     has_threads: AtomicBool,
@@ -90,7 +92,7 @@ struct ScheduledData {
 enum Sleeper {
     None,
     Awake,
-    /// The sleeper sleeps until this time; `None` means until it is woken.
+    /// The time until which the sleeper sleeps; with `None`, it sleeps until it is woken.
     Asleep(Option<Instant>),
 }
 
@@ -171,8 +173,8 @@ impl ScheduledShared {
         Err(RejectReason::NoThread(error))
     }
 
-    /// Makes the pool start one more thread, up to the number of its threads. The executor calls this for
-    /// each new entry, so that no thread must be started when a task is due.
+    /// Makes the pool start one more thread, up to the number of its threads. The executor starts a thread
+    /// with each new entry, so that no thread must be started when a task is due.
     fn start_a_thread(&self) {
         // Relaxed: at worst the pool is asked once more.
         if !self.has_threads.load(Ordering::Relaxed) && !self.pool.prestart_core_thread() {
@@ -180,8 +182,8 @@ impl ScheduledShared {
         }
     }
 
-    /// Makes sure that the sleeper is awake at this time. Fails if no sleeper runs and its thread cannot be
-    /// started; the error then has the lock.
+    /// Makes sure that the sleeper is awake at the given time. Fails if no sleeper runs and its thread cannot
+    /// be started. An error contains the guard of the lock.
     fn wake_for<'a>(
         &'a self,
         mut state: MutexGuard<'a, ScheduledData>,
@@ -203,7 +205,7 @@ impl ScheduledShared {
         })
     }
 
-    /// Wakes the sleeper if it would sleep beyond this time.
+    /// Wakes the sleeper if it would sleep beyond the given time.
     fn wake_sooner(&self, mut state: MutexGuard<'_, ScheduledData>, at: Instant) {
         if let Sleeper::Asleep(until) = state.sleeper
             && until.is_none_or(|until| at < until)
@@ -338,7 +340,8 @@ impl ScheduledShared {
         state.plan.slots_like(lane, QueueId::LANES)
     }
 
-    /// Takes a task out. Also returns whether the task was cancelled while it was in the schedule.
+    /// Takes a task out of the schedule. Also returns whether the task was cancelled while it was in the
+    /// schedule.
     fn take(state: &mut ScheduledData, slot: usize, wanted: impl Fn(&Task) -> bool) -> Option<(Task, bool)> {
         let task = state.plan.take_task(slot, wanted)?;
         let was_cancelled = task.leave_queue();
