@@ -9,8 +9,8 @@ use crate::panics::OnDrop;
 ///
 /// A wait of this crate for a task of the same pool needs no stand-in: the waiting worker helps to run that
 /// task. The pool has at most as many stand-ins as its
-/// [`spare_threads`](super::ForkJoinBuilder::spare_threads) says. When a stand-in is no longer needed, it
-/// ends its job and then sleeps. On a thread that is not a worker, this function only calls `f`.
+/// [`spare_threads`](super::ForkJoinBuilder::spare_threads) says. A stand-in that is no longer needed ends
+/// its job and then sleeps. On a thread that is not a worker, this function only calls `f`.
 ///
 /// ```
 /// use executor::fork_join::{blocking, join};
@@ -18,6 +18,10 @@ use crate::panics::OnDrop;
 /// let (text, number) = join(|| blocking(|| std::fs::read_to_string("Cargo.toml")), || 6 * 7);
 /// assert!(text.is_ok() && number == 42);
 /// ```
+///
+/// # Blocking
+/// Blocks until `f` has returned. Meanwhile the stand-in runs the jobs that this worker would run.
+#[doc(alias = "ManagedBlocker")]
 #[doc(alias = "managedBlock")]
 pub fn blocking<R>(f: impl FnOnce() -> R) -> R {
     let Some(here) = here() else { return f() };

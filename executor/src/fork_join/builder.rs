@@ -30,7 +30,7 @@ pub struct ForkJoinBuilder {
     keep_alive: Duration,
     oldest_first: bool,
     panic_handler: Option<Arc<dyn PanicHandler>>,
-    /// True if this makes the common pool, which cannot be shut down.
+    /// True if this builder makes the common pool, which cannot be shut down.
     is_common: bool,
 }
 
@@ -41,6 +41,13 @@ impl ForkJoinBuilder {
     /// Sets how many workers run at the same time. Default: one for each processor that the process may use.
     ///
     /// A worker is started when there is work for it.
+    ///
+    /// ```
+    /// use executor::fork_join::ForkJoinPool;
+    ///
+    /// assert_eq!(ForkJoinPool::builder().threads(4).build()?.threads(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "parallelism")]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
@@ -49,6 +56,14 @@ impl ForkJoinBuilder {
 
     /// Sets the largest number of spare workers. A spare worker takes the place of a worker that
     /// [blocks](super::blocking). Default: as many as [`threads`](Self::threads).
+    ///
+    /// ```
+    /// use executor::fork_join::{ForkJoinPool, blocking};
+    ///
+    /// let pool = ForkJoinPool::builder().threads(2).spare_threads(8).build()?;
+    /// assert_eq!(pool.invoke(|| blocking(|| 6 * 7))?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn spare_threads(mut self, threads: usize) -> Self {
         self.spares = Some(threads);
         self
@@ -56,6 +71,15 @@ impl ForkJoinBuilder {
 
     /// Sets the name of the pool for reports. The pool's threads are named `NAME-worker-0`, and so on.
     /// Default: `fork-join-1`, with a different number for each pool.
+    ///
+    /// ```
+    /// use executor::{fork_join::ForkJoinPool, prelude::*};
+    ///
+    /// let pool = ForkJoinPool::builder().threads(1).name("sort").build()?;
+    /// let name = pool.submit(|| std::thread::current().name().map(str::to_owned))?.join()?;
+    /// assert_eq!(name.as_deref(), Some("sort-worker-0"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
@@ -66,19 +90,55 @@ impl ForkJoinBuilder {
     ///
     /// A worker that waits may run pieces of other workers' jobs on top of its own job. So a deep recursion
     /// needs more stack than on one thread.
+    ///
+    /// ```
+    /// use executor::{fork_join::ForkJoinPool, prelude::*};
+    ///
+    /// let pool = ForkJoinPool::builder().threads(1).stack_size(16 * 1024 * 1024).build()?;
+    /// let on_the_stack = pool.submit(|| std::hint::black_box([1_u8; 4 * 1024 * 1024]).len())?;
+    /// assert_eq!(on_the_stack.join()?, 4 * 1024 * 1024);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
     /// Sets how long a worker without work waits before its thread ends. Default: 60 s.
+    ///
+    /// ```
+    /// use executor::{fork_join::ForkJoinPool, prelude::*};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ForkJoinPool::builder().threads(2).keep_alive(Duration::from_secs(5)).build()?;
+    /// assert_eq!(pool.submit(|| 6 * 7)?.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn keep_alive(mut self, time: Duration) -> Self {
         self.keep_alive = time;
         self
     }
 
     /// Makes workers take their own forked tasks in the order of forking, instead of the youngest task first.
-    /// Use this for tasks that no caller joins, such as events. Joins are not affected.
+    /// Use this setting for tasks that no caller joins, such as events. The setting does not affect joins.
+    ///
+    /// ```
+    /// use executor::{fork_join::ForkJoinPool, prelude::*};
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// let pool = Arc::new(ForkJoinPool::builder().threads(1).oldest_first().build()?);
+    /// let (own, order) = (Arc::clone(&pool), Arc::new(Mutex::new(Vec::new())));
+    /// # let events = Arc::clone(&order);
+    /// pool.execute(move || {
+    ///     for n in 0..3 {
+    ///         let events = Arc::clone(&events);
+    ///         own.execute(move || events.lock().unwrap().push(n)).expect("the pool runs");
+    ///     }
+    /// })?;
+    /// pool.await_quiescence(std::time::Duration::MAX);
+    /// assert_eq!(*order.lock().unwrap(), [0, 1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "asyncMode")]
     pub fn oldest_first(mut self) -> Self {
         self.oldest_first = true;
@@ -86,12 +146,32 @@ impl ForkJoinBuilder {
     }
 
     /// Sets the handler of panics that no caller receives: see [`panics`](crate::panics).
+    ///
+    /// ```
+    /// use executor::{fork_join::ForkJoinPool, panics::PanicReport, prelude::*};
+    /// use std::sync::mpsc;
+    ///
+    /// let (sender, receiver) = mpsc::channel();
+    /// let handler = move |report: &PanicReport<'_>| sender.send(report.message.to_owned()).unwrap();
+    /// let pool = ForkJoinPool::builder().threads(1).panic_handler(handler).build()?;
+    /// pool.execute(|| panic!("no such page"))?;
+    /// assert_eq!(receiver.recv()?, "no such page");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn panic_handler(mut self, handler: impl PanicHandler + 'static) -> Self {
         self.panic_handler = Some(Arc::new(handler));
         self
     }
 
     /// Builds the pool. No thread is started yet.
+    ///
+    /// ```
+    /// use executor::fork_join::{ForkJoinConfigError, ForkJoinPool};
+    ///
+    /// assert!(ForkJoinPool::builder().threads(2).build().is_ok());
+    /// let error = ForkJoinPool::builder().threads(0).build().unwrap_err();
+    /// assert_eq!(error, ForkJoinConfigError::NoThreads);
+    /// ```
     ///
     /// # Errors
     /// [`ForkJoinConfigError`] if the pool would have no threads, or more than
@@ -121,7 +201,14 @@ impl ForkJoinBuilder {
 }
 
 impl ForkJoinPool {
-    /// Builds a pool of `threads` workers. Each of them is started when there is work for it.
+    /// Builds a pool of `threads` workers. Each worker is started when there is work for it.
+    ///
+    /// ```
+    /// use executor::fork_join::ForkJoinPool;
+    ///
+    /// assert_eq!(ForkJoinPool::new(2)?.invoke(|| 6 * 7)?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// See [`ForkJoinBuilder::build`].
@@ -130,6 +217,14 @@ impl ForkJoinPool {
     }
 
     /// Returns a builder, for a pool that needs more settings than its number of workers.
+    ///
+    /// ```
+    /// use executor::fork_join::ForkJoinPool;
+    ///
+    /// let pool = ForkJoinPool::builder().threads(2).name("sort").build()?;
+    /// assert_eq!(pool.invoke(|| 6 * 7)?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn builder() -> ForkJoinBuilder {
         ForkJoinBuilder {
             threads: processors(),
@@ -143,21 +238,37 @@ impl ForkJoinPool {
         }
     }
 
-    /// Builds a pool for tasks that submit other tasks and that no caller joins. It has one worker for each
-    /// processor. Each worker takes its own tasks in the order in which they came.
+    /// Builds a pool for tasks that submit other tasks and that no caller joins. The pool has one worker for
+    /// each processor. Each worker takes its own tasks in the order in which they came.
+    ///
+    /// ```
+    /// use executor::{fork_join::ForkJoinPool, prelude::*};
+    ///
+    /// let pool = ForkJoinPool::work_stealing();
+    /// assert_eq!(pool.submit(|| 6 * 7)?.join()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn work_stealing() -> Self {
         Self::builder().oldest_first().build().expect("there is a processor")
     }
 
-    /// Returns the common pool. It serves [`join`](super::join) and the other functions of this module when
-    /// they are called outside any pool.
+    /// Returns the common pool. The common pool serves [`join`](super::join) and the other functions of this
+    /// module when they are called outside any pool.
     ///
     /// The first use makes the pool, with one worker for each processor that the process may use. If the
-    /// environment variable `EXECUTOR_COMMON_THREADS` is a number from 1 to 16383 at that time, the pool has
-    /// that many workers instead. Any other value of the variable is ignored.
+    /// environment variable `EXECUTOR_COMMON_THREADS` is a number from 1 to 16383 at the first use, the pool
+    /// has that number of workers instead. Any other value of the variable is ignored.
     ///
     /// The common pool cannot be shut down. When `main` returns, the threads of this pool end in the middle
-    /// of their jobs. So `main` should wait for its computations before it returns.
+    /// of their jobs. So `main` should wait for all computations before it returns.
+    ///
+    /// ```
+    /// use executor::fork_join::{ForkJoinPool, join};
+    ///
+    /// let (a, b) = ForkJoinPool::common().invoke(|| join(|| 6, || 7))?;
+    /// assert_eq!(a * b, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "commonPool")]
     pub fn common() -> &'static Self {
         &COMMON
@@ -194,6 +305,12 @@ impl fmt::Debug for ForkJoinBuilder {
 }
 
 /// The reason why a fork/join pool cannot be built.
+///
+/// ```
+/// use executor::fork_join::{ForkJoinConfigError, ForkJoinPool};
+///
+/// assert_eq!(ForkJoinPool::new(0).unwrap_err(), ForkJoinConfigError::NoThreads);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ForkJoinConfigError {

@@ -9,10 +9,11 @@ use crate::handle::{FutureTask, TaskHandle};
 
 /// Forks a task: offers it to the workers of the current pool, and returns its handle.
 ///
-/// A worker that calls [`TaskHandle::join`] runs the task itself if no worker has begun the task. Otherwise
-/// it runs second halves of the joins in that task, and waits while there are none. Where both calls are
-/// possible, prefer [`join`](super::join): it keeps more workers busy than `fork`. Join handles in the
-/// reverse order of forking: the task that was forked last is the least likely to be stolen.
+/// A worker that calls [`TaskHandle::join`] runs the task itself if no worker has begun the task. If a thief
+/// has begun the task, the worker runs second halves of the joins in that task, and waits while there are
+/// none. Where a join is possible, too, prefer [`join`](super::join): it keeps more workers busy than `fork`.
+/// Join handles in the reverse order of forking: the task that was forked last is the least likely to be
+/// stolen.
 ///
 /// ```
 /// use executor::fork_join::{ForkJoinPool, fork};
@@ -30,7 +31,7 @@ use crate::handle::{FutureTask, TaskHandle};
 /// ```
 ///
 /// Outside any pool the task goes to the [common pool](super::ForkJoinPool::common). If the pool is stopping,
-/// the task is cancelled, and its handle reports that.
+/// the task is cancelled, and its handle reports the cancellation.
 ///
 /// # Cancellation
 /// The task's token is a child of the token that is current at the call, on a worker and on any other thread.
@@ -40,11 +41,11 @@ use crate::handle::{FutureTask, TaskHandle};
 ///
 /// # How deep
 /// If a worker joins a task that no worker has begun, it runs that task on top of the task that waits. The
-/// joined task may join another task in the same way, and so on. The worker runs such tasks while half of its
-/// [stack](super::ForkJoinBuilder::stack_size) is free. When less than half is free, the worker runs up to
-/// about 32 more tasks, if no other worker can run them. After these tasks, the join ends as
+/// joined task may join a third task, which then runs on top of it, and so on. The worker runs such tasks
+/// while half of its [stack](super::ForkJoinBuilder::stack_size) is free. When less than half of the stack is
+/// free, the worker runs up to about 32 more tasks, if no other worker can run them. The next join ends as
 /// [starved](crate::JoinError::Starved). So even a very long chain of tasks that wait for each other does not
-/// overflow the stack, if these last tasks fit into the other half of the stack.
+/// overflow the stack, if the last 32 tasks fit into half of the stack.
 pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHandle<T> {
     let FutureTask { task, handle } = FutureTask::new(f);
     let context = Context::of_this_place();
@@ -86,14 +87,52 @@ pub fn fork<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> TaskHa
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[doc(alias = "RecursiveAction")]
+#[doc(alias = "ForkJoinTask")]
 pub trait RecursiveTask: Send + Sized + 'static {
     /// The result of the computation.
     type Output: Send + 'static;
 
     /// Computes the result.
+    ///
+    /// ```
+    /// # use executor::fork_join::RecursiveTask;
+    /// /// Counts the leaves of a tree of this depth.
+    /// struct Leaves(u32);
+    ///
+    /// impl RecursiveTask for Leaves {
+    ///     type Output = u64;
+    ///
+    ///     fn compute(self) -> u64 {
+    ///         if self.0 == 0 {
+    ///             return 1;
+    ///         }
+    ///         let right = Leaves(self.0 - 1).fork();
+    ///         Leaves(self.0 - 1).compute() + right.join().expect("it is not cancelled")
+    ///     }
+    /// }
+    ///
+    /// assert_eq!(Leaves(5).compute(), 32); // the outermost call runs on this thread
+    /// ```
     fn compute(self) -> Self::Output;
 
     /// Forks the computation: see [`fork`](fork()).
+    ///
+    /// ```
+    /// # use executor::fork_join::RecursiveTask;
+    /// struct Square(u64);
+    ///
+    /// impl RecursiveTask for Square {
+    ///     type Output = u64;
+    ///
+    ///     fn compute(self) -> u64 {
+    ///         self.0 * self.0
+    ///     }
+    /// }
+    ///
+    /// let (a, b) = (Square(3).fork(), Square(4).fork());
+    /// assert_eq!(b.join()? + a.join()?, 25);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn fork(self) -> TaskHandle<Self::Output> {
         fork(|| self.compute())
     }

@@ -28,8 +28,8 @@ use crate::task::borrowed;
 ///
 /// # Panics
 /// Panics if one of the closures panics, with that closure's payload. If `a` panics and no thread has begun
-/// `b`, then `b` is never called. If a thread has begun `b`, the call waits until `b` has ended. If both
-/// panic, the call panics with the payload of `a`, and the payload of `b` goes to the [panic
+/// `b`, then `b` is never called. If a thread has begun `b`, the call waits until `b` has ended. If `a` and
+/// `b` both panic, the call panics with the payload of `a`, and the payload of `b` goes to the [panic
 /// handler](crate::panics).
 ///
 /// # Blocking
@@ -41,6 +41,7 @@ use crate::task::borrowed;
 /// A join is not a cancellation point: it always returns both results. Both closures have the caller's
 /// current token. A computation ends soon after a cancellation if it looks at
 /// [`CancelToken::current`](crate::CancelToken::current) now and then, or blocks in this crate.
+#[doc(alias = "CountedCompleter")]
 #[inline]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -55,7 +56,7 @@ where
     join_openly(a, b)
 }
 
-/// Calls both closures of a join when a thief may want the second one.
+/// Calls the two closures of a join when a thief may want the second closure.
 #[cold]
 #[inline(never)]
 fn join_openly<A, B, RA, RB>(a: A, b: B) -> (RA, RB)

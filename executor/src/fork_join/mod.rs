@@ -31,15 +31,15 @@
 //! | [`par_for_each`], [`par_map`], [`par_map_reduce`] | all elements of a slice, a range, or their chunks and pairs |
 //! | [`par_sort_unstable`] | sorting a slice |
 //!
-//! All of these functions can be called on any thread. On a worker of a [`ForkJoinPool`] the pieces run in
-//! that pool; on any other thread they run in the [common pool](ForkJoinPool::common).
+//! All functions of this module can be called on any thread. On a worker of a [`ForkJoinPool`] the pieces run
+//! in that pool; on any other thread they run in the [common pool](ForkJoinPool::common).
 //!
 //! # How it works
 //!
 //! Each worker has a queue of its own. `join(a, b)` puts `b` into the queue of the calling worker, runs `a`,
 //! takes `b` back and runs it. An idle worker, the *thief*, takes the *oldest* piece of another worker's
-//! queue. That is the largest piece: in a sort, one half of the slice. So a thief is busy for a long time,
-//! and steals are rare.
+//! queue. The oldest piece is also the largest: in a sort, one half of the slice. So a thief is busy for a
+//! long time, and steals are rare.
 //!
 //! ```text
 //!   worker 1                         queue of worker 1      worker 2
@@ -52,18 +52,20 @@
 //! ```
 //!
 //! Putting a half into a queue that other threads can see takes longer than running a small half. So while
-//! pieces are small, a worker keeps only three of them in its queue. Its other joins make two plain calls:
-//! see [`worker_queue`] and [`demand`].
+//! pieces are small, a worker keeps only three pieces in its queue. For its other joins, the worker makes two
+//! plain calls: see [`worker_queue`] and [`demand`].
 //!
-//! A worker whose half was stolen waits for the thief. Meanwhile it runs *pieces of that half*, and no other
-//! job. The literature calls this leapfrogging (Wagner and Calder, 1993). Blumofe and Leiserson (1999)
-//! describe work stealing with such queues; Frigo, Leiserson and Randall (1998) describe how Cilk does it.
+//! A worker whose half was stolen waits for the thief. While it waits, the worker runs *pieces of that half*,
+//! and no other job. The literature calls this leapfrogging (Wagner and Calder, 1993). Blumofe and Leiserson
+//! (1999) describe work stealing with such queues; Frigo, Leiserson and Randall (1998) describe how Cilk does
+//! it.
 //!
 //! # What is not promised
 //!
 //! The halves of a join run one after the other if the pool has one worker, if all other workers are busy, or
 //! if the join does not offer its second half to thieves. So a half must not wait for something that only the
-//! other half does: that wait could never end. The pieces of a scope must not wait for each other either.
+//! other half does, because such a wait could never end. The pieces of a scope must not wait for each other
+//! either.
 
 mod demand; // whether a join must offer its second half
 mod stack; // how much of a stack is used

@@ -175,10 +175,10 @@ impl<A: Pieces, B: Pieces> Cut for (A, B) {
 /// ```
 ///
 /// # Panics
-/// Panics if `f` panics. In that case, `f` may not have been called with every element.
+/// Panics if `f` panics. After a panic, perhaps some elements were not passed to `f`.
 ///
 /// # Blocking
-/// Blocks until `f` has returned for each element. [`par_map`] and [`par_map_reduce`] block in the same way.
+/// Blocks until `f` has returned for each element.
 pub fn par_for_each<P: Pieces>(pieces: P, f: impl Fn(P::Element) + Sync) {
     split(pieces, Splits::begin(), &|piece: P| piece.elements().for_each(&f), &|(), ()| ());
 }
@@ -192,6 +192,12 @@ pub fn par_for_each<P: Pieces>(pieces: P, f: impl Fn(P::Element) + Sync) {
 /// assert_eq!(par_map(&words[..], |word| word.len()), [4, 4]);
 /// assert_eq!(par_map(0..5, |n| n * n), [0, 1, 4, 9, 16]);
 /// ```
+///
+/// # Panics
+/// Panics if `f` panics.
+///
+/// # Blocking
+/// Blocks until `f` has returned for each element.
 pub fn par_map<P: Pieces, R: Send>(pieces: P, f: impl Fn(P::Element) -> R + Sync) -> Vec<R> {
     let length = pieces.length();
     let leaf = |piece: P| vec![piece.elements().map(&f).collect::<Vec<R>>()];
@@ -219,6 +225,12 @@ pub fn par_map<P: Pieces, R: Send>(pieces: P, f: impl Fn(P::Element) -> R + Sync
 /// assert_eq!(par_map_reduce(&words[..], |word| word.len(), |a, b| a + b), Some(16));
 /// assert_eq!(par_map_reduce(0..0, |n| n, usize::max), None);
 /// ```
+///
+/// # Panics
+/// Panics if `map` or `reduce` panics.
+///
+/// # Blocking
+/// Blocks until all results are combined.
 pub fn par_map_reduce<P: Pieces, R: Send>(
     pieces: P,
     map: impl Fn(P::Element) -> R + Sync,
@@ -231,7 +243,8 @@ pub fn par_map_reduce<P: Pieces, R: Send>(
     })
 }
 
-/// The state of a piece: into how many more pieces it must be cut, and which worker has cut it.
+/// The state of a piece: the number of pieces into which it must still be cut, and the worker that has cut
+/// it.
 #[derive(Clone, Copy)]
 struct Splits {
     left: usize,

@@ -38,13 +38,14 @@ use crate::waiting::wait::Deadline;
 ///
 /// The pool is also an [`ExecutorService`], for many small tasks that submit other tasks. If a worker of the
 /// pool submits a task, the task goes to that worker's queue, from which other workers can steal it. A task
-/// from outside goes to the queue of submissions. A worker that finds no other job takes tasks from there.
+/// from outside goes to the queue of submissions. A worker that finds no other job takes tasks from the queue
+/// of submissions.
 ///
 /// # Its end
 /// Dropping the pool waits until all accepted tasks are done, as [`close`](ExecutorService::close) does.
 /// After [`shutdown`](ExecutorService::shutdown) the pool accepts no new submissions, but running tasks can
 /// still fork. [`shutdown_now`](ExecutorService::shutdown_now) returns the submissions that have not begun.
-/// It also cancels the forked tasks that have not begun, because their computations are cancelled, too.
+/// The call also cancels the forked tasks that have not begun, because their computations are cancelled, too.
 #[doc(alias = "newWorkStealingPool")]
 pub struct ForkJoinPool {
     registry: Arc<Registry>,
@@ -57,24 +58,41 @@ impl ForkJoinPool {
     }
 
     /// Returns the number of workers that run at the same time.
+    ///
+    /// ```
+    /// use executor::fork_join::ForkJoinPool;
+    ///
+    /// assert_eq!(ForkJoinPool::new(2)?.threads(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "getParallelism")]
     pub fn threads(&self) -> usize {
         self.registry.settings.threads
     }
 
-    /// Runs `f` in this pool and returns the result of `f`. `f` may borrow. Use this for the outermost call
-    /// of a computation: the joins in `f` then run in this pool.
+    /// Runs `f` in this pool and returns the result of `f`. `f` may borrow. Use `invoke` for the outermost
+    /// call of a computation: the joins in `f` then run in this pool.
     ///
     /// If fewer than [`threads`](Self::threads) workers are awake, the calling thread is a worker of the pool
-    /// until `f` has ended. So a small computation wakes no thread. Otherwise a worker runs `f`, and the
-    /// caller waits. A worker also runs `f` if the pool was given a [stack
+    /// until `f` has ended. So a small computation wakes no thread. If enough workers are awake, a worker
+    /// runs `f`, and the caller waits. A worker also runs `f` if the pool was given a [stack
     /// size](super::ForkJoinBuilder::stack_size), because the caller's stack may be smaller, or if the caller
     /// runs a task of another executor. On a worker of this pool, `f` is simply called.
+    ///
+    /// ```
+    /// use executor::fork_join::{ForkJoinPool, join};
+    ///
+    /// let pool = ForkJoinPool::new(2)?;
+    /// let words = ["fork".to_owned(), "join".to_owned()];
+    /// let (a, b) = pool.invoke(|| join(|| words[0].len(), || words[1].len()))?; // borrows the words
+    /// assert_eq!(a + b, 8);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`InvokeError`] if the pool refuses the computation. The call also fails if, before `f` has begun, the
     /// caller is cancelled or the pool is stopped. The call fails, too, if every worker waits, directly or
-    /// through other tasks, for the calling task. In all these cases `f` was not called.
+    /// through other tasks, for the calling task. If the call fails, `f` was not called.
     ///
     /// # Panics
     /// Panics if `f` panics, with the same payload.
@@ -172,31 +190,55 @@ impl ForkJoinPool {
         self.registry.submit(task.into())
     }
 
-    /// Waits until the pool is quiet, that is, until no task is unfinished. Waits for `timeout` at most, and
-    /// returns whether the pool was quiet. Meanwhile other threads can submit more tasks.
+    /// Waits until the pool is quiet, that is, until no task is unfinished. The call waits for `timeout` at
+    /// most, and returns whether the pool was quiet. During the wait, other threads can submit more tasks.
     ///
     /// A worker of this pool runs queued jobs while it waits. For a worker, two kinds of tasks do not count.
-    /// The first are the tasks on the worker's own stack. The second are the tasks of other workers that wait
-    /// in this method. If these tasks counted, no worker's wait would ever end. Other callers count all
-    /// tasks.
+    /// The first kind are the tasks on the worker's own stack. The second kind are the tasks of other workers
+    /// that wait in this method. If tasks of these two kinds counted, no worker's wait would ever end. Other
+    /// callers count all tasks.
     ///
-    /// A task that a worker runs in this way may call this method again, to a depth of 32. A deeper call does
-    /// not wait: it returns `false` unless the pool is quiet already. The task that made the deeper call must
-    /// then end, so that the remaining tasks can run.
+    /// A task that a worker runs in this way may call this method again, to a depth of 32. A call below this
+    /// depth does not wait: it returns `false` unless the pool is quiet already. The task that made the
+    /// deeper call must then end, so that the remaining tasks can run.
+    ///
+    /// ```
+    /// use executor::{fork_join::ForkJoinPool, prelude::*};
+    /// use std::time::Duration;
+    ///
+    /// let pool = ForkJoinPool::new(2)?;
+    /// for _ in 0..10 {
+    ///     pool.execute(|| ())?;
+    /// }
+    /// assert!(pool.await_quiescence(Duration::from_secs(30)));
+    /// assert_eq!(pool.stats().unfinished, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Blocking
     /// Blocks until the pool is quiet, or the time is up. If unfinished tasks wait, directly or through
-    /// others, for the calling task, the wait could never end. Then a call without a limit (`Duration::MAX`)
+    /// others, for the calling task, the wait could never end. A call without a limit (`Duration::MAX`) then
     /// returns `false` at once, and the [`Starvation`] goes to the panic handler.
     ///
     /// # Cancellation
     /// If the calling task is cancelled, the call returns early, and says whether the pool is quiet then.
     #[doc(alias = "helpQuiesce")]
+    #[doc(alias = "isQuiescent")]
     pub fn await_quiescence(&self, timeout: Duration) -> bool {
         wait_for_quiet(&self.registry, self.has_this_thread(), Deadline::after(timeout))
     }
 
-    /// Returns statistics: what the pool has done, and what it is doing now.
+    /// Returns statistics of the pool: its workers, its queues and the tasks that it has run.
+    ///
+    /// ```
+    /// use executor::{fork_join::ForkJoinPool, prelude::*};
+    ///
+    /// let pool = ForkJoinPool::new(2)?;
+    /// pool.execute(|| ())?;
+    /// pool.close();
+    /// assert_eq!((pool.stats().completed, pool.stats().unfinished), (1, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stats(&self) -> ForkJoinStats {
         let (workers, awake, submissions) = self.registry.counts();
         let queues: Vec<_> = self.registry.queues.iter().map(|queue| queue.counts()).collect();
@@ -217,6 +259,15 @@ impl ForkJoinPool {
 
     /// Returns whether the calling thread is a worker of this pool, permanently or for one computation.
     /// Inside a computation that a worker of another pool has begun in this pool, the result is true.
+    ///
+    /// ```
+    /// use executor::fork_join::ForkJoinPool;
+    ///
+    /// let pool = ForkJoinPool::new(2)?;
+    /// assert!(!pool.is_current());
+    /// assert!(pool.invoke(|| pool.is_current())?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[doc(alias = "getPool")]
     pub fn is_current(&self) -> bool {
         self.has_this_thread().is_some()
@@ -229,6 +280,14 @@ impl ForkJoinPool {
 }
 
 /// Returns whether the calling thread is a worker of a fork/join pool.
+///
+/// ```
+/// use executor::fork_join::{ForkJoinPool, in_pool};
+///
+/// assert!(!in_pool());
+/// assert!(ForkJoinPool::new(2)?.invoke(in_pool)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[doc(alias = "inForkJoinPool")]
 pub fn in_pool() -> bool {
     here().is_some()
@@ -255,11 +314,31 @@ pub fn worker_index() -> Option<usize> {
 }
 
 /// Estimates the surplus: the number of forks and second halves in the calling worker's queue, minus the
-/// number of idle workers. It is an estimate because both numbers change meanwhile. The result is negative if
-/// there are more idle workers than queued pieces, and 0 outside any pool.
+/// number of idle workers. The result is an estimate, because the length of the queue and the number of idle
+/// workers change meanwhile. The result is negative if there are more idle workers than queued pieces, and 0
+/// outside any pool.
 ///
 /// A computation that uses [`fork`](super::fork()) can stop forking and make plain calls while the surplus is
-/// above two or three. More pieces would find no thief. [`join`](super::join) does this check by itself.
+/// above two or three. More pieces would find no thief. [`join`](super::join) looks at the surplus by itself.
+///
+/// ```
+/// use executor::fork_join::{ForkJoinPool, fork, surplus};
+///
+/// /// Counts the leaves of a tree, and forks only while other workers need work.
+/// fn leaves(depth: u32) -> u64 {
+///     match depth {
+///         0 => 1,
+///         _ if surplus() > 3 => 2 * leaves(depth - 1),
+///         _ => {
+///             let right = fork(move || leaves(depth - 1));
+///             leaves(depth - 1) + right.join().expect("it is not cancelled")
+///         }
+///     }
+/// }
+///
+/// assert_eq!(ForkJoinPool::new(2)?.invoke(|| leaves(10))?, 1024);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[doc(alias = "getSurplusQueuedTaskCount")]
 pub fn surplus() -> isize {
     here().map_or(0, |here| {
@@ -336,6 +415,16 @@ impl fmt::Debug for ForkJoinPool {
 
 /// Statistics of a [`ForkJoinPool`]. While the pool works, the numbers may be inconsistent with
 /// each other.
+///
+/// ```
+/// use executor::fork_join::{ForkJoinPool, join};
+///
+/// let pool = ForkJoinPool::new(2)?;
+/// pool.invoke(|| join(|| (), || ()))?;
+/// let stats = pool.stats();
+/// assert_eq!((stats.threads, stats.panicked), (2, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -347,14 +436,19 @@ pub struct ForkJoinStats {
     /// The number of workers.
     pub workers: usize,
     /// The number of workers that are awake.
+    #[doc(alias = "getRunningThreadCount")]
     pub awake: usize,
     /// The number of workers that have a job that has begun and not ended.
+    #[doc(alias = "getActiveThreadCount")]
     pub active: usize,
     /// The number of tasks from outside that have not begun.
+    #[doc(alias = "getQueuedSubmissionCount")]
     pub queued_submissions: usize,
     /// The number of forked tasks and second halves of joins that are in the workers' queues.
+    #[doc(alias = "getQueuedTaskCount")]
     pub queued: usize,
     /// The number of second halves and forked tasks that were stolen so far.
+    #[doc(alias = "getStealCount")]
     pub steals: u64,
     /// The number of accepted tasks that have not ended.
     pub unfinished: usize,
@@ -365,6 +459,16 @@ pub struct ForkJoinStats {
 }
 
 /// The reason why [`ForkJoinPool::invoke`] has returned no result.
+///
+/// ```
+/// use executor::fork_join::{ForkJoinPool, InvokeError};
+/// use executor::prelude::*;
+///
+/// let pool = ForkJoinPool::new(2)?;
+/// pool.shutdown();
+/// assert!(matches!(pool.invoke(|| 6 * 7), Err(InvokeError::Rejected(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InvokeError {

@@ -3,18 +3,18 @@
 //! # What quiet means
 //!
 //! For a caller from outside, a pool is quiet when no task is unfinished. A worker that waits for quiet has
-//! itself begun a task that has not ended. Other workers may wait in the same way. If the tasks of these
-//! workers counted, no such wait would ever end. So for a worker the pool is quiet when all unfinished tasks
-//! are on the stacks of threads that wait for quiet.
+//! itself begun a task that has not ended. Other workers may wait for quiet, too. If the tasks of waiting
+//! workers counted, no wait for quiet would ever end. So for a worker the pool is quiet when all unfinished
+//! tasks are on the stacks of threads that wait for quiet.
 //!
 //! A worker runs other tasks while it waits, and such a task may wait for quiet, too. Each task on a stack is
 //! counted once: by the first wait for quiet that began on top of the task.
 //!
 //! # How deep
 //!
-//! Each task that runs in this way lies on the stack on top of the task that waits. When
-//! [`DEPTH`](super::worker::DEPTH) such tasks lie on the stack, the worker runs no more tasks. In that case
-//! the worker does not wait either: in a pool with one worker, no thread would run the remaining tasks. So
+//! A task that a waiting worker runs lies on the stack on top of the task that waits. When
+//! [`DEPTH`](super::worker::DEPTH) such tasks lie on the stack, the worker runs no more tasks. A worker at
+//! this depth does not wait either: in a pool with one worker, no thread would run the remaining tasks. So
 //! the new call returns `false`, and the wait below it on the stack runs the next task.
 
 use std::cell::Cell;
@@ -36,8 +36,8 @@ pub(super) fn wait_for_quiet(
     here: Option<Rc<WorkerThread>>,
     deadline: Deadline,
 ) -> bool {
-    // The number of tasks of the pool on the thread's stack, without the tasks that an outer wait has
-    // counted; and whether any task of the pool is on the stack.
+    // The number of the pool's tasks on the thread's stack that no outer wait has counted, and whether any
+    // task of the pool is on the stack.
     let (tasks, is_inside) = match &here {
         Some(here) => {
             let tasks = here.tasks.get();
@@ -96,8 +96,8 @@ impl Registry {
         helpers.remove(own.expect("it has begun"));
     }
 
-    /// Marks the tasks of the pool that the calling thread runs as a helper as counted. Returns the number
-    /// of these tasks that no outer wait had counted, and whether the thread runs any task of the pool.
+    /// Marks the tasks of the pool that the calling thread runs as a helper as counted. Returns the number of
+    /// the marked tasks that no outer wait had counted, and whether the thread runs any task of the pool.
     fn counts_as_helper(&self) -> (usize, bool) {
         let (mut tasks, mut is_inside) = (0, false);
         for (_, is_counted) in self.helpers.lock().iter_mut().filter(|(thread, _)| *thread == this_thread()) {
@@ -114,8 +114,8 @@ impl Registry {
         own.take(tasks).for_each(|(_, is_counted)| *is_counted = false);
     }
 
-    /// Returns where the unfinished tasks are: on which threads, and whether in a queue. Returns `None` if it
-    /// finds too few tasks, because some of them have moved during the search.
+    /// Returns where the unfinished tasks are: on which threads, and whether in a queue. Returns `None` if
+    /// the search finds too few tasks, because some tasks have moved meanwhile.
     fn places_of_the_unfinished(&self) -> Option<Vec<Location>> {
         let mut places = Vec::new();
         let (_, _, mut queued) = self.counts();

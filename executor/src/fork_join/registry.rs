@@ -18,11 +18,11 @@
 //! # No wake-up is lost
 //!
 //! A publisher puts its job into a queue, under that queue's lock. Then the publisher checks whether a worker
-//! searches. Before a worker sleeps, it takes itself out of the count of searching workers. Then it looks
-//! into each queue once more, under that queue's lock. If the worker takes the lock first, the publisher sees
-//! that this worker no longer searches, and wakes a worker if no other worker searches. If the publisher
-//! takes the lock first, the worker sees the job. A worker that blocks or leaves, and so makes room for
-//! another worker, uses the same order: it publishes that there is room, and then looks into the queues.
+//! searches. Before a worker sleeps, it takes itself out of the count of searching workers. Then the worker
+//! looks into each queue once more, under that queue's lock. If the worker takes the lock first, the
+//! publisher sees that this worker no longer searches, and wakes a worker if no other worker searches. If the
+//! publisher takes the lock first, the worker sees the job. A worker that blocks or leaves, and so makes room
+//! for another worker, uses the same order: it publishes that there is room, and then looks into the queues.
 //!
 //! # Invariants
 //!
@@ -34,7 +34,7 @@
 //!    one more worker may be awake, but at most `spares` more. If too many workers are awake, a worker goes
 //!    to sleep after its job.
 //! 4. The pool is terminated when it was shut down, no task is unfinished and no worker is left. The thread
-//!    that makes this condition true counts `terminated` down.
+//!    that terminates the pool counts `terminated` down.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -75,18 +75,18 @@ pub(super) struct Registry {
     state: Mutex<RegistryData>,
     /// The threads outside the pool that wait for tasks of the pool and run these tasks: an entry for each
     /// task. The flag is true if the thread waits for quiet in this task, or in a task on top of it. A thread
-    /// takes this lock after all other locks.
+    /// takes the lock of this list after all other locks.
     pub(super) helpers: Mutex<Vec<(ThreadKey, bool)>>,
     /// The number of further workers that could be woken or started. Threads read this field and the next
-    /// three without the lock: see `changed`.
+    /// three fields without the lock: see `changed`.
     available: AtomicUsize,
     surplus: AtomicUsize,
     submissions: AtomicUsize,
     awaiting_quiet: AtomicUsize,
     searching: AtomicUsize,
     unfinished: AtomicUsize,
-    /// True if a waiting thread relies on the queues being empty. Then the publisher of the next job makes
-    /// that thread look again.
+    /// True if a waiting thread relies on the queues being empty. The publisher of the next job makes such a
+    /// thread look again.
     pub(super) relied_on: AtomicBool,
     pub(super) root: CancelToken,
     pub(super) terminated: Latch,
@@ -167,7 +167,7 @@ impl Registry {
             return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
         }
         let id = task.id();
-        // A cancelled task goes into the queue, too. The worker that takes it out runs nothing.
+        // A cancelled task goes into the queue, too. A worker that takes a cancelled task out runs nothing.
         task.enter_queue(self.registration.id());
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         state.submissions.push_back(task);
@@ -191,8 +191,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Puts a task into a worker's own queue. If the pool is stopping, this drops the task again, because all
-    /// forks are cancelled then.
+    /// Puts a task into a worker's own queue. If the pool is stopping, the call drops the task again, because
+    /// all forks are cancelled then.
     pub(super) fn push(&self, queue: &WorkerQueue, task: Task, context: Context) {
         self.unfinished.fetch_add(1, Ordering::SeqCst);
         task.enter_queue(self.lane_of(queue.number));
@@ -259,8 +259,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Notes that a searching worker has found a job. If this was the last searching worker and there are
-    /// more jobs, the next worker is woken.
+    /// Notes that a searching worker has found a job. If the last searching worker has found a job and there
+    /// are more jobs, the next worker is woken.
     pub(super) fn has_found(&self) {
         let was_last = self.searching.fetch_sub(1, Ordering::SeqCst) == 1;
         if was_last && self.is_anything_queued() {
@@ -288,14 +288,15 @@ impl Registry {
 
     // ----- workers sleep and leave -----
 
-    /// Returns whether more workers are awake than allowed. Then a worker that has ended its job must sleep.
+    /// Returns whether more workers are awake than allowed. If the result is true, a worker that has ended
+    /// its job must sleep.
     pub(super) fn is_surplus(&self) -> bool {
         self.surplus.load(Ordering::SeqCst) > 0
     }
 
     /// Puts the calling worker to sleep, because it has found no job or too many workers are awake.
     /// `searches` says whether the worker is counted as searching. Returns true if the worker must search
-    /// now, and is counted as searching; false if it has left the pool.
+    /// now, and is counted as searching. Returns false if the worker has left the pool.
     pub(super) fn sleep(&self, number: usize, searches: bool) -> bool {
         let mut state = self.state.lock();
         if !searches && state.awake() <= state.allowed(&self.settings) {
@@ -308,7 +309,8 @@ impl Registry {
         }
         self.changed(&state);
         drop(state);
-        // Threads that wait perhaps count on this worker. But it stays asleep if too many workers are awake.
+        // Threads that wait perhaps count on this worker. But the worker stays asleep if too many workers are
+        // awake.
         self.tell_those_who_wait();
         let is_wanted = self.is_anything_queued();
         let mut state = self.state.lock();
@@ -373,8 +375,8 @@ impl Registry {
         self.task_ended();
     }
 
-    /// Notes that the calling worker may block for a long time. Another worker can take its place until it
-    /// [goes on](Self::goes_on).
+    /// Notes that the calling worker may block for a long time. Another worker can take the place of this
+    /// worker until it [goes on](Self::goes_on).
     pub(super) fn blocks(&self) {
         let mut state = self.state.lock();
         state.blocking += 1;
@@ -488,8 +490,8 @@ impl Registry {
             ticket.set(Some(state.awaiting_quiet.join(waker.clone())));
         }
         self.changed(&state);
-        // This reads the state again, now that other threads can see the waiter: a task that ended earlier
-        // has not woken it.
+        // The state is read again, now that other threads can see the waiter: a task that ended earlier has
+        // not woken the waiter.
         self.unfinished.load(Ordering::SeqCst) <= not_counted
     }
 

@@ -1,9 +1,9 @@
 //! Parallel sorting: quicksort in which several workers do the partitions and the halves.
 //!
-//! A partition by a pivot has two sides, which the two halves of a [`join`] then sort. With only this step,
-//! one worker would partition the whole slice alone, and only two workers would do the next two partitions.
-//! So several workers also do a long partition: they partition each half of the slice by the same pivot.
-//! Then the elements in the wrong half change places.
+//! A partition by a pivot has two sides, which the two halves of a [`join`] then sort. With joins alone, one
+//! worker would partition the whole slice, and only two workers would do the next two partitions. So several
+//! workers also do a long partition: they partition each half of the slice by the same pivot. Then the
+//! elements that are in the wrong half change places.
 //!
 //! ```text
 //!   left half            right half
@@ -43,7 +43,7 @@ const SAMPLE: usize = 255;
 ///
 /// # Panics
 /// Panics if a comparison panics, or if the sort notices that `Ord` gives no order (for example `a < b` and
-/// `b < a`). Then the order of the elements is not specified, but no element is lost.
+/// `b < a`). After a panic, the order of the elements is not specified, but no element is lost.
 ///
 /// # Blocking
 /// Blocks until the slice is sorted. A cancellation does not end the sort.
@@ -87,7 +87,8 @@ fn median_of_sample<T: Ord>(slice: &[T]) -> usize {
     *places.select_nth_unstable_by(SAMPLE / 2, |&a, &b| slice[a].cmp(&slice[b])).1
 }
 
-/// Moves the elements for which `is_first` is true to the front. Returns the number of these elements.
+/// Moves the elements for which `is_first` is true to the front. Returns the number of elements that are now
+/// in front.
 fn partition<T: Send>(slice: &mut [T], is_first: &(impl Fn(&T) -> bool + Sync)) -> usize {
     if slice.len() <= PARTITION {
         return partition_here(slice, is_first);

@@ -10,25 +10,25 @@
 //! | an awaited task that has not begun, also if the worker awaits the first of many tasks | any queue of the pool | on top of the wait |
 //! | a piece of an awaited job | the queue of the thief of that job | on top of the wait |
 //!
-//! Only on top of a wait for [quiet](super::quiescence) does a worker run other jobs, too. The task that
+//! A worker runs other jobs, too, but only on top of a wait for [quiet](super::quiescence). The task that
 //! waits may hold a lock, and an unrelated job could want that lock. The pieces of the awaited job must not
 //! want that lock anyway, because another thread may run them while the task waits.
 //!
 //! # Guests
 //!
 //! If a thread begins a computation and the pool has a free place, the thread itself is a worker until the
-//! computation has ended. Otherwise the thread would wake a worker, and that worker would later wake the
-//! thread. Many computations take less time than these two wake-ups.
+//! computation has ended. If the thread were no worker, it would wake a worker, and that worker would later
+//! wake the thread. Many computations take less time than two wake-ups.
 //!
 //! # Invariants
 //!
 //! 1. When a stolen job has ended, even by a panic, its thief reports the end to the worker queue from which
 //!    the job was stolen.
 //! 2. If [`DEPTH`] jobs lie on top of a thread's waits, the thread takes no more pieces. But while half of
-//!    its stack is free, it still runs a task for which it waits: it is possible that no other thread can run
-//!    that task. When less is free, the thread leaves the task to other threads, because the stack must not
-//!    overflow: tasks can form a long chain, in which each task waits for the previous task. If all other
-//!    threads wait, too, the wait ends as starved.
+//!    its stack is free, the thread still runs a task for which it waits: perhaps no other thread can run
+//!    that task. When less than half of the stack is free, the thread leaves the task to other threads. If
+//!    the thread ran such a task, the stack could overflow, because tasks can form a long chain, in which
+//!    each task waits for the previous task. If all other threads wait, too, the wait ends as starved.
 //! 3. A job has the context (the token, and whether it is masked) of the place where it was published.
 
 use std::cell::{Cell, RefCell};
@@ -70,7 +70,7 @@ pub(super) struct WorkerThread {
     depth: Cell<usize>,
     /// The number of tasks that the worker has begun and not ended.
     pub(super) tasks: Cell<usize>,
-    /// The number of these tasks that lie under a wait for quiet on the stack: see `quiescence`.
+    /// The number of the worker's tasks that lie under a wait for quiet on the stack: see `quiescence`.
     pub(super) quiet: Cell<usize>,
     /// The number of calls of [`blocking`](super::blocking) that are on the worker's stack.
     pub(super) blocks: Cell<usize>,
@@ -253,8 +253,8 @@ impl WorkerThread {
         }
     }
 
-    /// Waits until a stolen second half has ended. If this worker `helps`, it runs pieces of the half as long
-    /// as there are any.
+    /// Waits until a stolen second half has ended. If `helps` is true, the worker runs pieces of the half as
+    /// long as there are any.
     fn wait_for_thief(&self, job_id: JobId, helps: bool) {
         let look = |waker: &Waker| {
             loop {
@@ -275,8 +275,7 @@ impl WorkerThread {
         let _ = masked(|| wait_for(Deadline::NEVER, (look, what)));
     }
 
-    /// Runs a job that the thread waits for, or a piece of it. Returns false if there is no such
-    /// job.
+    /// Runs a job that the thread waits for, or a piece of such a job. Returns false if there is no such job.
     fn help(&self, what: &Awaited, waker: &Waker) -> bool {
         match what {
             Awaited::Task(cell, _) => self.help_with(&**cell, waker),
@@ -293,7 +292,7 @@ impl WorkerThread {
         found.map(|taken| self.run_on_top(taken)).is_some()
     }
 
-    /// Runs a task that the thread waits for, or a piece of it.
+    /// Runs a task that the thread waits for, or a piece of such a task.
     fn help_with(&self, cell: &dyn HandleCell, waker: &Waker) -> bool {
         let queue = cell.queue().filter(|queue| queue.of_all_lanes() == self.registry.registration.id());
         let queue = queue.filter(|_| self.stack.has_room());
@@ -370,10 +369,9 @@ fn run_counted(registry: &Registry, task: Task, context: &Context) {
 }
 
 /// Runs a computation on the calling thread, which is a worker of the pool during the computation. Returns
-/// `None` without
-/// calling `f` in three cases. First, the pool does not admit a guest now. Second, the calling thread is a
-/// worker already or runs a task: no thread must work for two pools. Third, the thread is ending, and its
-/// thread-locals are gone.
+/// `None` without calling `f` in three cases. The first case: the pool does not admit a guest now. The second
+/// case: the calling thread is a worker already or runs a task, because no thread must work for two pools.
+/// The third case: the thread is ending, and its thread-locals are gone.
 pub(super) fn run_as_guest<R>(registry: &Arc<Registry>, f: impl FnOnce() -> R) -> Option<R> {
     if WORKER_THREAD.try_with(|_| ()).is_err() || concerns_this_thread() {
         return None;
@@ -423,7 +421,7 @@ impl Source for WithThief {
         WaitsFor::Borrowers
     }
 
-    /// Returns false: a join must return both results, and cannot report that one is missing.
+    /// Returns false: a join must return two results, and cannot report that a result is missing.
     fn can_be_given_up(&self) -> bool {
         false
     }

@@ -5,10 +5,10 @@
 //!
 //! The owner of a queue puts second halves and forked tasks at the back, and takes them from the back. So the
 //! owner works depth first, on data that is still in its cache. Thieves take from the front, where the oldest
-//! and therefore largest pieces are. One lock protects the whole queue. The owner seldom needs this lock:
-//! when the queue offers *enough* pieces, it shuts its owner's [demand flag](super::demand). Then the owner's
-//! joins do not touch the queue at all. How many pieces are enough depends on the *granularity* of the job,
-//! the time that its pieces take:
+//! and therefore largest pieces are. One lock protects the whole queue. The owner seldom needs the lock: when
+//! the queue offers *enough* pieces, it shuts its owner's [demand flag](super::demand). While the flag is
+//! shut, the owner's joins do not touch the queue at all. How many pieces are enough depends on the
+//! *granularity* of the job, the time that its pieces take:
 //!
 //! | granularity | enough pieces | while |
 //! |---|---|---|
@@ -19,11 +19,12 @@
 //!
 //! # Who follows whom
 //!
-//! A worker whose second half was stolen waits for the thief. Meanwhile it *follows* the thief: it takes
-//! pieces *of that half* back from the thief, and runs them. It runs no unrelated job, which could want a
-//! lock that the waiting job holds. To allow this, each worker queue records which stolen jobs its owner runs
-//! ([`Running`]), and the first place in the queue that can hold a piece of each such job. It also records
-//! for which stolen job the owner itself waits. From this record, a follower learns the next thief.
+//! A worker whose second half was stolen waits for the thief. Meanwhile the worker *follows* the thief: it
+//! takes pieces *of that half* back from the thief, and runs them. The worker runs no unrelated job, which
+//! could want a lock that the waiting job holds. For its followers, each worker queue records which stolen
+//! jobs its owner runs ([`Running`]), and the first place in the queue that can hold a piece of each such
+//! job. The queue also records for which stolen job the owner itself waits. From this record, a follower
+//! learns the number of the next thief.
 //!
 //! # Invariants
 //!
@@ -49,15 +50,14 @@ use crate::task::borrowed::JobRef;
 use crate::task::observer::TaskObserver;
 use crate::task::{Task, TaskLabel};
 
-/// While pieces are fine, this number of pieces in a queue is enough.
+/// The number of pieces in a queue that is enough while pieces are fine.
 const ENOUGH: usize = 3;
 /// The number of pieces between two readings of the clock.
 const ROUND: u32 = 64;
-/// Pieces that take less than this time are fine. Locking the queue for each such piece would cost
-/// too much.
+/// The time below which pieces are fine. Locking the queue for each such piece would cost too much.
 const FINE: Duration = Duration::from_nanos(400);
-/// Pieces that take more than this time are coarse. If the time is between [`FINE`] and [`COARSE`], the
-/// granularity does not change.
+/// The time above which pieces are coarse. If the time is between [`FINE`] and [`COARSE`], the granularity
+/// does not change.
 const COARSE: Duration = Duration::from_micros(50);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +68,8 @@ pub(super) struct JobId {
 }
 
 impl JobId {
-    /// This value replaces the id for a task that was submitted from outside the pool, because such a
-    /// task was in no worker queue.
+    /// The value in place of an id for a task that was submitted from outside the pool, because such a task
+    /// was in no worker queue.
     pub(super) const OF_SUBMISSION: Self = Self { worker: usize::MAX, place: 0 };
 }
 
@@ -114,8 +114,8 @@ impl QueueEntry {
     }
 }
 
-/// The token that was current at the fork, as the observer of the forked task. It stands above the task's own
-/// token, wherever the task runs.
+/// The token that was current at the fork, as the observer of the forked task. The token of the fork stands
+/// above the task's own token, wherever the task runs.
 impl TaskObserver for CancelToken {
     fn root(&self) -> Option<&CancelToken> {
         Some(self)
@@ -135,7 +135,7 @@ struct Running {
     job_id: Option<JobId>,
     /// Entries of the queue with this place or a higher place are pieces of this job.
     from: u64,
-    /// True if this job is not part of the job below it. Then the job below waits for no piece of this job.
+    /// True if this job is not part of the job below it. The job below then waits for no piece of this job.
     is_foreign: bool,
     granularity_below: Granularity,
 }
@@ -158,7 +158,7 @@ struct Granularity {
 impl Granularity {
     const COARSE: Self = Self { enough: usize::MAX, pieces: 0, since: None };
 
-    /// Counts a piece. After [`ROUND`] pieces it reads the clock, and perhaps changes `enough`.
+    /// Counts a piece. After each [`ROUND`] pieces, reads the clock, and perhaps changes `enough`.
     fn count(&mut self) {
         self.pieces += 1;
         if self.pieces < ROUND {
@@ -498,8 +498,8 @@ impl WorkerQueueState {
         let from = self.running[depth].from;
         let foreign = self.running[depth + 1..].iter().find(|running| running.is_foreign);
         let below = foreign.map_or(u64::MAX, |running| running.from);
-        // A follower takes only halves: a half must end before the job does. A task may end later, and it may
-        // want a lock that the follower holds.
+        // A follower takes only halves: a half must end before the job does. A forked task may end later than
+        // the job, and may want a lock that the follower holds.
         let is_piece =
             |entry: &QueueEntry| (from..below).contains(&entry.job_id.place) && entry.task().is_none();
         if let Some(place) = self.queue.iter().position(is_piece) {
