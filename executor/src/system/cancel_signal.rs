@@ -10,7 +10,8 @@ use rustix::io::Errno;
 
 use crate::cancel::{CancelToken, Registration};
 
-/// One end of a private socket pair. A cancel closes the other end, and every present or later wait returns.
+/// One end of a private socket pair. A cancel closes the other end of the pair, so that each wait, now or
+/// later, returns.
 #[derive(Debug)]
 pub(super) struct CancelSignal {
     own_end: UnixStream,
@@ -19,7 +20,7 @@ pub(super) struct CancelSignal {
 
 impl CancelSignal {
     /// Makes a signal for `token`. The signal uses two file descriptors before the cancel and one file
-    /// descriptor after it.
+    /// descriptor after the cancel.
     pub(super) fn new(token: &CancelToken) -> io::Result<Self> {
         let (own_end, other_end) = UnixStream::pair()?;
         let closes = token.on_cancel(move || drop(other_end));
@@ -27,8 +28,8 @@ impl CancelSignal {
     }
 
     /// Sleeps until `socket` is ready, the token is cancelled or `timeout` has passed (`None`: no limit).
-    /// Returns whether the socket is ready. This call also returns after a signal of the system, so the
-    /// caller must check token and time again.
+    /// Returns whether the socket is ready. The call also returns after a signal of the system, so the caller
+    /// must check the token and the time again.
     pub(super) fn wait(
         &self,
         socket: &impl AsFd,

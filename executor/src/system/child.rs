@@ -1,10 +1,10 @@
 //! A child process that a cancel of a token kills, so that a wait for its end returns.
 //!
-//! `Child::wait` and `Child::kill` both need `&mut Child`, so while a thread waits, no other thread can kill.
-//! But the system has a call that waits for the end of a process and leaves the ended process as a zombie.
-//! The waiting thread holds no lock in that call. Later a thread collects the zombie, under the lock. Until
-//! the zombie is collected, no other process gets its number. So a kill under the lock always reaches this
-//! child, running or ended, and never another process.
+//! `Child::wait` needs `&mut Child`, and so does `Child::kill`. So while a thread waits for a child, no other
+//! thread can kill the child. But the system has a call that waits for the end of a process and leaves the
+//! ended process as a zombie. While a thread waits in that call, it holds no lock. Later a thread collects
+//! the zombie, under the lock. Until the zombie is collected, no other process gets the number of the child.
+//! So a kill under the lock always reaches this child, running or ended, and never another process.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -16,7 +16,7 @@ use crate::sync::{Arc, Mutex};
 
 /// A [`Child`] that is killed when a token is cancelled, so that a [`wait`](Self::wait) for its end returns.
 ///
-/// A cancel kills only this process. The processes that the child has started go on. Dropping the value
+/// A cancel kills only the child itself. The processes that the child has started go on. Dropping the value
 /// leaves the child as it is, like the drop of a [`Child`]: a running child goes on, and an ended child stays
 /// a zombie until this process ends, unless a thread has waited for it.
 ///
@@ -49,6 +49,16 @@ struct ChildShared {
 impl CancellableChild {
     /// Makes a value that kills the child when `token` is cancelled, or at once if the token is cancelled
     /// already. Take the output pipes out of `child` first: `wait` does not read them.
+    ///
+    /// ```
+    /// use executor::{CancelToken, CancellableChild};
+    /// use std::process::{Command, Stdio};
+    ///
+    /// let child = Command::new("echo").arg("hello").stdout(Stdio::null()).spawn()?;
+    /// let child = CancellableChild::new(child, &CancelToken::new());
+    /// assert!(child.wait()?.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new(child: Child, token: &CancelToken) -> Self {
         let pid = Pid::from_child(&child);
         let shared = Arc::new(Mutex::new(ChildShared { child, killed: false }));
@@ -59,19 +69,33 @@ impl CancellableChild {
         Self { pid, token: token.clone(), shared, _kills: kills }
     }
 
-    /// Waits until the child has ended. Closes the child's standard input first, like [`Child::wait`].
-    /// Several threads may wait.
+    /// Waits until the child has ended. Like [`Child::wait`], the call first closes the child's standard
+    /// input. Several threads may wait.
+    ///
+    /// ```
+    /// use executor::{CancelToken, CancellableChild, Cancelled};
+    /// use std::process::Command;
+    ///
+    /// let token = CancelToken::new();
+    /// let sleeper = CancellableChild::new(Command::new("sleep").arg("3600").spawn()?, &token);
+    /// token.cancel();
+    /// assert!(Cancelled::from_io(sleeper.wait().unwrap_err()).is_ok());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ///
     /// # Errors
     /// An error that has [`struct@crate::Cancelled`] in it if the child was killed because the token is
-    /// cancelled. Even then the child was collected. If the child had ended by itself before, the call
+    /// cancelled. A killed child was collected, too. If the child had ended by itself before, the call
     /// returns its status, even if the token is cancelled. Any other error comes from the system. For
     /// example, the system knows no status if this process ignores SIGCHLD, for instance because its parent
     /// ignored SIGCHLD.
+    ///
+    /// # Blocking
+    /// Blocks until the child has ended by itself, or was killed because the token was cancelled.
     pub fn wait(&self) -> io::Result<ExitStatus> {
         let mut shared = self.shared.lock();
         drop(shared.child.stdin.take());
-        // A collected child no longer has a number. Another child may have that number by now, and this
+        // A collected child no longer has a number. Another child may have the same number by now, and the
         // call must not wait for that child.
         if matches!(shared.child.try_wait(), Ok(None)) {
             drop(shared);
@@ -92,6 +116,18 @@ impl CancellableChild {
 
     /// Returns the status of the child if it has ended, like [`Child::try_wait`]. Never blocks.
     ///
+    /// ```
+    /// use executor::{CancelToken, CancellableChild};
+    /// use std::process::Command;
+    ///
+    /// let token = CancelToken::new();
+    /// let sleeper = CancellableChild::new(Command::new("sleep").arg("3600").spawn()?, &token);
+    /// assert!(sleeper.try_wait()?.is_none());
+    /// token.cancel();
+    /// # let _ = sleeper.wait();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Fails if the system cannot tell the status.
     pub fn try_wait(&self) -> io::Result<Option<ExitStatus>> {
@@ -99,6 +135,18 @@ impl CancellableChild {
     }
 
     /// Returns the number of the process.
+    ///
+    /// ```
+    /// use executor::{CancelToken, CancellableChild};
+    /// use std::process::Command;
+    ///
+    /// let child = Command::new("true").spawn()?;
+    /// let id = child.id();
+    /// let child = CancellableChild::new(child, &CancelToken::new());
+    /// assert_eq!(child.id(), id);
+    /// # child.wait()?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn id(&self) -> u32 {
         self.shared.lock().child.id()
     }

@@ -1,11 +1,11 @@
 //! A listener whose `accept` comes back when a token is cancelled.
 //!
 //! A well-known trick wakes a thread that is blocked in `accept`: the program connects to its own listener.
-//! But if several threads accept on the listener, another thread may get this connection. Then the cancelled
-//! thread gets a client's connection, and throws it away. A shutdown of the listener's socket would end the
-//! listener for all threads. So each thread waits for two sockets together: the listener, and one end of a
-//! private socket pair. A cancel closes the other end of the pair. Closing it wakes every thread that waits
-//! now or later, and no client loses its connection.
+//! But if several threads accept on the listener, another thread may get the connection that was meant as a
+//! wake-up. Then the cancelled thread may get the connection of a client, and throw it away. A shutdown of
+//! the listener's socket would end the listener for all threads. So each thread waits for two sockets
+//! together: the listener, and one end of a private socket pair. A cancel closes the other end of the pair.
+//! The closed end wakes every thread that waits now or later, and no client loses its connection.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -39,8 +39,18 @@ pub struct CancellableListener {
 }
 
 impl CancellableListener {
-    /// Makes a listener whose `accept` comes back when `token` is cancelled. `listener` becomes non-blocking,
-    /// and so do the clones of it that were made before.
+    /// Makes a listener whose `accept` comes back when `token` is cancelled. The call makes `listener`
+    /// non-blocking, together with its earlier clones.
+    ///
+    /// ```
+    /// use executor::{CancelToken, CancellableListener};
+    /// use std::net::TcpListener;
+    ///
+    /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    /// let listener = CancellableListener::new(listener, &CancelToken::new())?;
+    /// assert!(listener.get_ref().local_addr()?.ip().is_loopback());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Fails if the system has no more file descriptors; this call needs two.
@@ -51,9 +61,24 @@ impl CancellableListener {
 
     /// Waits for the next connection. The returned stream is blocking.
     ///
+    /// ```
+    /// use executor::{CancelToken, CancellableListener};
+    /// use std::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    /// let listener = CancellableListener::new(listener, &CancelToken::new())?;
+    /// let client = TcpStream::connect(listener.get_ref().local_addr()?)?;
+    /// let (stream, address) = listener.accept()?;
+    /// assert_eq!((address, stream.peer_addr()?), (client.local_addr()?, client.local_addr()?));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// An error that has [`struct@crate::Cancelled`] in it if the token is cancelled: then no connection is
-    /// taken. All other errors come from [`TcpListener::accept`].
+    /// An error that has [`struct@crate::Cancelled`] in it if the token is cancelled. A cancelled call takes
+    /// no connection. All other errors come from [`TcpListener::accept`].
+    ///
+    /// # Blocking
+    /// Blocks until a client connects or the token is cancelled.
     pub fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         loop {
             self.token.check()?;
@@ -71,6 +96,17 @@ impl CancellableListener {
     }
 
     /// Returns the listener itself.
+    ///
+    /// ```
+    /// use executor::{CancelToken, CancellableListener};
+    /// use std::net::TcpListener;
+    ///
+    /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    /// let address = listener.local_addr()?;
+    /// let listener = CancellableListener::new(listener, &CancelToken::new())?;
+    /// assert_eq!(listener.get_ref().local_addr()?, address);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn get_ref(&self) -> &TcpListener {
         &self.listener
     }
@@ -78,9 +114,23 @@ impl CancellableListener {
     /// Returns the listener and makes it blocking again.
     ///
     /// The mode belongs to the socket, so its clones are blocking again, too. If another
-    /// `CancellableListener` has a clone, a thread in its [`accept`](Self::accept) can then block in the
-    /// system, and no cancel wakes it there. So call this only when no thread accepts any more; or just drop
-    /// the value, which leaves the mode as it is.
+    /// `CancellableListener` has a clone, a thread in the [`accept`](Self::accept) of that listener can then
+    /// block in the system, where no cancel wakes it. So call `into_inner` only when no thread accepts any
+    /// more. A drop of the value leaves the mode as it is.
+    ///
+    /// ```
+    /// use executor::{CancelToken, CancellableListener};
+    /// use std::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    /// let token = CancelToken::new();
+    /// let cancellable = CancellableListener::new(listener, &token)?;
+    /// let _late_client = TcpStream::connect(cancellable.get_ref().local_addr()?)?;
+    /// token.cancel();
+    /// assert!(cancellable.accept().is_err());
+    /// assert!(cancellable.into_inner()?.accept().is_ok()); // the client has waited in the backlog
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Fails if the system cannot make the socket blocking.

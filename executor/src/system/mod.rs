@@ -1,9 +1,9 @@
 //! Blocking calls of the system, made cancellable: connections, listeners, child processes.
 //!
 //! A thread that is blocked in a `read`, an `accept` or a `wait` is blocked in the system, and looks at no
-//! token. The thread that cancels must do something that makes the call return. It does so in a callback that
-//! [`on_cancel`](crate::CancelToken::on_cancel) has registered. This module has such callbacks for the calls
-//! in which programs block most often.
+//! token. The thread that cancels must do something that makes the call return. The cancelling thread runs a
+//! callback, which [`on_cancel`](crate::CancelToken::on_cancel) has registered. This module registers
+//! callbacks for the calls in which programs block most often.
 //!
 //! | blocked in | what a cancel does | what the call returns |
 //! |---|---|---|
@@ -12,17 +12,17 @@
 //! | [`CancellableListener`]: `accept` | wakes the thread; the listener stays as it is | the same |
 //! | [`CancellableChild`]: `wait` | kills the process; `wait` then collects it | the same |
 //!
-//! No call polls the token: a blocked thread sleeps until the call can return. Dropping such a value removes
-//! its callback.
+//! No call polls the token: a blocked thread sleeps until the call can return. Dropping a value of this
+//! module removes its callback.
 //!
 //! # A clear error
 //!
 //! A connection that was shut down looks like a connection that the peer has closed: `read` returns `Ok(0)`.
-//! So when a call returns no data, it checks the token. If the token is cancelled, the call returns an
+//! So a call that gets no data checks the token. If the token is cancelled, the call returns an
 //! [`io::Error`](std::io::Error) whose inner error is [`Cancelled`](struct@crate::Cancelled).
 //! [`from_io`](crate::Cancelled::from_io) takes the inner error out again. The kind of the outer error is not
-//! `Interrupted`, because `read_exact`, `write_all` and similar functions repeat a call after that error. A
-//! call that has read data before the cancel returns the data.
+//! `Interrupted`, because `read_exact`, `write_all` and similar functions repeat a call that was interrupted.
+//! A call that has read data before the cancel returns the data.
 //!
 //! # What differs between systems
 //!

@@ -8,9 +8,9 @@ use crate::sync::Arc;
 
 /// A [`TcpStream`] that is shut down when a token is cancelled, so that a blocked `read` or `write` returns.
 ///
-/// Use it in a task that serves a connection, with the task's token. Then cancelling the task's handle, or
-/// stopping its pool, also ends the connection. Like a `TcpStream`, the stream can be read and written
-/// through a shared reference.
+/// Use this type in a task that serves a connection, with the task's token. With the task's token, a cancel
+/// of the task's handle, or a stop of its pool, also ends the connection. Like a `TcpStream`, the stream can
+/// be read and written through a shared reference.
 ///
 /// ```
 /// use std::io::Read;
@@ -40,9 +40,9 @@ use crate::sync::Arc;
 /// # Cancellation
 ///
 /// A cancel shuts the connection down even while a [`masked`](crate::masked) step uses it. If a task must
-/// send a last message, give the stream another token, which is cancelled later. On Windows a read that is
-/// blocked when the cancel comes stays blocked until the peer sends something; give such a stream a time
-/// limit ([`TcpStream::set_read_timeout`]).
+/// send a last message, give the stream another token, which is cancelled later. On Windows, a cancel does
+/// not end a read that is already blocked: the read returns when the peer sends something. On Windows, give
+/// the stream a time limit ([`TcpStream::set_read_timeout`]).
 #[derive(Debug)]
 pub struct CancellableStream {
     token: CancelToken,
@@ -53,6 +53,21 @@ pub struct CancellableStream {
 impl CancellableStream {
     /// Makes a stream that is shut down when `token` is cancelled, or at once if `token` is already
     /// cancelled.
+    ///
+    /// ```
+    /// use executor::{CancelToken, CancellableStream};
+    /// use std::io::{Read, Write};
+    /// use std::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    /// let mut client = TcpStream::connect(listener.local_addr()?)?;
+    /// let mut stream = CancellableStream::new(listener.accept()?.0, &CancelToken::new());
+    /// client.write_all(b"hello")?;
+    /// let mut text = [0; 5];
+    /// stream.read_exact(&mut text)?; // as from a `TcpStream`
+    /// assert_eq!(&text, b"hello");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new(stream: TcpStream, token: &CancelToken) -> Self {
         let stream = Arc::new(stream);
         let shared = Arc::clone(&stream);
@@ -65,9 +80,23 @@ impl CancellableStream {
     /// Connects to an address within `timeout`. On this system a cancel does not end the wait: the call
     /// checks the token again only after the system's `connect` has returned.
     ///
+    /// ```
+    /// use std::{io, net::TcpListener, time::Duration};
+    /// use executor::{CancelToken, CancellableStream};
+    ///
+    /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    /// let token = CancelToken::new();
+    /// let stream = CancellableStream::connect(listener.local_addr()?, Duration::from_secs(10), &token)?;
+    /// assert_eq!(stream.get_ref().peer_addr()?, listener.local_addr()?);
+    /// # Ok::<(), io::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns the errors of [`TcpStream::connect_timeout`], or an error that has
     /// [`struct@crate::Cancelled`] in it.
+    ///
+    /// # Blocking
+    /// Blocks until the connection is made, the system refuses it or `timeout` is over.
     #[cfg(all(not(unix), feature = "sockets"))]
     pub fn connect(
         address: std::net::SocketAddr,
@@ -82,6 +111,18 @@ impl CancellableStream {
     }
 
     /// Returns the stream itself, to change its settings.
+    ///
+    /// ```
+    /// use executor::{CancelToken, CancellableStream};
+    /// use std::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    /// let stream = TcpStream::connect(listener.local_addr()?)?;
+    /// let stream = CancellableStream::new(stream, &CancelToken::new());
+    /// stream.get_ref().set_nodelay(true)?;
+    /// assert!(stream.get_ref().nodelay()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn get_ref(&self) -> &TcpStream {
         &self.stream
     }
@@ -89,6 +130,20 @@ impl CancellableStream {
     /// Returns the stream. A later cancel does not shut it down; an earlier cancel has shut it down already.
     /// If another thread is cancelling the token at this moment, this call waits until the stream is shut
     /// down.
+    ///
+    /// ```
+    /// use executor::{CancelToken, CancellableStream};
+    /// use std::io::Write;
+    /// use std::net::{TcpListener, TcpStream};
+    ///
+    /// let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    /// let token = CancelToken::new();
+    /// let stream = CancellableStream::new(TcpStream::connect(listener.local_addr()?)?, &token);
+    /// let mut stream = stream.into_inner();
+    /// token.cancel(); // has no effect on the stream
+    /// assert!(stream.write_all(b"goodbye").is_ok());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn into_inner(self) -> TcpStream {
         let Self { stream, _shuts_down: registration, .. } = self;
         drop(registration);

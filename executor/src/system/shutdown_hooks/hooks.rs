@@ -13,29 +13,64 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Duration, thread};
 use crate::thread_pool::Stopper;
 
-/// The hooks of this process, which run before it ends. The [module's page](super) says when, and in which
-/// order.
+/// The hooks of this process, which run before it ends. The [module's page](super) says when the hooks run,
+/// and in which order.
 ///
 /// All clones share the same hooks. Give a clone to each part of the program that registers hooks.
+///
+/// ```
+/// use executor::shutdown_hooks::ShutdownHooks;
+/// use std::sync::mpsc;
+///
+/// let guard = ShutdownHooks::builder().install()?;
+/// let (sender, receiver) = mpsc::channel();
+/// for name in ["log", "pool"] {
+///     let sender = sender.clone();
+///     guard.add(name, move |_| sender.send(name).unwrap())?;
+/// }
+/// drop(guard); // at the end of `main`
+/// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["pool", "log"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[doc(alias = "Runtime.addShutdownHook")]
 #[derive(Clone)]
 pub struct ShutdownHooks {
     shared: Arc<HooksShared>,
 }
 
-/// Runs the hooks of the process when it is dropped. Keep it in a variable of `main`.
+/// A guard whose drop runs the hooks of the process. Keep the guard in a variable of `main`.
+///
+/// ```
+/// use executor::shutdown_hooks::{ShutdownCause, ShutdownHooks};
+///
+/// let guard = ShutdownHooks::builder().install()?;
+/// guard.add("log", |shutdown| assert_eq!(shutdown.cause(), ShutdownCause::End))?;
+/// let hooks = guard.clone();
+/// drop(guard); // runs the hook
+/// assert_eq!(hooks.cause(), Some(ShutdownCause::End));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Blocking
-/// The drop starts the hooks and waits until they have run. If the deadline passes before that, the process
-/// ends. If a signal or [`exit`](ShutdownHooks::exit) has begun the shutdown, the drop does not return, so
-/// that `main` does not end the process first.
+/// The drop starts the hooks and waits until they have run. If the deadline passes before the last hook has
+/// run, the process ends. If a signal or [`exit`](ShutdownHooks::exit) has begun the shutdown, the drop does
+/// not return, so that `main` does not end the process first.
 #[must_use = "dropping it runs the hooks"]
 #[derive(Debug)]
 pub struct ShutdownGuard {
     hooks: ShutdownHooks,
 }
 
-/// A registered hook. When this value is dropped, the hook stays registered.
+/// A registered hook, which stays registered when this value is dropped.
+///
+/// ```
+/// use executor::shutdown_hooks::ShutdownHooks;
+///
+/// let guard = ShutdownHooks::builder().install()?;
+/// let hook = guard.add("temporary file", |_| unreachable!("the hook is removed"))?;
+/// hook.remove()?; // the file was deleted earlier
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct ShutdownHook {
     hooks: ShutdownHooks,
@@ -43,11 +78,30 @@ pub struct ShutdownHook {
 }
 
 /// The shutdown of the process has begun, so no hook can be added or removed.
+///
+/// ```
+/// use executor::shutdown_hooks::{ShutdownBegun, ShutdownHooks};
+///
+/// let guard = ShutdownHooks::builder().install()?;
+/// guard.begin();
+/// assert!(matches!(guard.add("late", |_| ()), Err(ShutdownBegun { .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[doc(alias = "IllegalStateException")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShutdownBegun;
 
 /// Settings of the [`ShutdownHooks`].
+///
+/// ```
+/// use executor::shutdown_hooks::ShutdownHooks;
+/// use std::time::Duration;
+///
+/// let builder = ShutdownHooks::builder().deadline(Duration::from_secs(30)).status_at_deadline(3);
+/// let guard = builder.install()?;
+/// assert_eq!(guard.cause(), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct ShutdownBuilder {
     deadline: Duration,
@@ -56,6 +110,14 @@ pub struct ShutdownBuilder {
 
 impl ShutdownHooks {
     /// Returns a builder with a deadline of ten seconds.
+    ///
+    /// ```
+    /// use executor::shutdown_hooks::ShutdownHooks;
+    ///
+    /// let guard = ShutdownHooks::builder().install()?;
+    /// assert_eq!(guard.cause(), None); // no shutdown has begun
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn builder() -> ShutdownBuilder {
         ShutdownBuilder { deadline: Duration::from_secs(10), status_at_deadline: None }
     }
@@ -67,8 +129,20 @@ impl ShutdownHooks {
     /// A hook that blocks delays the other hooks, until the deadline ends the process. A hook may call
     /// [`exit`](Self::exit), which ends the hook.
     ///
+    /// ```
+    /// use executor::shutdown_hooks::ShutdownHooks;
+    /// use std::sync::mpsc;
+    ///
+    /// let guard = ShutdownHooks::builder().install()?;
+    /// let (sender, receiver) = mpsc::channel();
+    /// guard.add("log", move |_| sender.send("flushed").unwrap())?;
+    /// drop(guard); // at the end of `main`
+    /// assert_eq!(receiver.try_recv()?, "flushed");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`ShutdownBegun`] if the hooks are running or have run. The hook is dropped.
+    /// [`ShutdownBegun`] if the hooks are running or have run. The refused hook is dropped.
     pub fn add(
         &self,
         name: impl Into<String>,
@@ -79,11 +153,24 @@ impl ShutdownHooks {
     }
 
     /// Registers a hook that ends a pool. The hook shuts the pool down and waits for its tasks, for `grace`
-    /// at most. Then it cancels the running tasks, drops the waiting tasks, and waits again, until the
+    /// at most. Then the hook cancels the running tasks, drops the waiting tasks, and waits again, until the
     /// deadline of all hooks.
     ///
     /// The hook holds a weak reference, and does nothing if the pool was dropped before. If the pool is not in
     /// an `Arc`, use [`add_stopper`](Self::add_stopper).
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, prelude::*, shutdown_hooks::ShutdownHooks};
+    /// use std::{sync::Arc, time::Duration};
+    ///
+    /// let guard = ShutdownHooks::builder().install()?;
+    /// let pool = Arc::new(ThreadPoolExecutor::fixed(2));
+    /// guard.add_pool("pool", &pool, Duration::from_secs(5))?;
+    /// let answer = pool.submit(|| 6 * 7)?;
+    /// drop(guard); // at the end of `main`
+    /// assert!(answer.is_finished() && pool.is_terminated());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// The errors are the same as for [`add`](Self::add).
@@ -145,34 +232,66 @@ impl ShutdownHooks {
     /// or by [`exit`](Self::exit). The deadline holds for `main`, too, until the [guard](ShutdownGuard) is
     /// dropped. The next signal ends the process at once.
     ///
-    /// Use this call in a program that clients can stop without a signal. Returns at once. The result is
-    /// false if the shutdown had begun already.
+    /// Use this call in a program that clients can stop without a signal. The call returns at once. The
+    /// result is false if the shutdown had begun already.
+    ///
+    /// ```
+    /// use executor::shutdown_hooks::{ShutdownCause, ShutdownHooks};
+    ///
+    /// let guard = ShutdownHooks::builder().install()?;
+    /// assert!(guard.begin()); // a client has sent the command to stop
+    /// assert!(!guard.begin());
+    /// assert_eq!(guard.cause(), Some(ShutdownCause::Requested));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn begin(&self) -> bool {
         self.shared.begin(ShutdownCause::Requested)
     }
 
-    /// Returns the cause of the shutdown, or `None` if it has not begun.
+    /// Returns the cause of the shutdown, or `None` if no shutdown has begun.
+    ///
+    /// ```
+    /// use executor::shutdown_hooks::{ShutdownCause, ShutdownHooks};
+    ///
+    /// let guard = ShutdownHooks::builder().install()?;
+    /// assert_eq!(guard.cause(), None);
+    /// guard.begin();
+    /// assert_eq!(guard.cause(), Some(ShutdownCause::Requested));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cause(&self) -> Option<ShutdownCause> {
         self.shared.cause()
     }
 
-    /// Runs the hooks and ends the process with this status. Call it in place of [`std::process::exit`].
+    /// Runs the hooks and ends the process with this status. Call this method in place of
+    /// [`std::process::exit`].
     ///
-    /// If the shutdown has begun already, this only sets the status: the process ends when the hooks have
-    /// run. A hook that calls it is ended by unwinding, and the other hooks run. No panic handler is told of
-    /// this unwinding.
+    /// If the shutdown has begun already, the call only sets the status: the process ends when the hooks have
+    /// run. A hook that calls `exit` is ended by unwinding, and the other hooks run. No panic handler is told
+    /// of this unwinding.
     ///
-    /// A hook can also call this indirectly, through the library: in a callback that its `cancel` runs, in a
-    /// task that it runs itself, or in a destructor. Then only that inner code is unwound. The library's
-    /// frames between it and the hook are not unwound, because an operation of the library must not stop
-    /// half-way. The thread never leaves these frames, and another thread runs the remaining hooks. So the
-    /// values on the hook's stack are not dropped, and an operation that the hook has begun, such as a task
-    /// that it runs, does not end. The same happens if a `catch_unwind` of your own, or of another library,
-    /// catches the unwinding and drops its payload. If that code forgets the payload, the hook goes on.
+    /// A hook can also call `exit` indirectly, through the library: in a callback that its `cancel` runs, in
+    /// a task that it runs itself, or in a destructor. After an indirect call, only the callback, task or
+    /// destructor is unwound. The library's frames between that code and the hook are not unwound, because an
+    /// operation of the library must not stop half-way. The thread stays in the library's frames for ever,
+    /// and another thread runs the remaining hooks. So the values on the hook's stack are not dropped, and an
+    /// operation that the hook has begun, such as a task that it runs, does not end. The hook does not go on
+    /// either if a `catch_unwind` of your own, or of another library, catches the unwinding and drops its
+    /// payload. If that code forgets the payload, the hook goes on.
+    ///
+    /// ```
+    /// use executor::shutdown_hooks::{ShutdownCause, ShutdownHooks};
+    ///
+    /// let guard = ShutdownHooks::builder().install()?;
+    /// guard.add("log", |shutdown| assert_eq!(shutdown.cause(), ShutdownCause::Exit(0)))?;
+    /// guard.exit(0); // when the hook has run
+    /// # #[allow(unreachable_code)]
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Blocking
-    /// Never returns. Locks that the calling thread holds stay locked. So before you call this, release every
-    /// lock that a hook needs.
+    /// Never returns. Locks that the calling thread holds stay locked. So release every lock that a hook
+    /// needs before you call `exit`.
     #[doc(alias = "System.exit")]
     pub fn exit(&self, code: i32) -> ! {
         self.shared.exit(code)
@@ -182,6 +301,15 @@ impl ShutdownHooks {
 impl ShutdownBuilder {
     /// Sets the time limit for all hooks together. When the time is over, the process ends, even if
     /// a hook blocks.
+    ///
+    /// ```
+    /// use executor::shutdown_hooks::ShutdownHooks;
+    /// use std::time::Duration;
+    ///
+    /// let guard = ShutdownHooks::builder().deadline(Duration::from_secs(5)).install()?;
+    /// guard.add("log", |shutdown| assert!(shutdown.left() <= Duration::from_secs(5)))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
@@ -189,14 +317,36 @@ impl ShutdownBuilder {
     }
 
     /// Sets the exit status at the deadline. The default is 128 + n after a signal, and 1 otherwise.
+    ///
+    /// ```
+    /// use executor::shutdown_hooks::ShutdownHooks;
+    /// use std::time::Duration;
+    ///
+    /// let builder = ShutdownHooks::builder().deadline(Duration::from_millis(1)).status_at_deadline(0);
+    /// let guard = builder.install()?;
+    /// guard.add("too slow", |_| loop { std::thread::park() })?;
+    /// drop(guard); // the process ends here, after a millisecond, with the status 0
+    /// unreachable!("the hook never ends");
+    /// # #[allow(unreachable_code)]
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn status_at_deadline(mut self, status: i32) -> Self {
         self.status_at_deadline = Some(status);
         self
     }
 
-    /// Catches SIGINT and SIGTERM from now on. Call this early in `main`, and keep the guard in a variable
-    /// there.
+    /// Catches SIGINT and SIGTERM from now on. Call this method early in `main`, and keep the guard in a
+    /// variable there.
+    ///
+    /// ```
+    /// use executor::shutdown_hooks::ShutdownHooks;
+    ///
+    /// let _guard = ShutdownHooks::builder().install()?;
+    /// let second = ShutdownHooks::builder().install().map(drop).unwrap_err();
+    /// assert_eq!(second.kind(), std::io::ErrorKind::AlreadyExists);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if hooks are installed already: a process has one set
@@ -217,7 +367,7 @@ impl ShutdownBuilder {
         let (runner, timekeeper) = (Arc::clone(&shared), Arc::clone(&shared));
         thread::Builder::new().name("shutdown time".into()).spawn(move || timekeeper.keep_time(notified))?;
         thread::Builder::new().name("shutdown hooks".into()).spawn(move || runner.run_hooks())?;
-        // This is the last step: without the two threads a caught signal would have no effect.
+        // Catching signals is the last step: without the two threads, a caught signal would have no effect.
         shared.signals().catch()?;
         Ok(ShutdownGuard { hooks: ShutdownHooks { shared } })
     }
@@ -239,6 +389,18 @@ impl Drop for ShutdownGuard {
 
 impl ShutdownHook {
     /// Removes the hook and drops it, so it does not run.
+    ///
+    /// ```
+    /// use executor::shutdown_hooks::ShutdownHooks;
+    ///
+    /// let guard = ShutdownHooks::builder().install()?;
+    /// let removed = guard.add("removed", |_| unreachable!())?;
+    /// let too_late = guard.add("kept", |_| ())?;
+    /// assert!(removed.remove().is_ok());
+    /// guard.begin();
+    /// assert!(too_late.remove().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`ShutdownBegun`] if the hooks are running or have run.

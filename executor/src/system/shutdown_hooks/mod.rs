@@ -1,7 +1,7 @@
 //! Shutdown hooks: code that runs before the process ends, whatever ends it.
 //!
 //! A process ends when `main` returns, when it gets a signal (SIGINT by Ctrl-C, SIGTERM from a service
-//! manager), or when a part of the program calls [`std::process::exit`]. The last two ways run no
+//! manager), or when a part of the program calls [`std::process::exit`]. A signal and a call of `exit` run no
 //! destructors, and a return from `main` waits for no other thread. So a program registers *hooks*: code that
 //! must run in any case, for instance to end its pools and to close its log.
 //!
@@ -50,15 +50,15 @@
 //! Hooks run one after the other, the last registered first, as destructors do. A part of a program uses the
 //! parts that were set up before it: the pool uses the log. So the pool ends first, and its tasks can log
 //! until their end. (Java runs all hooks at the same time, so hooks that depend on each other must be
-//! combined into one hook.) No hook can be added or removed after the shutdown has begun. Otherwise the
-//! shutdown could go on for ever.
+//! combined into one hook.) No hook can be added or removed after the shutdown has begun. If hooks could be
+//! added during the shutdown, the shutdown could go on for ever.
 //!
 //! # On the signal path
 //!
 //! A signal can interrupt a thread anywhere, even in the middle of an allocation. So the handler of the
-//! signal must do very little. It stores the number of the signal, looks at a flag (is this the second
-//! signal?), sets the flag, and writes a byte to a socket. Two threads sleep until then: the *timekeeper*
-//! reads from that socket, and the *runner* waits until it must run the hooks.
+//! signal must do very little. The handler stores the number of the signal, looks at a flag (is this the
+//! second signal?), sets the flag, and writes a byte to a socket. Two threads sleep until a shutdown begins:
+//! the *timekeeper* reads from that socket, and the *runner* waits until it must run the hooks.
 //! [`install`](ShutdownBuilder::install) starts both threads, because the system may be unable to start a
 //! thread later. When the shutdown has begun, the timekeeper waits only for the deadline or the end of the
 //! shutdown. So the deadline holds even if a hook, the allocator or the output is blocked. This module prints

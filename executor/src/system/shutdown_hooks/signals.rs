@@ -10,7 +10,7 @@ pub(super) use self::system::Notify;
 use crate::sync::Arc;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Records which signal has come, and whether the next one ends the process.
+/// Records which signal has come, and whether the next signal ends the process.
 pub(super) struct Signals {
     asked: Arc<AtomicBool>,
     number: Arc<AtomicUsize>,
@@ -25,7 +25,7 @@ impl Signals {
     }
 
     // ANCHOR: catch
-    /// From now on, SIGINT and SIGTERM wake the timekeeper. This step cannot be undone.
+    /// From now on, SIGINT and SIGTERM wake the timekeeper. Catching the signals cannot be undone.
     pub(super) fn catch(&self) -> io::Result<()> {
         for signal in [SIGINT, SIGTERM] {
             // The handlers run in this order. The first signal finds the flag unset and sets it; the next
@@ -56,7 +56,7 @@ impl Signals {
     }
 }
 
-/// An end of a pair of sockets: a handler may write to one of them, and a thread reads from the other.
+/// An end of a pair of sockets: a handler writes to one end, and a thread reads from the other end.
 #[cfg(unix)]
 mod system {
     use std::io::{self, Read, Write};

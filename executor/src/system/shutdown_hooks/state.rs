@@ -13,6 +13,18 @@ use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex};
 
 /// The cause of a process's shutdown.
+///
+/// ```
+/// use executor::shutdown_hooks::{ShutdownCause, ShutdownHooks};
+/// use std::sync::mpsc;
+///
+/// let guard = ShutdownHooks::builder().install()?;
+/// let (sender, receiver) = mpsc::channel();
+/// guard.add("log", move |shutdown| sender.send(shutdown.cause()).unwrap())?;
+/// drop(guard); // at the end of `main`
+/// assert_eq!(receiver.try_recv()?, ShutdownCause::End);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShutdownCause {
@@ -98,7 +110,7 @@ impl HooksShared {
         Some(key)
     }
 
-    /// Takes a hook out. Returns false if the shutdown has begun.
+    /// Removes a hook. Returns false if the shutdown has begun.
     pub(super) fn remove(&self, key: u64) -> bool {
         let mut state = self.state.lock();
         if state.phase != HooksPhase::Open {
@@ -115,13 +127,13 @@ impl HooksShared {
         self.state.lock().cause
     }
 
-    /// Begins the shutdown. Returns false if it had begun already.
+    /// Begins the shutdown. Returns false if the shutdown had begun already.
     pub(super) fn begin(&self, cause: ShutdownCause) -> bool {
         let mut state = self.state.lock();
         if !state.begin(cause, self.limit) {
             return false;
         }
-        // This happens under the lock. So once a thread sees that the shutdown has begun, the next signal
+        // The flag is set under the lock. So once a thread sees that the shutdown has begun, the next signal
         // counts as the second signal.
         self.signals.begun();
         drop(state);
@@ -181,8 +193,8 @@ impl HooksShared {
 
     // ----- the two threads -----
 
-    /// Waits until the shutdown begins, and ends the process if the shutdown lasts until the deadline.
-    /// This is the body of the timekeeper's thread.
+    /// Waits until the shutdown begins, and ends the process if the shutdown lasts until the deadline. The
+    /// timekeeper's thread runs this function.
     pub(super) fn keep_time(&self, notified: Notify) {
         notified.wait();
         if let Some(number) = self.signals.number() {
@@ -190,8 +202,8 @@ impl HooksShared {
         }
         let mut state = self.state.lock();
         loop {
-            // This check comes before the deadline: a shutdown that ended in time counts, even if this thread
-            // is late.
+            // The end is checked before the deadline: a shutdown that ended in time counts, even if this
+            // thread is late.
             if state.phase == HooksPhase::Done && !state.ends && state.guard_is_dropped {
                 return; // from here on `main` decides when the process ends
             }
@@ -205,13 +217,12 @@ impl HooksShared {
             Some(ShutdownCause::Signal(number)) => 128 + number,
             _ => 1,
         });
-        // Not `process::exit`, which flushes standard output and calls functions that C code has registered:
-        // both can block.
+        // Not `process::exit`, which flushes standard output and calls functions that C code has registered,
+        // because such a step can block.
         low_level::exit(status);
     }
 
-    /// Waits until the shutdown begins, and runs the hooks. This is the body of the runner's
-    /// thread.
+    /// Waits until the shutdown begins, and runs the hooks. The runner's thread runs this function.
     pub(super) fn run_hooks(&self) {
         let mut state = self.state.lock();
         state.runner = Some(thread::current().id());
@@ -222,9 +233,10 @@ impl HooksShared {
         self.run_those_left();
     }
 
-    /// Starts another thread for the hooks that have not begun, and does not return. It is called by a runner
-    /// that is inside other code of this crate. There the runner may act as a worker, have a current token,
-    /// or be inside a callback. The next hook must run in none of these contexts.
+    /// Starts another thread for the hooks that have not begun, and does not return. The caller is a runner
+    /// that is inside other code of this crate. Such a runner may act as a worker, have a current token, or
+    /// be inside a callback. The next hook must not run as a worker, below that token or inside that
+    /// callback.
     fn run_those_left_elsewhere(self: &Arc<Self>) {
         let next = Arc::clone(self);
         let thread = thread::Builder::new().name("shutdown hooks".into()).spawn(move || next.run_hooks());
@@ -274,6 +286,18 @@ impl HooksData {
 }
 
 /// The shutdown, as a hook sees it.
+///
+/// ```
+/// use executor::shutdown_hooks::ShutdownHooks;
+/// use std::sync::mpsc;
+///
+/// let guard = ShutdownHooks::builder().install()?;
+/// let (sender, receiver) = mpsc::channel();
+/// guard.add("log", move |shutdown| sender.send(format!("{:?}", shutdown.cause())).unwrap())?;
+/// drop(guard); // at the end of `main`
+/// assert_eq!(receiver.try_recv()?, "End");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Shutdown<'a> {
     shared: &'a HooksShared,
     cause: Option<ShutdownCause>,
@@ -283,14 +307,39 @@ pub struct Shutdown<'a> {
 impl Shutdown<'_> {
     /// Returns the cause of the shutdown.
     ///
+    /// ```
+    /// use executor::shutdown_hooks::{ShutdownCause, ShutdownHooks};
+    /// use std::sync::mpsc;
+    ///
+    /// let guard = ShutdownHooks::builder().install()?;
+    /// let (sender, receiver) = mpsc::channel();
+    /// guard.add("log", move |shutdown| sender.send(shutdown.cause()).unwrap())?;
+    /// guard.begin();
+    /// drop(guard); // at the end of `main`
+    /// assert_eq!(receiver.try_recv()?, ShutdownCause::Requested);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Panics
     /// Never: a hook runs only when the shutdown has begun.
     pub fn cause(&self) -> ShutdownCause {
         self.cause.expect("the shutdown has begun")
     }
 
-    /// Returns the time that is left for all hooks together. After that time the process ends, even in
+    /// Returns the time that is left for all hooks together. When no time is left, the process ends, even in
     /// the middle of a hook.
+    ///
+    /// ```
+    /// use executor::shutdown_hooks::ShutdownHooks;
+    /// use std::{sync::mpsc, time::Duration};
+    ///
+    /// let guard = ShutdownHooks::builder().deadline(Duration::from_secs(30)).install()?;
+    /// let (sender, receiver) = mpsc::channel();
+    /// guard.add("log", move |shutdown| sender.send(shutdown.left()).unwrap())?;
+    /// drop(guard); // at the end of `main`
+    /// assert!(receiver.try_recv()? <= Duration::from_secs(30));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn left(&self) -> Duration {
         self.deadline.map_or(Duration::MAX, |deadline| {
             let now = Instant::now();
@@ -300,6 +349,16 @@ impl Shutdown<'_> {
 
     /// Chooses the exit status in place of 128 + n or the code of `exit`; the last choice wins. The choice
     /// has no effect at the deadline, or when `main` ends the process by returning.
+    ///
+    /// ```no_run
+    /// use executor::shutdown_hooks::ShutdownHooks;
+    ///
+    /// let guard = ShutdownHooks::builder().install()?;
+    /// guard.add("log", |shutdown| shutdown.set_status(0))?;
+    /// guard.exit(1); // the process ends with 0, because the hook says so
+    /// # #[allow(unreachable_code)]
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn set_status(&self, status: i32) {
         self.shared.state.lock().status = Some(status);
     }
@@ -329,8 +388,8 @@ mod tests {
             tell.send(())
         });
         thread::yield_now();
-        // Most probably the timekeeper waits for the lock. It gets the lock only after the deadline, and
-        // then checks the state.
+        // Most probably the timekeeper waits for the lock. The timekeeper gets the lock only after the
+        // deadline, and then checks the state.
         let mut state = shared.state.lock();
         thread::sleep(Duration::from_millis(50));
         (state.phase, state.guard_is_dropped) = (HooksPhase::Done, true);
