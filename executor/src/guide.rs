@@ -30,7 +30,7 @@
 //! # A first path
 //!
 //! The path goes from `submit` to the result. Each stop answers a question that the previous stop raises, and
-//! can be read without opening another file. Together the stops have some fourteen hundred lines, half of
+//! can be read without opening another file. Together the stops have some sixteen hundred lines, half of
 //! them comments. Three subjects come later: how a pool grows and ends, cancellation, and the other queues.
 //!
 //! 1. `executor/mod.rs`, up to `fn submit_cancellable`: what it means to hand a task over.

@@ -22,6 +22,17 @@ thread_local! {
 /// of the task's own thread counts as computing; the rest of the task's time counts as waiting. So measure
 /// while the machine has free cores. If there are more busy threads than cores, a thread's wait for a core
 /// counts as waiting, too. Then the recommended number is too high.
+///
+/// ```
+/// use executor::{ThreadPoolExecutor, WaitCompute, prelude::*};
+/// use std::{sync::Arc, thread, time::Duration};
+///
+/// let measured = Arc::new(WaitCompute::new());
+/// let pool = ThreadPoolExecutor::builder().threads(2).hooks(Arc::clone(&measured)).build()?;
+/// pool.submit(|| thread::sleep(Duration::from_millis(2)))?.join()?; // waits more than it computes
+/// assert!(measured.ratio().is_none_or(|ratio| ratio > 0.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Default)]
 pub struct WaitCompute {
     /// The total duration of the tasks, and the part of it in which they computed.
@@ -30,11 +41,31 @@ pub struct WaitCompute {
 
 impl WaitCompute {
     /// Makes hooks that have measured nothing yet.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, WaitCompute};
+    ///
+    /// let pool = ThreadPoolExecutor::builder().hooks(WaitCompute::new()).build()?;
+    /// assert_eq!(WaitCompute::new().ratio(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Returns W / C of all tasks so far; `None` while they have not computed for a measurable time.
+    ///
+    /// ```
+    /// use executor::{ThreadPoolExecutor, WaitCompute, prelude::*};
+    /// use std::sync::Arc;
+    ///
+    /// let measured = Arc::new(WaitCompute::new());
+    /// let pool = ThreadPoolExecutor::builder().hooks(Arc::clone(&measured)).build()?;
+    /// let sum = || (0..1_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum + n));
+    /// pool.submit(sum)?.join()?;
+    /// assert!(measured.ratio().is_some_and(|ratio| ratio >= 0.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn ratio(&self) -> Option<f64> {
         let (elapsed, computing) = *self.sums.lock();
         let waiting = elapsed.saturating_sub(computing);
@@ -44,6 +75,12 @@ impl WaitCompute {
     /// Returns the number of threads by the formula, from the measured ratio and the cores of this machine.
     /// `utilisation` is the share of the cores that the pool should use (0 to 1). Returns `None` if nothing
     /// was measured.
+    ///
+    /// ```
+    /// use executor::WaitCompute;
+    ///
+    /// assert_eq!(WaitCompute::new().recommended_threads(1.0), None); // no task has run yet
+    /// ```
     pub fn recommended_threads(&self, utilisation: f64) -> Option<usize> {
         let cores = thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
         self.ratio().map(|ratio| recommended_threads(cores, utilisation, ratio))

@@ -70,7 +70,15 @@ const ROWS: &[(&str, &[Way])] = &[
         &[
             |probe| POOL.execute(|| probe.look()).unwrap(),
             |probe| drop(POOL.submit(|| probe.look()).unwrap()),
-            |probe| drop(POOL.submit_cancellable(|_| Ok(probe.look())).unwrap()),
+            |probe| {
+                drop(
+                    POOL.submit_cancellable(|_| {
+                        probe.look();
+                        Ok(())
+                    })
+                    .unwrap(),
+                );
+            },
             |probe| drop(ForkJoinPool::common().submit(|| probe.look()).unwrap()),
             |probe| drop(TIMED.submit(|| probe.look()).unwrap()),
             |probe| drop(TIMED.schedule(Duration::ZERO, || probe.look()).unwrap()),
@@ -86,7 +94,7 @@ const ROWS: &[(&str, &[Way])] = &[
         "`submit`, of a task [`under`](crate::FutureTask::under) the current token",
         &[
             |probe| {
-                drop(POOL.submit(FutureTask::new(|| probe.look()).under(&CancelToken::current())).unwrap())
+                drop(POOL.submit(FutureTask::new(|| probe.look()).under(&CancelToken::current())).unwrap());
             },
             |probe| {
                 let task = FutureTask::new(|| probe.look()).under(&CancelToken::current());
@@ -131,7 +139,12 @@ const ROWS: &[(&str, &[Way])] = &[
         "[`invoke_all`](crate::ExecutorExt::invoke_all), [`invoke_any`](crate::ExecutorExt::invoke_any)",
         &[
             |probe| _ = POOL.invoke_all([|| probe.look()]),
-            |probe| _ = POOL.invoke_any([move || Ok::<_, ()>(probe.look())]),
+            |probe| {
+                _ = POOL.invoke_any([move || {
+                    probe.look();
+                    Ok::<_, ()>(())
+                }]);
+            },
         ],
     ),
     (

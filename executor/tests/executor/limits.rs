@@ -93,7 +93,7 @@ fn a_limit_cancels_the_token_of_a_running_task_and_says_why() {
             match told.lock().unwrap().take() {
                 Some(cancelled) => assert_eq!(cancelled.reason().unwrap().kind(), kind),
                 None => assert!(may_never_begin, "the machine was busy, and the time was up before"),
-            };
+            }
         }
     });
 }

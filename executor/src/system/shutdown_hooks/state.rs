@@ -143,9 +143,11 @@ impl HooksShared {
 
     /// Begins the shutdown if it has not begun, and waits for the end of the process.
     pub(super) fn exit(self: &Arc<Self>, code: i32) -> ! {
-        self.begin(ShutdownCause::Exit(code));
+        let is_first = self.begin(ShutdownCause::Exit(code));
         let mut state = self.state.lock();
-        state.status = Some(code);
+        if !is_first {
+            state.status = Some(code); // otherwise `begin` has set it, and a hook may have changed it since
+        }
         let is_ended_elsewhere = std::mem::replace(&mut state.ends, true);
         if state.runner == Some(thread::current().id()) {
             drop(state);
