@@ -260,10 +260,10 @@ const ATTRIBUTES: [(&str, Attribute); 13] = [
 /// The cells of an executor with lines. Both executors with lines have a documentation page, and both pages
 /// must have these words.
 const LINE: [Cell; 13] = {
-    const HOOKS: &str = "They see the drain task's own id, and no name";
+    const HOOKS: &str = "The drain task has an id of its own, and no name";
     const OUTCOME: &str = "its outcome is not the outcome of any of them";
-    const COUNT: &str = "The pool counts it as one";
-    const HANDED_OUT: &str = "If it hands the drain task out,";
+    const COUNT: &str = "The pool counts the drain task as one";
+    const HANDED_OUT: &str = "hands the drain task out,";
     const PANICS: &str = "a panic goes to the [panic handler of the process]";
     [
         Kept,

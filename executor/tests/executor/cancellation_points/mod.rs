@@ -18,7 +18,7 @@ use executor::{
     Barrier, BarrierError, Block, CancelToken, CancellableTask, Cancelled, CancellingExecutor, DropPolicy,
     ExecutorCompletionService, FifoQueue, FutureTask, InvokeFailure, JoinError, Latch, RejectReason,
     ScheduledThreadPoolExecutor, Semaphore, Series, SharedJoinError, StripedExecutor, Task,
-    ThreadPoolBuilder, ThreadPoolExecutor, WaitError, block_on, prelude::*,
+    ThreadPoolBuilder, ThreadPoolExecutor, WaitError, prelude::*,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -55,7 +55,6 @@ const CALLS: &[(&str, Blocks)] = &[
         let FutureTask { task: _not_run, handle } = FutureTask::new(|| ());
         matches!(handle.join_or_cancel(FOR_EVER), Err(JoinError::Interrupted(_)))
     }),
-    ("block_on", || block_on(std::future::pending::<()>()).is_err()),
     ("SharedHandle::join", || {
         let FutureTask { task: _not_run, handle } = FutureTask::new(|| ());
         matches!(handle.shared().join(), Err(SharedJoinError::Interrupted))
