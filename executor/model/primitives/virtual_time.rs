@@ -55,7 +55,7 @@ impl Add<Duration> for Instant {
 /// A deadline this far away never comes. A thread that waits for such a deadline can only be woken by a
 /// notification, as on a real machine. So a model finds a missing notification; a wait that ends by itself
 /// would hide the fault.
-const OUT_OF_REACH: Duration = Duration::from_hours(24 * 365 * 100);
+const OUT_OF_REACH: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 pub(crate) fn wait_until<'a, T>(
     condvar: &Condvar,

@@ -159,7 +159,7 @@ impl ScheduledThreadPoolExecutor {
         ScheduledPoolBuilder::new()
     }
 
-    /// Schedules a closure (or a [`FutureTask`]) to run when `delay` has passed, and returns its handle.
+    /// Schedules a closure (or a [`FutureTask`](crate::FutureTask)) to run when `delay` has passed, and returns its handle.
     ///
     /// [Cancelling](TaskHandle::cancel) the handle takes the task out of the schedule at once, and
     /// [`remove`](TaskHandle::remove) gives the task back. If the handle is dropped, the task still runs.
@@ -187,7 +187,7 @@ impl ScheduledThreadPoolExecutor {
         self.schedule_at(later(Instant::now(), delay), task)
     }
 
-    /// Schedules a closure (or a [`FutureTask`]) to run at a certain time, or at once if that time has
+    /// Schedules a closure (or a [`FutureTask`](crate::FutureTask)) to run at a certain time, or at once if that time has
     /// passed.
     ///
     /// ```

@@ -33,7 +33,7 @@ macro_rules! into_io_error {
         }
     };
     ($error:ty => $reason:ident $(in $field:ident)? $(, where $($bounds:tt)*)?) => {
-        /// An interrupted wait becomes a [`struct@Cancelled`](crate::Cancelled), which
+        /// An interrupted wait becomes a [`Cancelled`](struct@crate::Cancelled), which
         /// [`from_io`](crate::Cancelled::from_io) finds. The kind is `TimedOut` after a time limit, and
         /// otherwise `Other`.
         impl$(<$($bounds)*>)? From<$error> for std::io::Error {

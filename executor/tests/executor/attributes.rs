@@ -286,7 +286,7 @@ const AS_IT_IS: [Cell; 13] = [const { Kept }; 13];
 
 const SCHEDULED: [Cell; 13] = {
     let mut row = AS_IT_IS;
-    row[0] = Says("scheduled/mod.rs", "[priority](Task::priority) has no effect");
+    row[0] = Says("scheduled/mod.rs", "The [priority](Task::priority) of a task has no effect");
     (row[1], row[2], row[6]) = (NotSeen, NotSeen, NotSeen);
     row
 };

@@ -17,7 +17,7 @@ use crate::{check, without_new_threads};
 
 const MS: Duration = Duration::from_millis(1);
 /// A time this far away never comes under a model.
-const FAR: Duration = Duration::from_hours(300 * 365 * 24);
+const FAR: Duration = Duration::from_secs(300 * 365 * 24 * 3600);
 /// A time limit so long that it never ends a wait.
 const FOR_EVER: Duration = Duration::MAX;
 

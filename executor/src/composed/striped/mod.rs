@@ -323,7 +323,7 @@ where
         self.join_stripe(hash, key, task.into())
     }
 
-    /// Runs a closure (or a [`FutureTask`]) after the tasks that were submitted before with an equal key, and
+    /// Runs a closure (or a [`FutureTask`](crate::FutureTask)) after the tasks that were submitted before with an equal key, and
     /// returns the handle of the result.
     ///
     /// ```
