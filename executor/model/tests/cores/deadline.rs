@@ -14,7 +14,7 @@ use loom::thread;
 use crate::{model, model_bounded};
 
 const SOON: Duration = Duration::from_millis(1);
-const FAR: Duration = Duration::from_hours(200 * 365 * 24);
+const FAR: Duration = Duration::from_secs(200 * 365 * 24 * 3600);
 
 fn kind(token: &CancelToken) -> Option<CancelKind> {
     token.reason().map(|reason| reason.kind())
