@@ -4,6 +4,8 @@
 
 use std::env::{self, consts::EXE_SUFFIX};
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -651,6 +653,76 @@ fn rows_of_a_picture_are_drawn_in_their_places() {
         assert_eq!(rows[above], rows[32 - above], "{picture}");
     }
     assert!(rows[16].contains("@@@@@@@@"), "{picture}");
+}
+
+#[test]
+fn checksums_are_printed_for_each_file() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checksums");
+    fs::create_dir_all(folder.join("inner")).unwrap();
+    fs::write(folder.join("empty"), "").unwrap();
+    fs::write(folder.join("inner/one"), "a").unwrap();
+    let output = run("checksums", folder.to_str().unwrap());
+    let printed = String::from_utf8_lossy(&output.stdout).replace(folder.to_str().unwrap(), "");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(printed, "00000001  /empty\n00000041  /inner/one\n");
+    assert!(!run("checksums", "/no/such/folder").status.success());
+}
+
+/// Ends the server when a test has failed.
+#[cfg(unix)]
+struct Server(std::process::Child);
+
+#[cfg(unix)]
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+    }
+}
+
+/// A customer cancels a job, another job is late, and a signal ends the server.
+#[cfg(unix)]
+#[test]
+fn a_job_server_answers_its_customers() {
+    let server = Command::new(example("job_server"))
+        .arg("127.0.0.1:0")
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("`cargo test` builds the example");
+    let mut server = Server(server);
+    let mut line = String::new();
+    BufReader::new(server.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim_end().strip_prefix("listening on ").expect("the first line");
+    let connection = TcpStream::connect(address).unwrap();
+    connection.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let say = |command: &str| {
+        writeln!(&connection, "{command}").unwrap();
+        let mut answer = String::new();
+        BufReader::new(&connection).read_line(&mut answer).unwrap(); // nothing comes before the next command
+        answer.trim_end().to_owned()
+    };
+    let job = |command: &str, result: &str| {
+        let id = say(command);
+        let id = id.strip_prefix("job ").unwrap_or_else(|| panic!("{command}: {id}")).to_owned();
+        if result.is_empty() {
+            return id;
+        }
+        let said = say(&format!("result {id}"));
+        assert!(said.contains(result), "{command}: {said}");
+        id
+    };
+    let ended = job("run ada 1 60000 0", "done");
+    let blocked = job("run ada 1 3600000 3600000", "");
+    job("run ada 1 20 0", "deadline"); // behind the one before it, whose end comes too late
+    assert_eq!(say(&format!("cancel {blocked}")), "cancelled");
+    assert_eq!(say(&format!("cancel {blocked}")), "it had ended");
+    assert!(say(&format!("result {blocked}")).contains("its customer"));
+    assert_eq!(say(&format!("result {ended}")), "error: no such job");
+    assert!(say("run ada urgent 1 1").starts_with("error: "));
+    assert!(say("hello").contains("the commands are run"));
+
+    let server_id = rustix::process::Pid::from_child(&server.0);
+    rustix::process::kill_process(server_id, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(server.0.wait().unwrap().code(), Some(128 + 15));
 }
 
 /// The example measures for a quarter of a minute, and prints different figures each time.

@@ -9,11 +9,12 @@
 //! An observer of the task holds each limit. So the limit is taken back when the task has ended or was
 //! dropped.
 
-use super::FutureTask;
+use super::{Canceller, FutureTask};
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, Registration};
 use crate::panics::UserCode;
 use crate::sync::{Duration, Instant, Mutex};
+use crate::task::Outcome;
 use crate::task::observer::TaskObserver;
 use crate::time::{self, TimerEntry};
 
@@ -23,14 +24,25 @@ impl TaskObserver for Mutex<TimerEntry> {}
 /// A token above the task, and the registration that cancels the task when the token is cancelled.
 struct Under {
     token: CancelToken,
+    canceller: Canceller,
     registration: Option<Registration>,
 }
 
 /// The running task sees the token above its own token. So the task's own token is marked in the same step as
 /// the token above it.
+///
+/// The callback of the registration comes later than that step. A body that has seen the mark may end before
+/// the callback. So the worker looks at the token as well: if the cancel came before the end of the body, the
+/// task is cancelled.
 impl TaskObserver for Under {
     fn root(&self) -> Option<&CancelToken> {
         Some(&self.token)
+    }
+
+    fn finished(&self, _outcome: &Outcome) {
+        if let Some(reason) = self.token.reason() {
+            self.canceller.cancel_because(reason.inherited());
+        }
     }
 }
 
@@ -95,7 +107,9 @@ impl<T: Send + 'static> FutureTask<T> {
     /// A submitted task is otherwise independent of its submitter: see [`CancelToken`]. With
     /// `under(&CancelToken::current())` the new task is cancelled together with the submitting task. A task
     /// that has not begun is cancelled in its queue. The token of the running task is a child of `token` and,
-    /// as always, of the token of the thread that runs the task. A task can be under several tokens.
+    /// as always, of the token of the thread that runs the task. If the cancel comes before the end of the
+    /// body, the outcome is *cancelled*, as after [`cancel`](crate::TaskHandle::cancel). A task can be under
+    /// several tokens.
     ///
     /// ```
     /// use executor::{CancelToken, FutureTask, JoinError, ThreadPoolExecutor, prelude::*};
@@ -120,8 +134,10 @@ impl<T: Send + 'static> FutureTask<T> {
         if token.has_deadline() {
             canceller.will_be_called();
         }
-        let registration = token.on_cancel_because(move |reason| _ = canceller.cancel_because(reason));
-        self.task = self.task.accompanied(Under { token: token.clone(), registration: Some(registration) });
+        let cancels = canceller.clone();
+        let registration = token.on_cancel_because(move |reason| _ = cancels.cancel_because(reason));
+        let registration = Some(registration);
+        self.task = self.task.accompanied(Under { token: token.clone(), canceller, registration });
         self
     }
 

@@ -108,6 +108,34 @@ fn the_token_above_gives_its_reason() {
     assert_eq!((reason.message(), reason.is_inherited()), (Some("the client hung up"), true));
 }
 
+/// A cancel that comes before the end of the body counts, even if the body has seen it before the handle has:
+/// the body ends inside of the cancel, in the first callback of the token.
+#[test]
+fn a_cancel_before_the_end_of_the_body_decides_the_outcome() {
+    within_deadline(|| {
+        let token = CancelToken::new();
+        let (begun, may_end) = (Arc::new(Latch::new(1)), Arc::new(Latch::new(1)));
+        let (there, wait) = (Arc::clone(&begun), Arc::clone(&may_end));
+        let FutureTask { task, handle } = FutureTask::new(move || {
+            there.count_down();
+            executor::masked(|| wait.wait()).unwrap();
+        });
+        let worker = Arc::new(std::sync::Mutex::new(None));
+        let to_join = Arc::clone(&worker);
+        let first = token.on_cancel(move || {
+            may_end.count_down();
+            let worker: std::thread::JoinHandle<_> = to_join.lock().unwrap().take().unwrap();
+            worker.join().unwrap(); // the body has ended, and its outcome is decided
+        });
+        let FutureTask { task, handle } = FutureTask { task, handle }.under(&token);
+        *worker.lock().unwrap() = Some(std::thread::spawn(move || _ = task.run()));
+        begun.wait().unwrap();
+        token.cancel_because("the client hung up");
+        assert_eq!(why(handle).message(), Some("the client hung up"));
+        drop(first);
+    });
+}
+
 /// A running task's token is below the token: a callback that is registered first finds it marked.
 #[test]
 fn the_token_of_the_task_is_marked_in_the_same_step_as_the_token_above() {

@@ -58,11 +58,12 @@ use crate::queue::{Batch, LineQueue, Room};
 use crate::writer::Writer;
 use crate::{Format, Level, Overflow, Sink};
 use handle::Shared;
+use std::convert::Infallible;
 use std::fmt;
 use std::io;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use voice::OwnVoice;
@@ -172,12 +173,17 @@ impl Builder {
         let writer =
             Writer::new(Arc::clone(&queue), sink, OwnVoice { format: Arc::clone(&format), longest_line });
         let second = Batch::new(room);
+        let (marked, is_marked) = mpsc::channel::<Infallible>();
         let writer = thread::Builder::new().name("log writer".into()).spawn(move || {
             line::becomes_writer();
+            drop(marked);
             // The payload is forgotten, because a sink's destructor may panic with a payload whose own
             // destructor panics.
             let _ = catch_unwind(AssertUnwindSafe(|| writer.run(second))).map_err(std::mem::forget);
         })?;
+        // No thread has a handle before the writer's thread is marked. Otherwise code that runs when a thread
+        // begins, such as an allocator that logs, could make that thread wait for room, which only it can make.
+        let Err(mpsc::RecvError) = is_marked.recv();
         let shared = Arc::new(Shared { queue, format, longest_line, overflow, home, layer: 0.into() });
         Ok(LogService { handle: LogHandle { shared }, writer: Some(writer), stop_within })
     }

@@ -1,0 +1,64 @@
+//! Prints a checksum of each file below a folder. Eight files are open at a time. After ten seconds the
+//! program says which files it has not read.
+//!
+//! ```sh
+//! cargo run --example checksums -- executor/src
+//! ```
+//!
+//! In `bench`, the same program stands beside versions for rayon and for tokio.
+
+use executor::{FutureTask, ThreadPoolExecutor, prelude::*};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+fn main() -> io::Result<()> {
+    let folder = std::env::args().nth(1).unwrap_or_else(|| "executor/src".to_owned());
+    for (path, sum) in checksums(Path::new(&folder), 8, Duration::from_secs(10))? {
+        match sum {
+            Ok(sum) => println!("{sum:08x}  {}", path.display()),
+            Err(error) => println!("--------  {}: {error}", path.display()),
+        }
+    }
+    Ok(())
+}
+
+// ANCHOR: program
+/// Returns each file with its checksum, or with the reason why it has none.
+pub fn checksums(folder: &Path, open: usize, limit: Duration) -> io::Result<Vec<(PathBuf, io::Result<u32>)>> {
+    let pool = ThreadPoolExecutor::fixed(open);
+    let files = files_below(folder)?;
+    let sum = |path: &PathBuf| {
+        let path = path.clone();
+        FutureTask::fallible(move |token| checksum(&path, || Ok(token.check()?)))
+    };
+    let sums = pool.invoke_all_timeout(files.iter().map(sum), limit)?;
+    Ok(files
+        .into_iter()
+        .zip(sums)
+        .map(|(path, sum)| (path, sum.join().unwrap_or_else(|cut| Err(cut.into()))))
+        .collect())
+}
+// ANCHOR_END: program
+
+pub fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() { &mut folders } else { &mut files }.push(entry.path());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Before it reads a block, it asks `goes_on`.
+pub fn checksum(path: &Path, goes_on: impl Fn() -> io::Result<()>) -> io::Result<u32> {
+    let (mut file, mut block, mut sum) = (File::open(path)?, [0; 1 << 16], 1_u32);
+    while let length @ 1.. = goes_on().and_then(|()| file.read(&mut block))? {
+        sum = block[..length].iter().fold(sum, |sum, &byte| sum.rotate_left(5) ^ u32::from(byte));
+    }
+    Ok(sum)
+}
