@@ -15,7 +15,7 @@ const NEVER_RELEASED: &str = "a promise that is dropped without a value has to s
                               Promise, change there what the waiter looks at, and notify after that. (What the promise \
                               has, its Arc, say, is dropped only after drop() has returned.)";
 
-/// A value that must not be lost or copied: it counts how many such values were dropped.
+/// A value that must not be lost or copied. Its drop is counted.
 struct Value(u32, Arc<Counter>);
 
 impl Drop for Value {
@@ -77,7 +77,7 @@ pub fn join_waits_for_the_value() {
     check_value(join(joiner), 7);
 }
 
-/// The notification that ends one join() must not be left over for the next join() of the same thread.
+/// The wake-up that ends one join() must not end the next join() of the same thread, too.
 pub fn the_next_join_waits_for_its_own_value() {
     let ((one, first), (two, second)) = (promise(), promise());
     let joins = move || {
