@@ -13,8 +13,8 @@ use super::exercise::{IsolatingExecutor, Session, sign_in, sign_out, signed_in};
 use crate::probe::{Counter, Shared};
 use crate::sync::{Arc, thread};
 
-/// An inner executor under the property's control: it keeps the tasks until it is told to run one, and
-/// refuses tasks if it is told to.
+/// An inner executor that the property controls. It keeps its tasks until `run_one` is called, and refuses
+/// tasks while `refuses` is set.
 #[derive(Clone, Default)]
 struct Inner(Arc<InnerState>);
 
@@ -25,7 +25,7 @@ struct InnerState {
 }
 
 impl Inner {
-    /// Runs the job on the calling thread, as a worker would.
+    /// Runs the oldest job on the calling thread, as a worker would.
     fn run_one(&self) -> Outcome {
         let task = self.0.tasks.with(VecDeque::pop_front);
         let task = task.unwrap_or_else(|| {
@@ -455,7 +455,7 @@ pub fn a_session_may_look_around_when_it_ends() {
 
 pub fn many_jobs_each_find_a_clean_thread() {
     if !exercises_harness::first_run!() {
-        return; // one schedule is enough: what is looked for here is no race
+        return; // one schedule is enough: this property does not look for races
     }
     let isolating = Arc::new(IsolatingExecutor::new(DirectExecutor));
     let ended = counter();
