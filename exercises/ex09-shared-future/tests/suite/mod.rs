@@ -15,7 +15,7 @@ use crate::sync::{Arc, thread};
 const NOT_RELEASED: &str = "the outcome is decided, and a waiter is not told: all of them have to be. A waiter that looks and finds nothing waits, \
      or leaves a waker, before the outcome can be decided: both under one lock";
 
-/// An asynchronous task that waits: it polls, and polls again when it is woken.
+/// An asynchronous task. It polls, and polls again when it is woken.
 struct Awaiting {
     future: SharedFuture<u32>,
     woken: Arc<Woken>,
