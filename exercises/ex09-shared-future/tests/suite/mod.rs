@@ -143,8 +143,7 @@ pub fn who_comes_later_gets_the_value_too() {
     if !promise.complete(7) {
         fail(
             "complete() returned false, and nothing was decided before",
-            "complete() must return true if it decided the \
-                                                                           outcome",
+            "complete() must return true if it decided the outcome",
         );
     }
     let cause = "the first one who asks has taken it away: give out clones of the Arc. Or the drop of the promise, at the \
