@@ -27,7 +27,7 @@ struct State {
     tasks: Shared<VecDeque<Task>>,
     accepted: Counter,
     refuses: Shared<bool>,
-    /// The alarms that are set, with the function that each calls.
+    /// The alarms that are set, each with the function that it calls.
     alarms: Shared<Vec<(usize, Ring)>>,
     set: Counter,
     limits: Shared<Vec<Millis>>,
@@ -418,7 +418,7 @@ pub fn a_time_out_means_that_the_job_was_told() {
         };
         let caller = call(&world, LIMIT, with_token(&token, ends));
         let task = world.task();
-        world.ring(); // and while the caller wakes up and gives up, the job runs and ends
+        world.ring(); // the job runs and ends while the caller wakes up and gives up
         task.run();
         let (outcome, told) = (caller.outcome(NO_END), was_told(&token));
         let began = token.with(|token| token.is_some());
