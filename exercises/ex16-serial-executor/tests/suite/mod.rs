@@ -89,7 +89,7 @@ impl Log {
         if let Some(other) = self.running.with(|running| running.replace(number)) {
             fail(&format!("job {number} begins, and job {other} has not ended"), ONE_AT_A_TIME);
         }
-        thread::yield_now(); // a thread that thinks that it may begin has the time for it
+        thread::yield_now(); // gives another thread time to begin its job by mistake
     }
 
     fn ends(&self, number: u32) {
@@ -178,7 +178,7 @@ pub fn every_job_runs_once() {
         ),
     );
     expect("waiting for job 1", STRANDED, || begun.wait_for(1));
-    take(&*line, log.job(2)); // at any moment of the end of job 1
+    take(&*line, log.job(2)); // job 1 ends at the same time
     log.until_ended(2, STRANDED);
     below.join(KEEPS_A_THREAD);
     let mut ran = log.begun();
@@ -360,7 +360,7 @@ pub fn a_refused_job_comes_back() {
 
 std::thread_local!(static RAN: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) });
 
-/// Boxes of closures that hold nothing all have the same address.
+/// Boxes of closures that capture nothing all have the same address.
 fn a_refused_job_without_captures_comes_back() {
     let below = Desk::new();
     let line = line(&below);
@@ -412,7 +412,7 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
     what_was_called_early_will_not_come_again(MANY, || {});
 }
 
-/// While job 1 runs, other jobs are taken, and everything that the executor was given for these jobs is
+/// While job 1 runs, other jobs are taken, and every closure that the executor was given for these jobs is
 /// called and returns. After that, the executor refuses everything. So only the call in which job 1 runs can
 /// still run the other jobs.
 fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
@@ -509,7 +509,7 @@ pub fn a_refused_job_leaves_the_others_in_the_line() {
     third.open();
     ended(two, NO_WAIT);
     ended(three, NO_WAIT);
-    take(&*line, log.job(4)); // which waits as long as job 1 runs
+    take(&*line, log.job(4)); // job 4 waits in the line while job 1 runs
     let other = below.run_one_elsewhere();
     others_come_to_rest();
     running.open();
@@ -581,7 +581,7 @@ pub fn a_refusal_as_the_last_job_ends_strands_nobody() {
     let thread = below.run_one_elsewhere();
     gate.until_reached(BELOW_RUNS);
     below.refuse(true);
-    let (second, fate) = tried(&line, "second", log.job(2)); // at any moment of the end of job 1
+    let (second, fate) = tried(&line, "second", log.job(2)); // job 1 ends at the same time
     gate.open();
     ended(second, NO_WAIT);
     if let Some(thread) = thread {
