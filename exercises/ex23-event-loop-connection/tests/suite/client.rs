@@ -53,7 +53,7 @@ impl Client {
     pub fn settle(&mut self, told: Ready) -> Next {
         let mut next = self.turn(told);
         while next == Next::Again {
-            next = self.turn(Ready::default()); // it says so only if it has done something
+            next = self.turn(Ready::default()); // the turn returns `Again` only if it has taken a step
         }
         next
     }
