@@ -15,7 +15,7 @@ const TOO_MANY: &str =
     "each worker has more than four pieces: a larger one would cost less, and no worker would wait";
 const NOT_WORTH_IT: &str = "all items together are not worth a task: they are one piece";
 
-/// Some work, as a function that says how long a task with a number of items takes.
+/// Some work: `time` returns the time of a task with the given number of items.
 struct Work {
     items: usize,
     workers: usize,
@@ -127,7 +127,7 @@ pub fn items_may_cost_more_in_larger_pieces() {
     for (items, workers) in [(1_000, 64), (100_000, 1_000)] {
         Work { items, workers, time: cached }.judge();
         Work { items, workers, time: |size| 2_000 + (size as u64).pow(2) }.judge();
-        Work { items, workers, time: |size| 2_000 + 1_000_000 * (size / 90) as u64 }.judge(); // in steps
+        Work { items, workers, time: |size| 2_000 + 1_000_000 * (size / 90) as u64 }.judge(); // the time grows in steps
     }
 }
 
