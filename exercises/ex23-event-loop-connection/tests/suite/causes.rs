@@ -29,7 +29,8 @@ pub const CLOSES: &str = "a client that has closed its side is not gone: it wait
                           requests, write all answers, and close then, in the turn in which the last of them is written";
 pub const AFTER_END: &str = "after the end, or an error other than WouldBlock and Interrupted, nothing more comes: after 0 do not read again, after an error \
                              say Close(Failed) at once and call nothing more. A write that takes nothing has failed, with WriteZero";
-pub const WOULD_BLOCK: &str = "WouldBlock is no error: nothing has happened, and nothing is lost. Wait for the poller's report";
+pub const WOULD_BLOCK: &str =
+    "WouldBlock is no error: nothing has happened, and nothing is lost. Wait for the poller's report";
 pub const INTERRUPTED: &str = "Interrupted is no error, and it is not WouldBlock: nothing has happened, the direction is still \
                                ready, and the poller will not report it again. Try again";
 pub const UNFINISHED: &str =
