@@ -202,7 +202,8 @@ pub fn done_once_is_done_for_good() {
         if !future.is_done() {
             fail(
                 "is_done() was true, and later false",
-                "the answer depends on something that passes, such as who has the lock just now: look at the place itself",
+                "the answer depends on something that changes back, such as who has the lock just now: look at the place \
+                 itself",
             );
         }
     }

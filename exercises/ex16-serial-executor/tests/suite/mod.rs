@@ -37,7 +37,7 @@ const PANIC: &str = "a panic ends its job and nothing else: catch it where the j
 const OWN_JOB: &str = "a job that is refused comes back itself, out of the line: a call of it runs that job and no other, and \
                        if it is dropped, that job never runs";
 const AFTER_REFUSAL: &str =
-    "after a refusal the line is what it was before: take back what you have noted for the refused job";
+    "after a refusal the line must be as it was before: take back what you have noted for the refused job";
 const IN_THE_MIDDLE: &str = "the executor below may refuse anything that it is given, also when jobs wait in the line that \
                              were taken long ago, and then there is no submitter to tell. So nothing that was taken may need \
                              another yes: an entry that the executor has taken runs the line until it is empty";

@@ -24,7 +24,8 @@ const TAKE_BACK: &str = "the half that was offered is still in the queue, and no
                          stops a worker";
 const OFFER: &str =
     "offer one half to the other workers before you run the other one: put it into the queue and wake them";
-const ONCE: &str = "each half runs once: the thread that takes it, takes it out, in one step under one lock";
+const ONCE: &str =
+    "each half runs once: a thread must find a half and take it out of the queue in one step under one lock";
 const WAITS: &str = "the half runs on another worker: join() must sleep until the half has ended, and then take its result. \
                      The end of a half has to wake the worker that waits for it: a notification that wakes one thread may wake \
                      one that waits for something else. And nothing may come between the look and the wait";
@@ -48,8 +49,8 @@ const WAKE: &str = "workers without work and workers in a join() sleep, and a no
                     different Condvars";
 const AT_SIZE: &str = "each join() offers a half, however deep it is and however much is in the queue: you cannot know how \
                        many workers will be free when its turn comes. And a worker that waits helps with parts of any depth";
-const ENDS: &str = "shutdown() has begun, and a job still joins halves: they are offered, taken back and helped with as before, until the \
-                    last job has ended";
+const ENDS: &str = "shutdown() has begun, and a job still joins halves: join() must offer, take back and help as before, until \
+                    the last job has ended";
 
 pub fn one_thread_is_enough() {
     let pool = Pool::new(1);
