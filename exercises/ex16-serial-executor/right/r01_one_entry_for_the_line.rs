@@ -111,7 +111,7 @@ impl Line {
         let mut state = self.state.lock().unwrap();
         state.entry = Entry::None;
         self.decided.notify_all();
-        state.jobs.pop_front().expect("the job of the submitter that offered the entry")
+        state.jobs.pop_front().expect("the job of the one who offered")
     }
 
     /// The entry.

@@ -97,7 +97,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         let mut state = self.book.state.lock().unwrap();
         let (book, same) = (Arc::clone(&self.book), Arc::clone(&place));
         if state.is_stopped || self.pool.execute(Box::new(move || book.run(&same))).is_err() {
-            let (tag, _job) = place.lock().unwrap().take().expect("no thread has called it");
+            let (tag, _job) = place.lock().unwrap().take().expect("nobody has called it");
             return Err(tag);
         }
         state.places.push(place);
