@@ -18,7 +18,7 @@ pub fn promise<T>() -> (Promise<T>, Future<T>) {
 
 pub struct Promise<T> {
     shared: Arc<Shared<T>>,
-    /// Taken out only by `drop`.
+    /// Only `drop` takes the reference out.
     token: Option<Arc<()>>,
 }
 

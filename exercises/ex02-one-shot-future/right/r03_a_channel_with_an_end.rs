@@ -19,7 +19,7 @@ struct Channel<T> {
 impl<T> Channel<T> {
     fn send(&self, message: Message<T>) {
         self.messages.lock().unwrap().push_back(message);
-        self.arrived.notify_one(); // one receiver at most
+        self.arrived.notify_one(); // at most one thread receives
     }
 
     fn receive(&self) -> Message<T> {

@@ -40,7 +40,7 @@ pub fn promise<T>() -> (Promise<T>, Future<T>) {
 }
 
 pub struct Promise<T> {
-    /// Taken out when the result is given.
+    /// `None` once the promise has given its result.
     meeting: Option<Arc<Mutex<Meeting<T>>>>,
 }
 

@@ -3,7 +3,7 @@
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two ends.
+/// Makes the two ends of a one-shot future.
 pub fn promise<T>() -> (Promise<T>, Future<T>) {
     let shared = Arc::new(Shared { state: Mutex::new(State::Pending), decided: Condvar::new() });
     (Promise { shared: Arc::clone(&shared) }, Future { shared })
@@ -11,7 +11,7 @@ pub fn promise<T>() -> (Promise<T>, Future<T>) {
 
 struct Shared<T> {
     state: Mutex<State<T>>,
-    /// The state is no longer pending.
+    /// Notified when the state is no longer pending.
     decided: Condvar,
 }
 
@@ -26,7 +26,7 @@ pub struct Promise<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The end that waits for it.
+/// The end that waits for the value.
 pub struct Future<T> {
     shared: Arc<Shared<T>>,
 }
@@ -40,7 +40,7 @@ impl<T> Promise<T> {
     pub fn complete(self, value: T) {
         *self.shared.state.lock().unwrap() = State::Completed(value);
         self.shared.decided.notify_one();
-        // `drop` runs now, and finds the promise kept.
+        // `drop` runs now. It finds that the promise was kept.
     }
 }
 
@@ -55,7 +55,7 @@ impl<T> Drop for Promise<T> {
 }
 
 impl<T> Future<T> {
-    /// Waits until the value is there, and returns it; or until it is certain that no value will come.
+    /// Waits for the value and returns it. Returns an error when it is certain that no value will come.
     pub fn join(self) -> Result<T, Abandoned> {
         let mut state = self.shared.state.lock().unwrap();
         while matches!(*state, State::Pending) {
@@ -67,7 +67,7 @@ impl<T> Future<T> {
         }
     }
 
-    /// Returns true if `join` would return at once. `is_ready` never waits for the value, and does not take
+    /// Returns true if `join` would return at once. `is_done` never waits for the value, and does not take
     /// the value out.
     pub fn is_done(&self) -> bool {
         !matches!(*self.shared.state.lock().unwrap(), State::Pending)

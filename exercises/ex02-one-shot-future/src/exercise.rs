@@ -38,12 +38,12 @@ impl<T> Promise<T> {
 // What must happen if a promise is dropped without having been kept?
 
 impl<T> Future<T> {
-    /// Waits until the value is there, and returns it; or until it is certain that no value will come.
+    /// Waits for the value and returns it. Returns an error when it is certain that no value will come.
     pub fn join(self) -> Result<T, Abandoned> {
         todo!("wait until there is something to return")
     }
 
-    /// Returns true if `join` would return at once. `is_ready` never waits for the value, and does not take
+    /// Returns true if `join` would return at once. `is_done` never waits for the value, and does not take
     /// the value out.
     pub fn is_done(&self) -> bool {
         todo!("look, and leave everything as it is")

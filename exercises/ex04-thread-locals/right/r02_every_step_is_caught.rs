@@ -18,7 +18,7 @@ thread_local! {
 /// A user's session: the user is signed in until the session is dropped.
 pub struct Session {
     user: &'static str,
-    at_end: Option<Box<dyn FnOnce()>>, // not Send: a session ends on the thread on which it began
+    at_end: Option<Box<dyn FnOnce()>>, // not `Send`, so a session ends on the thread on which it began
 }
 
 impl Session {
@@ -37,7 +37,7 @@ impl Drop for Session {
     }
 }
 
-/// The user who is signed in on this thread.
+/// Returns the user who is signed in on this thread, if there is one.
 pub fn signed_in() -> Option<&'static str> {
     SESSION.with(|slot| slot.borrow().as_ref().map(|session| session.user))
 }

@@ -1,5 +1,5 @@
-//! An isolating executor: over any executor, it makes sure that a job finds no session that another job has
-//! left on its thread.
+//! An isolating executor. It wraps any executor, and makes sure that a job finds no session that another job
+//! has left on the thread.
 #![allow(unused)]
 
 use std::cell::{Cell, RefCell};
@@ -17,7 +17,7 @@ thread_local! {
 /// A user's session: the user is signed in until the session is dropped.
 pub struct Session {
     user: &'static str,
-    at_end: Option<Box<dyn FnOnce()>>, // not Send: a session ends on the thread on which it began
+    at_end: Option<Box<dyn FnOnce()>>, // not `Send`, so a session ends on the thread on which it began
 }
 
 impl Session {
@@ -36,7 +36,7 @@ impl Drop for Session {
     }
 }
 
-/// The user who is signed in on this thread.
+/// Returns the user who is signed in on this thread, if there is one.
 pub fn signed_in() -> Option<&'static str> {
     SESSION.with(|slot| slot.borrow().as_ref().map(|session| session.user))
 }
@@ -57,8 +57,8 @@ pub struct IsolatingExecutor<E> {
     inner: E,
 }
 
-/// The session that was there before the job. Dropped when the job has returned or panicked: then it ends what the job
-/// has left, and is there again.
+/// The session that was in the slot before the job. The drop, which follows the job's return or panic, ends
+/// the session that the job has left, and puts this session back.
 struct Before(Option<Session>);
 
 impl Drop for Before {

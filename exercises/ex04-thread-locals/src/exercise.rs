@@ -1,5 +1,5 @@
-//! An isolating executor: over any executor, it makes sure that a job finds no session that another job has
-//! left on its thread.
+//! An isolating executor. It wraps any executor, and makes sure that a job finds no session that another job
+//! has left on the thread.
 //!
 //! This is the only file to edit; your part is at its end.
 //! `cargo test -p ex04-thread-locals` checks your answer.
@@ -20,7 +20,7 @@ thread_local! {
 /// A user's session: the user is signed in until the session is dropped.
 pub struct Session {
     user: &'static str,
-    at_end: Option<Box<dyn FnOnce()>>, // not Send: a session ends on the thread on which it began
+    at_end: Option<Box<dyn FnOnce()>>, // not `Send`, so a session ends on the thread on which it began
 }
 
 impl Session {
@@ -39,7 +39,7 @@ impl Drop for Session {
     }
 }
 
-/// The user who is signed in on this thread, if there is one.
+/// Returns the user who is signed in on this thread, if there is one.
 pub fn signed_in() -> Option<&'static str> {
     SESSION.with(|slot| slot.borrow().as_ref().map(|session| session.user))
 }
@@ -69,9 +69,9 @@ impl<E: Executor> IsolatingExecutor<E> {
     /// Hands the job to the inner executor, which may run it on any thread: a thread of a pool, or the
     /// calling thread.
     ///
-    /// The user who is signed in on that thread is signed out until the job and the session that it leaves
-    /// have ended, and is then signed in again. If the inner executor refuses the job, your executor returns
-    /// the same error, with the job in it.
+    /// The user who is signed in on that thread is signed out until the job has ended and the session that
+    /// the job leaves has ended. Then the user is signed in again. If the inner executor refuses the job,
+    /// your executor returns the same error, with the job in it.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
         todo!("hand over a closure that runs the job, and sees to the session before and after it")
     }

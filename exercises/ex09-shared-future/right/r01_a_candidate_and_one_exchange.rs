@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use crate::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two ends.
+/// Makes the two ends of a shared future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     let place = Arc::new(Place {
         verdict: AtomicU8::new(OPEN),
@@ -34,10 +34,9 @@ const CANCELLED: u8 = 2;
 
 struct Place<T> {
     verdict: AtomicU8,
-    /// The value is here before the verdict can be `VALUE`, and it stays here afterwards.
+    /// Holds the value before the verdict can be `VALUE`, and keeps it afterwards.
     candidate: Mutex<Option<Arc<T>>>,
-    /// The wakers, each with the name of its future. The deciding thread takes out every waiter that came
-    /// before the verdict.
+    /// The wakers, each with the name of its future. The deciding thread takes all of them out.
     waiting: Mutex<Vec<(u64, Waker)>>,
     decided: Condvar,
     names: AtomicU64,
@@ -58,8 +57,8 @@ impl<T> Place<T> {
         if self.verdict.compare_exchange(OPEN, verdict, Ordering::SeqCst, Ordering::SeqCst).is_err() {
             return false;
         }
-        // A waiter that looked at the verdict under this lock before is now in the list or asleep; all later
-        // waiters find the verdict.
+        // A waiter that looked at the verdict earlier, under this lock, is now in the list or asleep. All
+        // later waiters find the verdict.
         let waiting = {
             let mut waiting = self.waiting.lock().unwrap();
             self.decided.notify_all();
@@ -76,14 +75,14 @@ pub struct Promise<T> {
     place: Arc<Place<T>>,
 }
 
-/// The end that waits for it. There may be many such futures for one value.
+/// The end that waits for the value. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     place: Arc<Place<T>>,
     name: u64,
 }
 
 impl<T> Promise<T> {
-    /// Provides the value. Returns false if the value comes too late.
+    /// Provides the value. Returns false if the outcome was decided before.
     pub fn complete(self, value: T) -> bool {
         let value = Arc::new(value);
         *self.place.candidate.lock().unwrap() = Some(value);
@@ -120,7 +119,7 @@ impl<T> Drop for SharedFuture<T> {
 }
 
 impl<T> SharedFuture<T> {
-    /// Waits, with the whole thread, until the outcome is decided.
+    /// Blocks the calling thread until the outcome is decided.
     pub fn join(&self) -> Outcome<T> {
         let mut waiting = self.place.waiting.lock().unwrap();
         while self.place.verdict.load(Ordering::SeqCst) == OPEN {
@@ -144,8 +143,7 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise the waker of at least the last poll is kept, and is
-    /// woken when the outcome is decided.
+    /// Returns the outcome if it is decided. Otherwise keeps the waker, which the deciding call wakes.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         if let Some(outcome) = self.place.outcome() {
             return Poll::Ready(outcome);

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two ends.
+/// Makes the two ends of a shared future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     let place = Arc::new(Place(Mutex::new(State { outcome: None, line: Vec::new(), next: 1 })));
     (Promise(Arc::clone(&place)), SharedFuture { place, number: 0 })
@@ -69,7 +69,7 @@ impl<T> Place<T> {
     fn decide(&self, outcome: Outcome<T>) -> bool {
         let mut state = self.0.lock().unwrap();
         if state.outcome.is_some() {
-            drop(state); // before `outcome`
+            drop(state); // before `outcome` is dropped
             return false;
         }
         state.outcome = Some(outcome);
@@ -92,14 +92,14 @@ impl<T> Place<T> {
 /// promise.
 pub struct Promise<T>(Arc<Place<T>>);
 
-/// The end that waits for it. There may be many such futures for one value.
+/// The end that waits for the value. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     place: Arc<Place<T>>,
     number: u64,
 }
 
 impl<T> Promise<T> {
-    /// Provides the value. Returns false if the value comes too late.
+    /// Provides the value. Returns false if the outcome was decided before.
     pub fn complete(self, value: T) -> bool {
         self.0.decide(Ok(Arc::new(value)))
     }
@@ -121,7 +121,7 @@ impl<T> Clone for SharedFuture<T> {
 }
 
 impl<T> SharedFuture<T> {
-    /// Waits, with the whole thread, until the outcome is decided.
+    /// Blocks the calling thread until the outcome is decided.
     pub fn join(&self) -> Outcome<T> {
         let mut state = self.place.0.lock().unwrap();
         if let Some(outcome) = &state.outcome {
@@ -148,20 +148,19 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise the waker of at least the last poll is kept, and is
-    /// woken when the outcome is decided.
+    /// Returns the outcome if it is decided. Otherwise keeps the waker, which the deciding call wakes.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         let mut new = Waiting::Task { future: self.number, waker: context.waker().clone() };
         let mut state = self.place.0.lock().unwrap();
         if let Some(outcome) = state.outcome.clone() {
-            drop(state); // before `new`
+            drop(state); // before `new` is dropped
             return Poll::Ready(outcome);
         }
         match state.line.iter_mut().find(|waiting| waiting.is_of(self.number)) {
             Some(old) => {
                 std::mem::swap(old, &mut new);
                 drop(state);
-                drop(new); // which is the old one now
+                drop(new); // `new` is now the old waker
             }
             None => state.line.push(new),
         }

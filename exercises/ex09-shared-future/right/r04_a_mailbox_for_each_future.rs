@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Arc, Condvar, Mutex, Weak};
 
-/// Makes the two ends.
+/// Makes the two ends of a shared future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     let state = State { outcome: None, mailboxes: Vec::new(), sweep_at: 8 };
     let place = Arc::new(Place { state: Mutex::new(state), decided: Condvar::new() });
@@ -31,7 +31,7 @@ struct State<T> {
     /// The mailboxes of all futures that exist (and of some futures that were dropped), until the outcome is
     /// decided.
     mailboxes: Vec<Weak<Mailbox>>,
-    /// The number of mailboxes from which the mailboxes of dropped futures are removed.
+    /// When there are this many mailboxes, the mailboxes of dropped futures are removed.
     sweep_at: usize,
 }
 
@@ -71,14 +71,14 @@ pub struct Promise<T> {
     place: Arc<Place<T>>,
 }
 
-/// The end that waits for it. There may be many such futures for one value.
+/// The end that waits for the value. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     place: Arc<Place<T>>,
     mailbox: Arc<Mailbox>,
 }
 
 impl<T> Promise<T> {
-    /// Provides the value. Returns false if the value comes too late.
+    /// Provides the value. Returns false if the outcome was decided before.
     pub fn complete(self, value: T) -> bool {
         self.place.decide(Ok(Arc::new(value)))
     }
@@ -111,7 +111,7 @@ impl<T> SharedFuture<T> {
         Self { place: Arc::clone(place), mailbox }
     }
 
-    /// Waits, with the whole thread, until the outcome is decided.
+    /// Blocks the calling thread until the outcome is decided.
     pub fn join(&self) -> Outcome<T> {
         let state = self.place.state.lock().unwrap();
         let state = self.place.decided.wait_while(state, |state| state.outcome.is_none()).unwrap();
@@ -132,8 +132,7 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise the waker of at least the last poll is kept, and is
-    /// woken when the outcome is decided.
+    /// Returns the outcome if it is decided. Otherwise keeps the waker, which the deciding call wakes.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         if let Some(outcome) = self.place.outcome() {
             return Poll::Ready(outcome);
@@ -141,8 +140,8 @@ impl<T> Future for SharedFuture<T> {
         let waker = context.waker().clone();
         let before = self.mailbox.lock().unwrap().replace(waker);
         drop(before);
-        // Looks again, now that the waker is in its place: in between, the outcome may have been decided, and
-        // the mailbox may have been found empty.
+        // Looks a second time, now that the waker is in its place. Perhaps another thread decided the outcome
+        // after the first look, and found the mailbox empty.
         match self.place.outcome() {
             Some(outcome) => {
                 let unused = self.mailbox.lock().unwrap().take();

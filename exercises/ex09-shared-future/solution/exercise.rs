@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two ends.
+/// Makes the two ends of a shared future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     let state = Mutex::new(State { outcome: None, wakers: Vec::new() });
     let shared = Arc::new(Shared { state, decided: Condvar::new() });
@@ -21,12 +21,12 @@ pub struct Cancelled;
 /// The outcome, which each waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
-/// The end that provides the value. There is one.
+/// The end that provides the value. There is only one promise.
 pub struct Promise<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The end that waits for it. There may be many such futures for one value.
+/// The end that waits for the value. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     shared: Arc<Shared<T>>,
 }
@@ -38,12 +38,12 @@ struct Shared<T> {
 
 struct State<T> {
     outcome: Option<Outcome<T>>,
-    /// Of those who have asked in vain.
+    /// The wakers of the tasks that polled before the outcome was decided.
     wakers: Vec<Waker>,
 }
 
 impl<T> Shared<T> {
-    /// Decides the outcome, unless it is decided. Says whether it was this one.
+    /// Decides the outcome, unless it is decided already. Returns true if this call decided it.
     fn decide(&self, outcome: Outcome<T>) -> bool {
         let mut state = self.state.lock().unwrap();
         if state.outcome.is_some() {
@@ -51,7 +51,7 @@ impl<T> Shared<T> {
         }
         state.outcome = Some(outcome);
         let wakers = std::mem::take(&mut state.wakers);
-        drop(state); // a waker is the executor's code
+        drop(state); // a waker runs code of the runtime
         self.decided.notify_all();
         wakers.into_iter().for_each(Waker::wake);
         true
@@ -59,7 +59,7 @@ impl<T> Shared<T> {
 }
 
 impl<T> Promise<T> {
-    /// Provides the value. False if it comes too late.
+    /// Provides the value. Returns false if the outcome was decided before.
     pub fn complete(self, value: T) -> bool {
         self.shared.decide(Ok(Arc::new(value)))
     }
@@ -78,7 +78,7 @@ impl<T> Clone for SharedFuture<T> {
 }
 
 impl<T> SharedFuture<T> {
-    /// Waits, with the whole thread, until the outcome is decided.
+    /// Blocks the calling thread until the outcome is decided.
     pub fn join(&self) -> Outcome<T> {
         let mut state = self.shared.state.lock().unwrap();
         loop {
@@ -103,13 +103,14 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// The outcome if it is decided. Else the waker is kept, and woken when it is: the one of the last poll, at least.
+    /// Returns the outcome if it is decided. Otherwise keeps the waker, which the deciding call wakes.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         let mut state = self.shared.state.lock().unwrap();
         if let Some(outcome) = &state.outcome {
             return Poll::Ready(outcome.clone());
         }
-        // Left under the lock under which the outcome was not there: the thread that decides it will find it.
+        // The lock has been held since the look at the outcome, so the thread that decides will find this
+        // waker.
         if !state.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
             state.wakers.push(context.waker().clone());
         }

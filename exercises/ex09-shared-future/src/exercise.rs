@@ -33,7 +33,8 @@ pub struct SharedFuture<T> {
 }
 
 impl<T> Promise<T> {
-    /// Provides the value, even if no thread or task waits for it. Returns false if the value comes too late.
+    /// Provides the value, even if no thread or task waits for it. Returns false if the outcome was decided
+    /// before.
     pub fn complete(self, value: T) -> bool {
         todo!("decide the outcome, if it is open, and tell all who wait")
     }
@@ -48,7 +49,7 @@ impl<T> Clone for SharedFuture<T> {
 }
 
 impl<T> SharedFuture<T> {
-    /// Waits, with the whole thread, until the outcome is decided.
+    /// Blocks the calling thread until the outcome is decided.
     pub fn join(&self) -> Outcome<T> {
         todo!("wait until there is an outcome")
     }
@@ -67,8 +68,8 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise the waker is kept, and is woken when the outcome is
-    /// decided. It is enough to wake the waker of the last poll.
+    /// Returns the outcome if it is decided. Otherwise keeps the waker, which the deciding call wakes. It is
+    /// enough to wake the waker of the last poll.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         todo!("look, and leave `context.waker()` if there is nothing yet")
     }

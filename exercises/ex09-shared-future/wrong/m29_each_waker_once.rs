@@ -113,7 +113,7 @@ impl<T> Future for SharedFuture<T> {
         if let Some(outcome) = &state.outcome {
             return Poll::Ready(outcome.clone());
         }
-        // Wakes each waker once, even if several tasks have brought it.
+        // Keeps each waker once, even if several futures have left it.
         if !state.wakers.iter().any(|(_, waker)| waker.will_wake(context.waker())) {
             state.wakers.push((self.id, context.waker().clone()));
         }

@@ -1,5 +1,5 @@
 //! Right: the count is an atomic beside the lock. A worker counts itself as a sleeper while it holds the
-//! lock, so a job that it does not see comes after the count.
+//! lock. So if the worker does not see a job, the submitter of that job sees the count.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
-//! Right: at most one woken worker at a time is on its way, and it wakes the next worker if it leaves jobs
-//! behind. The library's pool works in this way.
+//! Right: at any time, at most one woken worker is on its way to a job. It wakes the next worker if it leaves
+//! jobs behind. The library's pool works in this way.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! Right: a submitter gives its job directly to a sleeping worker, at the worker's own place.
+//! Right: each sleeping worker has a place of its own, into which a submitter puts its job directly.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ pub struct Inbox<T> {
 
 struct State<T> {
     jobs: VecDeque<T>,
-    /// The workers that sleep. While this list contains a worker, there are no jobs.
+    /// The workers that sleep. While this list contains a worker, `jobs` is empty.
     beds: VecDeque<Arc<Bed<T>>>,
 }
 

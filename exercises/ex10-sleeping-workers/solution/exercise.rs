@@ -15,7 +15,7 @@ pub struct Inbox<T> {
 
 struct State<T> {
     jobs: VecDeque<T>,
-    /// How many workers wait on `arrived`, or have been woken and have not taken the lock yet.
+    /// The number of workers that wait on `arrived`, or have been woken and have not taken the lock yet.
     sleepers: usize,
 }
 
@@ -25,7 +25,7 @@ impl<T> Inbox<T> {
         Self { state: Mutex::new(State { jobs: VecDeque::new(), sleepers: 0 }), arrived: Condvar::new() }
     }
 
-    /// Leaves a job. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
+    /// Puts a job into the inbox. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
     pub fn put(&self, job: T) {
         let mut state = self.state.lock().unwrap();
         state.jobs.push_back(job);

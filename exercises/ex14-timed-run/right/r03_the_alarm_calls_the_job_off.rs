@@ -7,7 +7,7 @@ use executor::{CancelToken, Executor, JoinError, Panic, RejectReason, masked};
 
 use crate::sync::{Arc, Mutex};
 
-/// Milliseconds.
+/// A length of time in milliseconds.
 pub type Millis = u64;
 
 /// Calls a function when a time is up. The tests have their own alarms, which ring when the test says so.
@@ -44,8 +44,8 @@ pub enum TimedRunError {
 /// Runs the job on `executor`, and waits for its result, for at most `limit`.
 ///
 /// Three events end the wait: the end of the job, the alarm, and a request to the caller to stop. The first
-/// of these events counts. If the first event is not the end of the job, the job is told to stop, or never
-/// begins, and the caller no longer waits. No other thread is told to stop.
+/// of these events counts. If this is not the end of the job, the job is told to stop, or never begins, and
+/// the call returns without waiting for the job. No other thread or task is told to stop.
 pub fn timed_run<T: Send + 'static>(
     executor: &dyn Executor,
     alarms: &dyn Alarms,
@@ -57,7 +57,7 @@ pub fn timed_run<T: Send + 'static>(
     let calls_off = |error: fn() -> TimedRunError| {
         let (why, canceller) = (Arc::clone(&why), handle.canceller());
         move || {
-            why.lock().unwrap().get_or_insert(error); // before the cancel, which lets the caller go
+            why.lock().unwrap().get_or_insert(error); // before the cancel, which wakes the caller
             canceller.cancel();
         }
     };

@@ -4,7 +4,7 @@
 use executor::prelude::*;
 use executor::{CancelToken, Executor, JoinError, Panic, RejectReason, TaskHandle};
 
-/// Milliseconds.
+/// A length of time in milliseconds.
 pub type Millis = u64;
 
 /// Calls a function when a time is up. The tests have their own alarms, which ring when the test says so.
@@ -41,8 +41,8 @@ pub enum TimedRunError {
 /// Runs the job on `executor`, and waits for its result, for at most `limit`.
 ///
 /// Three events end the wait: the end of the job, the alarm, and a request to the caller to stop. The first
-/// of these events counts. If the first event is not the end of the job, the job is told to stop, or never
-/// begins, and the caller no longer waits. No other thread is told to stop.
+/// of these events counts. If this is not the end of the job, the job is told to stop, or never begins, and
+/// the call returns without waiting for the job. No other thread or task is told to stop.
 pub fn timed_run<T: Send + 'static>(
     executor: &dyn Executor,
     alarms: &dyn Alarms,
@@ -51,7 +51,7 @@ pub fn timed_run<T: Send + 'static>(
 ) -> Result<T, TimedRunError> {
     let handle = executor.submit(job).map_err(|refused| TimedRunError::Refused(refused.reason))?;
     let caller = CancelToken::current();
-    let wait = caller.child(); // the alarm's, and no other thread waits under it
+    let wait = caller.child(); // the alarm cancels it; only the `join` below waits under it
     let of_the_alarm = wait.clone();
     let ring = move || {
         of_the_alarm.cancel();
@@ -65,7 +65,7 @@ pub fn timed_run<T: Send + 'static>(
                 let interrupted = caller.is_cancelled();
                 return Err(if interrupted { TimedRunError::Interrupted } else { TimedRunError::TimedOut });
             }
-            handle.join() // it ended just before, so this returns at once
+            handle.join() // the job has just ended, so this returns at once
         }
         outcome => outcome,
     };

@@ -16,7 +16,7 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
-/// Calls jobs.
+/// Takes jobs and calls them.
 pub trait Executor: Send + Sync {
     /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
     /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
@@ -52,7 +52,7 @@ struct State {
 enum Entry {
     #[default]
     None,
-    /// The executor below has not decided about the entry of this number.
+    /// The executor below has not decided about the entry with this number.
     Offered(u64),
     Taken,
 }
@@ -96,7 +96,7 @@ impl Line {
         Some(state.offers)
     }
 
-    /// This entry was taken. It may have begun, and even ended, and the next one been offered.
+    /// Notes that this entry was taken. Perhaps it has ended by now, and the next entry has been offered.
     fn is_taken(&self, offer: u64) {
         let mut state = self.state.lock().unwrap();
         if state.entry == Entry::Offered(offer) {
@@ -105,8 +105,8 @@ impl Line {
         }
     }
 
-    /// The entry was refused. No job has joined since the entry was offered, so the line has only the job of
-    /// this submitter.
+    /// Notes that the entry was refused. No job has joined since the entry was offered, so the line has only
+    /// the job of this submitter.
     fn is_refused(&self) -> Job {
         let mut state = self.state.lock().unwrap();
         state.entry = Entry::None;

@@ -15,7 +15,7 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
-/// Calls jobs.
+/// Takes jobs and calls them.
 pub trait Executor: Send + Sync {
     /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
     /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
@@ -69,7 +69,8 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 
 impl Line {
     fn run(&self) {
-        // A thread that finds the lock taken leaves. So its owner looks again: a job may have come.
+        // A thread that finds the lock taken returns. So the thread that held the lock must look again: a job
+        // may have come.
         while !self.jobs.lock().unwrap().is_empty() {
             let Ok(runs) = self.runs.try_lock() else { return };
             while let Some(job) = self.next() {

@@ -15,7 +15,7 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
-/// Calls jobs.
+/// Takes jobs and calls them.
 pub trait Executor: Send + Sync {
     /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
     /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
@@ -69,8 +69,8 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 
 impl Line {
     fn run(&self) {
-        // A place may be counted while the flag is still set; so the thread looks once more after it has
-        // cleared the flag.
+        // A submitter may count a place while the flag is still set. So this thread looks once more after it
+        // has cleared the flag.
         while self.waiting.load(SeqCst) > 0 {
             if self.moves.swap(true, SeqCst) {
                 return;
@@ -85,7 +85,7 @@ impl Line {
         }
     }
 
-    /// Takes the next place that is counted.
+    /// Takes the next counted place.
     fn next(&self) -> Option<Place> {
         if self.waiting.load(SeqCst) == 0 {
             return None;

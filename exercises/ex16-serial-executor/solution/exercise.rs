@@ -1,4 +1,4 @@
-//! A serial executor: over any executor, it runs jobs one at a time and in order.
+//! A serial executor. It wraps any executor, and runs jobs one at a time and in order.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
-/// Calls jobs.
+/// Takes jobs and calls them.
 pub trait Executor: Send + Sync {
     /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
     /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
@@ -42,7 +42,7 @@ struct State {
     jobs: VecDeque<(u64, Job)>,
     /// The number of jobs that were ever put into the line.
     submitted: u64,
-    /// An entry runs the line. Until it leaves, it will come to every job that is in it.
+    /// True if an entry runs the line. Before this entry returns, it runs every job in the line.
     moves: bool,
 }
 
@@ -63,13 +63,13 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
         if self.below.execute(Box::new(move || line.run())).is_ok() {
             return Ok(());
         }
-        // Another job's entry may have come to this one meanwhile.
+        // Perhaps the entry of another job has already run this job.
         self.line.take_back(number).map_or(Ok(()), |job| Err(Refused(job)))
     }
 }
 
 impl Line {
-    /// Puts a job at the end, and returns its number.
+    /// Puts a job at the end of the line, and returns its number.
     fn join(&self, job: Job) -> u64 {
         let mut state = self.state.lock().unwrap();
         state.submitted += 1;
@@ -78,20 +78,20 @@ impl Line {
         number
     }
 
-    /// Takes out a job that has not begun.
+    /// Takes a job out of the line, unless it has begun.
     fn take_back(&self, number: u64) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let place = state.jobs.iter().position(|(other, _)| *other == number)?;
         state.jobs.remove(place).map(|(_, job)| job)
     }
 
-    /// The entry: runs what is in the line, unless another one does.
+    /// The entry: runs the jobs in the line, unless another entry does so.
     fn run(&self) {
         if !self.begin() {
             return;
         }
         while let Some(job) = self.next() {
-            // No lock is held here, and a panic ends this job alone.
+            // No lock is held here, and a panic ends only this job.
             drop(catch_unwind(AssertUnwindSafe(job)));
         }
     }

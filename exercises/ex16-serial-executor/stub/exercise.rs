@@ -1,4 +1,4 @@
-//! A serial executor: over any executor, it runs jobs one at a time and in order.
+//! A serial executor. It wraps any executor, and runs jobs one at a time and in order.
 //!
 //! This is the only file to edit. `cargo test -p ex16-serial-executor` checks your answer.
 #![allow(unused)]
@@ -17,7 +17,7 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// The error of a refusal: it gives back the job, which was not called.
 pub struct Refused(pub Job);
 
-/// Calls jobs.
+/// Takes jobs and calls them.
 pub trait Executor: Send + Sync {
     /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
     /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a

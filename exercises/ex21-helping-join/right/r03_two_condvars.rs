@@ -16,13 +16,13 @@ use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
 /// A closure that a worker calls once.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// A job, or an offered half.
+/// A job or an offered half.
 struct Task {
     /// The task that offered this half, and that waits for it; `None` if this task is a job.
     parent: Option<Arc<Task>>,
 }
 
-/// An entry of the queue; the thread that takes the entry out must run the task.
+/// An entry of the queue. The thread that takes the entry out must run the work.
 type Entry = (Arc<Task>, Work);
 
 thread_local! {
@@ -41,7 +41,7 @@ struct Shared {
     state: Mutex<State>,
     /// Notified when there is work in the queue, a half has ended, or the pool is shutting down.
     changed: Condvar,
-    /// A half was offered, or has ended.
+    /// Notified when a half was offered or has ended.
     halves: Condvar,
 }
 

@@ -15,13 +15,13 @@ use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
 /// A closure that a worker calls once.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// A job, or an offered half.
+/// A job or an offered half.
 struct Task {
     /// The task that offered this half, and that waits for it; `None` if this task is a job.
     parent: Option<Arc<Task>>,
 }
 
-/// An entry of the queue; the thread that takes the entry out must run the task.
+/// An entry of the queue. The thread that takes the entry out must run the work.
 type Entry = (Arc<Task>, Work);
 
 thread_local! {
@@ -86,7 +86,7 @@ impl Pool {
 
     fn push(&self, task: Arc<Task>, work: Work) {
         self.shared.state.lock().unwrap().queue.push_back((task, work));
-        self.shared.changed.notify_all(); // not one: it may be of use to only one of those who sleep here
+        self.shared.changed.notify_all(); // not `notify_one`: perhaps only one of the sleeping workers may run this task
     }
 
     /// The loop of a worker: runs work until the pool has ended.

@@ -1,5 +1,5 @@
-//! Right: a worker that waits for a half parks. A list contains all waiting threads, and each change unparks
-//! all threads in the list.
+//! Right: a worker that waits for a half parks. A list has all parked threads, and each change unparks all of
+//! them.
 #![allow(unused)]
 
 use std::any::Any;
@@ -16,13 +16,13 @@ use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
 /// A closure that a worker calls once.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// A job, or an offered half.
+/// A job or an offered half.
 struct Task {
     /// The task that offered this half, and that waits for it; `None` if this task is a job.
     parent: Option<Arc<Task>>,
 }
 
-/// An entry of the queue; the thread that takes the entry out must run the task.
+/// An entry of the queue. The thread that takes the entry out must run the work.
 type Entry = (Arc<Task>, Work);
 
 thread_local! {

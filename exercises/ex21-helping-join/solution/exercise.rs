@@ -16,17 +16,17 @@ use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
 /// A closure that a worker calls once.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// A job, or an offered half.
+/// A job or an offered half.
 struct Task {
     /// The task that offered this half, and that waits for it; `None` if this task is a job.
     parent: Option<Arc<Task>>,
 }
 
-/// What is in the queue: the thread that takes it out has the work.
+/// An entry of the queue. The thread that takes the entry out must run the work.
 type Entry = (Arc<Task>, Work);
 
 thread_local! {
-    /// The task that this thread runs; of several on its stack the one on top.
+    /// The task that this thread runs: the topmost one if several are on its stack.
     static RUNS: RefCell<Option<Arc<Task>>> = const { RefCell::new(None) };
 }
 
@@ -39,7 +39,7 @@ pub struct Pool {
 
 struct Shared {
     state: Mutex<State>,
-    /// There is work in the queue, a half has ended, or the end has come.
+    /// Notified when there is work in the queue, a half has ended, or the pool is shutting down.
     changed: Condvar,
 }
 
@@ -87,7 +87,7 @@ impl Pool {
 
     fn push(&self, task: Arc<Task>, work: Work) {
         self.shared.state.lock().unwrap().queue.push_back((task, work));
-        self.shared.changed.notify_all(); // not one: it may be of use to only one of those who sleep here
+        self.shared.changed.notify_all(); // not `notify_one`: perhaps only one of the sleeping workers may run this task
     }
 
     /// The loop of a worker: runs work until the pool has ended.
@@ -143,7 +143,8 @@ impl Pool {
         }
     }
 
-    /// Waits for something that brings the end of this half nearer: itself, or a part of it. `None`: it has ended.
+    /// Waits until the half or a part of it is in the queue, and takes it out. Returns `None` if the half has
+    /// ended.
     fn next_towards(&self, half: &Arc<Task>) -> Option<Entry> {
         let mut state = self.shared.state.lock().unwrap();
         loop {
@@ -175,7 +176,7 @@ impl Task {
         Arc::new(Self { parent })
     }
 
-    /// Whether this task is the half, or was offered by a part of the half.
+    /// Returns true if this task is the half, or was offered by a part of the half.
     fn is_part_of(self: &Arc<Self>, half: &Arc<Task>) -> bool {
         let mut task = Some(self);
         while let Some(part) = task {

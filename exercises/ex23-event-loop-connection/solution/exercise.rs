@@ -100,7 +100,7 @@ impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
         let per_turn = self.limits.per_turn;
         let mut left = Budget { reads: per_turn, requests: per_turn, writes: per_turn };
         loop {
-            // Reading comes last: it makes work for the others.
+            // Reading comes last, because it makes work for the other steps.
             if self.can_answer() && left.requests > 0 {
                 left.requests -= 1;
                 self.answer();

@@ -1,4 +1,4 @@
-//! Right: the entry itself has the tag, and the entry's destructor notes what became of the task. If a thread
+//! Right: the entry itself has the tag, and the entry's destructor records how the task ended. If a thread
 //! took an entry and did not call it before the stop, the task is reported as cut off. The report waits for
 //! such an entry.
 #![allow(unused)]
@@ -74,9 +74,9 @@ struct Book<T> {
 
 struct State<T> {
     submitted: u64,
-    /// Envelopes that have not been dropped.
+    /// The number of envelopes that have not been dropped.
     envelopes: usize,
-    /// Of envelopes that were dropped and not called.
+    /// The tags of the envelopes that were dropped without being called.
     not_begun: BTreeMap<u64, T>,
     cut_off: Vec<T>,
     is_stopped: bool,
@@ -130,7 +130,7 @@ impl<T> State<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
-    /// Makes an executor over a pool that no other code uses.
+    /// Makes a tracking executor over a pool that no other code uses.
     pub fn new(pool: Arc<dyn Pool>) -> Self {
         let state =
             State { submitted: 0, envelopes: 0, not_begun: BTreeMap::new(), cut_off: Vec::new(), is_stopped: false };

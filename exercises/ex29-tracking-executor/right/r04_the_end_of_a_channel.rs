@@ -86,7 +86,7 @@ impl<T> Line<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
-    /// Makes an executor over a pool that no other code uses.
+    /// Makes a tracking executor over a pool that no other code uses.
     pub fn new(pool: Arc<dyn Pool>) -> Self {
         let (sender, receiver) = channel();
         let line = Line { submitted: 0, waiting: BTreeMap::new(), sender: Some(sender) };
@@ -157,7 +157,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         if report.is_some() {
             return report;
         }
-        // The thread that has this lock receives, so there is no end yet.
+        // Another thread that holds this lock still receives, so the channel has not ended.
         let mut arriving = self.arriving.try_lock().ok()?;
         loop {
             match arriving.0.try_recv() {

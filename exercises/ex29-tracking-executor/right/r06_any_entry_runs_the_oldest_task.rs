@@ -85,7 +85,7 @@ struct State<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
-    /// Makes an executor over a pool that no other code uses.
+    /// Makes a tracking executor over a pool that no other code uses.
     pub fn new(pool: Arc<dyn Pool>) -> Self {
         let state = State {
             submitted: 0,
@@ -210,7 +210,7 @@ impl<T> Book<T> {
         let mut state = self.state.lock().unwrap();
         state.is_stopped = true;
         self.token.cancel();
-        self.changed.notify_all(); // perhaps nothing runs
+        self.changed.notify_all(); // perhaps no task runs
         mem::take(&mut state.waiting)
     }
 }

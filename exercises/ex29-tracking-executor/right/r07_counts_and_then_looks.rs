@@ -81,7 +81,7 @@ struct State<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
-    /// Makes an executor over a pool that no other code uses.
+    /// Makes a tracking executor over a pool that no other code uses.
     pub fn new(pool: Arc<dyn Pool>) -> Self {
         let state = State { places: Vec::new(), running: 0, cut_off: Vec::new(), is_stopped: false };
         let book = Book { state: Mutex::new(state), changed: Condvar::new(), token: Token::default() };

@@ -68,9 +68,9 @@ pub struct TrackingExecutor<T> {
 /// The state that the executor shares with the entries that it gives to the pool.
 struct Book<T> {
     state: Mutex<State<T>>,
-    /// The executor was stopped, or the last task has ended after the stop.
+    /// Notified when the executor is stopped, and when the last task ends after the stop.
     changed: Condvar,
-    /// Cancelled by `stop`.
+    /// The token of all jobs, which `stop` cancels.
     token: Token,
 }
 
@@ -85,7 +85,7 @@ struct State<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
-    /// Makes an executor over a pool that no other code uses.
+    /// Makes a tracking executor over a pool that no other code uses.
     pub fn new(pool: Arc<dyn Pool>) -> Self {
         let state = State {
             submitted: 0,
@@ -108,7 +108,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         // No lock is held during the call of the pool.
         match self.pool.execute(Box::new(move || book.run(number, job))) {
             Ok(()) => Ok(()),
-            // Unless a stop has handed the tag back meanwhile: then it is there, and not here.
+            // If `stop` has handed the tag back meanwhile, the tag must not be returned here, too.
             Err(_entry) => self.book.take_back(number).map_or(Ok(()), Err),
         }
     }
@@ -120,7 +120,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
     /// none of these tags again.
     pub fn stop(&self) -> Vec<T> {
         let not_begun = self.book.stop();
-        // Entries are good to be called, and these must not be. Their tags are in the book.
+        // The returned entries must not be called, so they are dropped. Their tags are in the book.
         drop(self.pool.shutdown_now());
         not_begun.into_values().collect()
     }
@@ -151,7 +151,7 @@ impl<T> State<T> {
 }
 
 impl<T> Book<T> {
-    /// Notes a task that waits, and returns its number. `Err` with the tag after the stop.
+    /// Adds a task to the waiting tasks, and returns its number. After the stop, returns `Err` with the tag.
     fn add(&self, tag: T) -> Result<u64, T> {
         let mut state = self.state.lock().unwrap();
         if state.is_stopped {
@@ -176,14 +176,14 @@ impl<T> Book<T> {
         // No lock is held here.
         let is_done = match catch_unwind(AssertUnwindSafe(|| job(&self.token))) {
             Ok(result) => result.is_ok(),
-            // It is not known how far it came. Not asked to stop, it has failed by itself, and would again.
+            // A panicked job may be unfinished. If it was not asked to stop, it would fail again.
             Err(_panic) => !self.token.is_cancelled(),
         };
         self.end(number, is_done);
     }
 
-    /// Returns true if the task may begin. The task moves between two lists in one step: `stop` finds it in
-    /// one of the two.
+    /// Returns true if the task may begin. The task moves from one list to the other in one step, so `stop`
+    /// finds it in exactly one.
     fn begin(&self, number: u64) -> bool {
         let mut state = self.state.lock().unwrap();
         let Some(tag) = state.waiting.remove(&number) else { return false };
@@ -191,7 +191,7 @@ impl<T> Book<T> {
         true
     }
 
-    /// One step, too: a report that is made when nothing runs has all that was cut off.
+    /// Moves the task in one step, so that a report made when no task runs has all tags that were cut off.
     fn end(&self, number: u64, is_done: bool) {
         let mut state = self.state.lock().unwrap();
         let tag = state.running.remove(&number);
@@ -203,12 +203,12 @@ impl<T> Book<T> {
         }
     }
 
-    /// Decides that no task begins any more, and takes those that have not.
+    /// Marks the executor as stopped, and takes the tasks that have not begun.
     fn stop(&self) -> BTreeMap<u64, T> {
         let mut state = self.state.lock().unwrap();
         state.is_stopped = true;
         self.token.cancel();
-        self.changed.notify_all(); // perhaps nothing runs
+        self.changed.notify_all(); // perhaps no task runs
         mem::take(&mut state.waiting)
     }
 }

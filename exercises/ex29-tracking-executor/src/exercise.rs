@@ -63,11 +63,11 @@ pub trait Pool: Send + Sync {
 /// An executor that knows, after a stop, which tasks have to be done again. Each task has a tag.
 pub struct TrackingExecutor<T> {
     pool: Arc<dyn Pool>,
-    tags: Mutex<Vec<T>>, // yours: change it as you like
+    tags: Mutex<Vec<T>>, // yours: replace it by the state that you need
 }
 
 impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
-    /// Makes a tracking executor over a pool that nothing else uses.
+    /// Makes a tracking executor over a pool that no other code uses.
     pub fn new(pool: Arc<dyn Pool>) -> Self {
         todo!("an executor without tasks")
     }

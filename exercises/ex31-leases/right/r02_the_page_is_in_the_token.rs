@@ -17,7 +17,7 @@ pub type Time = u64;
 pub struct Lease {
     /// The page.
     pub page: Page,
-    /// The number of this lease. All leases of a queue have different numbers, also the leases of the same
+    /// The number of this lease. All leases of a queue have different numbers, even the leases of the same
     /// page.
     pub token: u64,
     /// The first moment at which the lease is over.

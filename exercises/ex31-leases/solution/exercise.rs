@@ -16,7 +16,7 @@ pub type Time = u64;
 pub struct Lease {
     /// The page.
     pub page: Page,
-    /// The number of this lease. All leases of a queue have different numbers, also the leases of the same
+    /// The number of this lease. All leases of a queue have different numbers, even the leases of the same
     /// page.
     pub token: u64,
     /// The first moment at which the lease is over.
@@ -36,7 +36,7 @@ struct State {
     now: Time,
     /// The pages that no worker has, each with the number of its leases that ran out.
     waiting: VecDeque<(Page, u32)>,
-    /// The leases by their tokens, so the lease that runs out first comes first. The `u32` is the number of
+    /// The leases, sorted by token, so the lease that runs out first comes first. The `u32` is the number of
     /// earlier leases of the page that ran out.
     leases: BTreeMap<u64, (Lease, u32)>,
     tokens: u64,

@@ -12,10 +12,10 @@ const VALUE_NEVER_SEEN: &str = "the value is there and join() does not see it, o
                                 its place: look at the place under its lock, in a loop round the wait, and notify \
                                 after the value is in";
 const NEVER_RELEASED: &str = "a promise that is dropped without a value has to say so to the waiter: implement Drop for \
-                              Promise, change there what the waiter looks at, and notify after that. (What the promise \
-                              has, its Arc, say, is dropped only after drop() has returned.)";
+                              Promise, change there what the waiter looks at, and notify after that. (A field of the promise, \
+                              such as its Arc, is dropped only after drop() has returned.)";
 
-/// A value that must not be lost or copied: it counts how many such values were dropped.
+/// A value that must not be lost or copied. Its drop is counted.
 struct Value(u32, Arc<Counter>);
 
 impl Drop for Value {
@@ -39,7 +39,7 @@ fn joiner<T: Send + 'static>(
 }
 
 fn complete(promise: Promise<Value>, value: Value) {
-    let cause = "it has to put the value into its place and return, whether a thread waits for it yet or not";
+    let cause = "it must put the value into its place and return, even if no thread waits for the value yet";
     at_once("complete()", cause, || promise.complete(value));
 }
 
@@ -52,7 +52,7 @@ fn join<T>(handle: thread::JoinHandle<T>) -> T {
 fn check_value(got: Result<Value, Abandoned>, number: u32) {
     match got {
         Ok(value) if value.0 == number => {}
-        Ok(_) => fail("join() returned another value", "where does it come from?"),
+        Ok(_) => fail("join() returned another value", "from which place does join() take that value?"),
         Err(Abandoned) => fail(
             "join() returned Err(Abandoned), and the promise was kept",
             "complete() ends with the drop of the promise: Drop must leave a value that is there alone. Or join() takes \
@@ -77,14 +77,14 @@ pub fn join_waits_for_the_value() {
     check_value(join(joiner), 7);
 }
 
-/// The notification that ends one join() must not be left over for the next join() of the same thread.
+/// The wake-up that ends one join() must not end the next join() of the same thread, too.
 pub fn the_next_join_waits_for_its_own_value() {
     let ((one, first), (two, second)) = (promise(), promise());
     let joins = move || {
         let seven = expect("join()", VALUE_NEVER_SEEN, || first.join());
-        let cause = "what woke the first join() is left over and ends the wait of the second, or what should wake the second one \
-                     wakes no thread. An unpark() may come after its join() has returned; so park() stands in a loop that looks at \
-                     the place";
+        let cause = "the wake-up of the first join() is left over and ends the wait of the second, or the second join() is \
+                     never woken. An unpark() may come after its join() has returned, so park() must stand in a loop that \
+                     looks at the place";
         check_value(seven, 7);
         let eight = expect("the next join() of this thread", cause, || second.join());
         if eight.is_err() {
@@ -202,7 +202,8 @@ pub fn done_once_is_done_for_good() {
         if !future.is_done() {
             fail(
                 "is_done() was true, and later false",
-                "the answer depends on something that passes, such as who has the lock just now: look at the place itself",
+                "the answer depends on something that changes back, such as who has the lock just now: look at the place \
+                 itself",
             );
         }
     }
@@ -240,8 +241,8 @@ pub fn a_value_that_nobody_gets_is_dropped() {
 }
 
 pub fn a_promise_works_when_the_future_is_gone() {
-    let cause = "a future may be dropped before the value is there. That is no mistake, so complete() and the drop of the \
-                 promise have to take it";
+    let cause = "a future may be dropped before the value is there. That is allowed, so complete() and the drop of the promise \
+                 must work then, too";
     let (kept, future) = promise();
     let (seven, dropped) = value(7);
     drop(future);
@@ -267,8 +268,8 @@ fn check_dropped(dropped: &Counter) {
 pub fn many_futures_know_nothing_of_each_other() {
     const FUTURES: u32 = 900;
     const GETTERS: u32 = 40;
-    const ITS_OWN: &str = "a promise and its future share one place, and no other promise or future, on this thread or another, \
-                           has a part in it";
+    const ITS_OWN: &str = "a promise and its future share one place, and no other promise or future, on this thread or \
+                           another, uses that place";
     if !exercises_harness::first_run!() {
         return;
     }

@@ -13,8 +13,8 @@ use super::exercise::{IsolatingExecutor, Session, sign_in, sign_out, signed_in};
 use crate::probe::{Counter, Shared};
 use crate::sync::{Arc, thread};
 
-/// An inner executor under the property's control: it keeps the tasks until it is told to run one, and
-/// refuses tasks if it is told to.
+/// An inner executor that the property controls. It keeps its tasks until `run_one` is called, and refuses
+/// tasks while `refuses` is set.
 #[derive(Clone, Default)]
 struct Inner(Arc<InnerState>);
 
@@ -25,14 +25,13 @@ struct InnerState {
 }
 
 impl Inner {
-    /// Runs the job on the calling thread, as a worker would.
+    /// Runs the oldest job on the calling thread, as a worker would.
     fn run_one(&self) -> Outcome {
         let task = self.0.tasks.with(VecDeque::pop_front);
         let task = task.unwrap_or_else(|| {
             fail(
                 "execute() has returned Ok, and the inner executor has got no job",
-                "the inner executor decides where the job runs: give it the job, and nothing \
-                 of the work is left to do here",
+                "the inner executor decides where the job runs: hand the job to it, and do nothing else with the job",
             )
         });
         step("the inner executor runs the job");
@@ -55,14 +54,14 @@ impl Executor for Inner {
 const NO_WAIT: &str = "nothing in execute() has to wait, and nothing in it panics";
 const PASS_ON: &str = "clean up in a Drop, which lets a panic pass, or go on with what you have caught \
                        (std::panic::resume_unwind). A panic of your own does not say what has gone wrong in the job";
-const CLEAN_UP: &str = "what is cleaned up after a job has to be dropped, on the job's thread, before its closure returns. \
-                        Neither the next job nor the end of the thread may ever come";
+const CLEAN_UP: &str = "what is cleaned up after a job has to be dropped, on the job's thread, before the closure returns. \
+                        Perhaps no other job comes, and perhaps the thread never ends";
 
 fn execute<E: Executor>(isolating: &IsolatingExecutor<E>, job: impl FnOnce() + Send + 'static) {
     if expect("execute()", NO_WAIT, || isolating.execute(job)).is_err() {
         fail(
             "execute() refused a job, and the inner executor has not",
-            "pass on what the inner executor says",
+            "return the result of the inner executor",
         );
     }
 }
@@ -171,7 +170,7 @@ pub fn a_job_finds_nobody_signed_in() {
     expect("waiting for three jobs", "a job was accepted and not run", || ran.wait_for(3));
     expect("the pool's close()", "a thread of the pool does not come back", || pool.close());
     if ended.get() != 3 {
-        fail(&format!("3 jobs are over, and {} of their sessions", ended.get()), CLEAN_UP);
+        fail(&format!("3 jobs have ended, but only {} of their sessions", ended.get()), CLEAN_UP);
     }
 }
 
@@ -183,7 +182,7 @@ pub fn what_a_job_leaves_ends_with_it() {
     execute(&isolating, move || sign_in(session("Ada", &of_ada)));
     inner.run_one();
     if ended.get() != 1 {
-        fail("the job is over, and the session that it left is not", CLEAN_UP);
+        fail("the job has ended, and the session that it left has not", CLEAN_UP);
     }
     nobody_is_signed_in("the thread that ran the job", CLEAN_UP);
 }
@@ -201,7 +200,7 @@ pub fn what_a_panicking_job_leaves_ends_with_it() {
     if ended.get() != 1 || signed_in().is_some() {
         fail(
             "the job panicked, and the session that it left is still there",
-            "what stands after job() is not reached when it panics: clean up in a Drop",
+            "the line after job() is not reached when it panics: clean up in a Drop",
         );
     }
 }
@@ -234,8 +233,8 @@ pub fn a_job_on_its_callers_thread_finds_nobody_signed_in() {
     execute(&isolating, move || {
         nobody_is_signed_in(
             "a job that its caller runs",
-            "that is the caller's session: it has to be out of sight before the job begins, and until it has ended. \
-             (`let _ = x;` drops x at once, `let _x = x;` does not.)",
+            "that is the caller's session: it has to be out of sight before the job begins, and must stay away until the job \
+             has ended. (`let _ = x;` drops x at once, `let _x = x;` does not.)",
         );
         seen.add();
     });
@@ -278,12 +277,12 @@ pub fn the_callers_session_is_there_again_afterwards() {
             };
             fail(
                 &format!("Grace was signed in, a job that {job} was run on her thread, and now {now}"),
-                "what is there before a job belongs to another user: take it out of the slot, keep it, and put it back \
-                 when the job is over, whatever the job has done",
+                "the session before a job belongs to another user: take it out of the slot, keep it, and put it back when the \
+                 job is over, whatever the job has done",
             );
         }
         if of_the_job.get() != usize::from(job != "signs no user in") {
-            fail("the job is over, and the session that it left is not", CLEAN_UP);
+            fail("the job has ended, and the session that it left has not", CLEAN_UP);
         }
         sign_out();
         if grace.get() != 1 {
@@ -299,8 +298,8 @@ pub fn a_session_on_the_jobs_thread_is_there_again_afterwards() {
         execute(&isolating, || {
             nobody_is_signed_in(
                 "a job on a thread on which a user was signed in since it was submitted",
-                "the session to put away is on the thread that runs the job, when it runs it. execute() itself is earlier, and \
-                 mostly on another thread",
+                "look for the session to put away on the thread that runs the job, when it runs it. execute() itself runs \
+                 earlier, and mostly on another thread",
             );
         });
         let ended = counter();
@@ -311,7 +310,8 @@ pub fn a_session_on_the_jobs_thread_is_there_again_afterwards() {
                 &format!(
                     "the user {user:?} was signed in on the thread that ran the job, and is not any more"
                 ),
-                "keep what is there when the job begins, no matter who submitted it and what the user is called, and put it back",
+                "keep the session that is there when the job begins, whichever thread has submitted the job and whatever the \
+                 user's name is, and put it back",
             );
         }
         sign_out();
@@ -358,8 +358,8 @@ fn check_still_there(user: &str, ended: &Counter, within: usize) {
              that have ended: {ended}"
         )
     };
-    let cause = "what was there before a job has to be kept for each job by itself, in the closure that runs it: in one place \
-                 for all, the next one throws it out";
+    let cause = "the session before a job has to be kept for each job separately, in the closure that runs the job: in one \
+                 place for all, the next job replaces it";
     fail(&seen, cause);
 }
 
@@ -372,8 +372,7 @@ pub fn submitting_leaves_the_submitters_session_alone() {
     if signed_in() != Some("Grace") || grace.get() != 0 {
         fail(
             "Grace has submitted a job, and is not signed in any more",
-            "what execute() does itself happens on the submitter's thread; only what stands in the closure happens on the \
-             job's",
+            "the lines of execute() itself run on the submitter's thread; only the closure runs on the job's thread",
         );
     }
     sign_out();
@@ -391,8 +390,8 @@ pub fn a_job_that_never_runs_touches_no_session() {
     if grace.get() != 0 || signed_in() != Some("Grace") {
         fail(
             "Grace's thread has dropped a job that was never run, and she is not signed in any more",
-            "a value that the closure has captured is dropped with it, also if it is never called. What cleans up has to \
-             be made inside the closure, where the job begins",
+            "a value that the closure has captured is dropped with the closure, also if the closure is never called. The value \
+             that cleans up has to be made inside the closure, before the job begins",
         );
     }
     sign_out();
@@ -419,8 +418,8 @@ pub fn a_jobs_session_ends_before_its_callers_is_back() {
                 &format!(
                     "a job {after}, the session that it has left ended, and in its end it found the caller, Grace, signed in"
                 ),
-                "that is the job's code as well. End what the job has left, and put back what was there after that: \
-                 `replace` gives you the old session when the new one is in the slot already",
+                "the end of that session runs the job's code, too. End what the job has left, and only then put the old \
+                 session back: `replace` gives you the old session when the new one is in the slot already",
             );
         }
         if seen.with(|seen| seen.len()) != 1 {
@@ -447,7 +446,7 @@ pub fn a_session_may_look_around_when_it_ends() {
     expect("the job", cause, || inner.run_one());
     if ended.get() != 1 {
         fail(
-            "the session has not come to its end when the job is over",
+            "the job has ended, and its session has not ended completely",
             &format!("it panicked on the way: {cause}"),
         );
     }
@@ -455,14 +454,14 @@ pub fn a_session_may_look_around_when_it_ends() {
 
 pub fn many_jobs_each_find_a_clean_thread() {
     if !exercises_harness::first_run!() {
-        return; // one schedule is enough: what is looked for here is no race
+        return; // one schedule is enough: this property does not look for races
     }
     let isolating = Arc::new(IsolatingExecutor::new(DirectExecutor));
     let ended = counter();
     let users: Vec<&'static str> = (0..60).map(|user| &*String::leak(format!("user {user}"))).collect();
     nest(&isolating, users.leak(), &ended);
     if ended.get() != 60 {
-        fail(&format!("60 jobs in one another are over, and {} of their sessions", ended.get()), CLEAN_UP);
+        fail(&format!("60 nested jobs have ended, but only {} of their sessions", ended.get()), CLEAN_UP);
     }
     let pool = Arc::new(ThreadPoolExecutor::fixed(2));
     let isolating = IsolatingExecutor::new(Arc::clone(&pool));
@@ -478,6 +477,6 @@ pub fn many_jobs_each_find_a_clean_thread() {
     expect("waiting for 300 jobs", "a job was accepted and not run", || ran.wait_for(300));
     expect("the pool's close()", "a thread of the pool does not come back", || pool.close());
     if ended.get() != 300 {
-        fail(&format!("300 jobs are over, and {} of their sessions", ended.get()), CLEAN_UP);
+        fail(&format!("300 jobs have ended, but only {} of their sessions", ended.get()), CLEAN_UP);
     }
 }

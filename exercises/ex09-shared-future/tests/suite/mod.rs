@@ -12,10 +12,10 @@ use super::exercise::{Cancelled, Outcome, Promise, SharedFuture, promise};
 use crate::probe::{Counter, Shared, until_asleep};
 use crate::sync::{Arc, thread};
 
-const NOT_RELEASED: &str = "the outcome is decided, and a waiter is not told: all of them have to be. A waiter that looks and finds nothing waits, \
-     or leaves a waker, before the outcome can be decided: both under one lock";
+const NOT_RELEASED: &str = "the outcome is decided, and a waiter is not told: every waiter must be told. A waiter must look, \
+     and then wait or leave its waker, under one lock, so that the outcome cannot be decided in between";
 
-/// An asynchronous task that waits: it polls, and polls again when it is woken.
+/// An asynchronous task. It polls, and polls again when it is woken.
 struct Awaiting {
     future: SharedFuture<u32>,
     woken: Arc<Woken>,
@@ -126,7 +126,7 @@ pub fn everybody_gets_the_same_value() {
     let mut outcomes: Vec<_> = threads.into_iter().map(|thread| join(NOT_RELEASED, thread)).collect();
     outcomes.push(join(NOT_RELEASED, task));
     for outcome in &outcomes {
-        check(outcome, Ok(7), "the promise was kept", "each of those who wait gets the value");
+        check(outcome, Ok(7), "the promise was kept", "every waiter gets the value");
     }
     let values: Vec<_> = outcomes.into_iter().flatten().collect();
     if !values.windows(2).all(|two| Arc::ptr_eq(&two[0], &two[1])) {
@@ -141,15 +141,18 @@ pub fn who_comes_later_gets_the_value_too() {
     let (promise, future) = promise();
     let early = future.clone();
     if !promise.complete(7) {
-        fail("complete() returned false, and nothing was decided before", "it says whether it came in time");
+        fail(
+            "complete() returned false, and nothing was decided before",
+            "complete() must return true if it decided the outcome",
+        );
     }
     let cause = "the first one who asks has taken it away: give out clones of the Arc. Or the drop of the promise, at the \
                  end of complete(), has decided anew";
     check(&joined(&future, cause), Ok(7), "the promise was kept before", cause);
-    check(&joined(&early, cause), Ok(7), "another one has got the value already", cause);
-    check(&joined(&future.clone(), cause), Ok(7), "two have got the value already", cause);
+    check(&joined(&early, cause), Ok(7), "another waiter has got the value already", cause);
+    check(&joined(&future.clone(), cause), Ok(7), "two waiters have got the value already", cause);
     let mut task = Awaiting::new(&future);
-    for when in ["three have got the value already", "this very future was ready before"] {
+    for when in ["three waiters have got the value already", "this very future was ready before"] {
         match expect("poll(), when the value is there,", cause, || task.poll()) {
             Poll::Ready(outcome) => check(&outcome, Ok(7), when, cause),
             Poll::Pending => {
@@ -160,7 +163,8 @@ pub fn who_comes_later_gets_the_value_too() {
 }
 
 pub fn is_done_says_whether_it_is_decided() {
-    let cause = "decided is decided, with a value or without: a caller who would get an answer from join() at once is told so";
+    let cause = "is_done() must return true if the outcome is decided, with a value or without one: join() would return at \
+                 once";
     let (kept, future) = promise();
     if future.is_done() {
         fail("is_done() was true before anything was decided", "look at the outcome under its lock");
@@ -185,8 +189,8 @@ pub fn a_promise_may_outlive_the_futures() {
     let (promise, future) = promise();
     step("drops the only future");
     drop(future);
-    let cause = "complete() says whether it came in time, and it did: no thread has decided before. That no thread waits is no \
-                 mistake of the thread that has the promise";
+    let cause = "complete() must return true if it decides the outcome, and no thread has decided before. It does not matter \
+                 that no thread waits";
     if !expect("complete(), when no future is left,", cause, || promise.complete(7)) {
         fail("no future was left, and complete() returned false", cause);
     }
@@ -229,7 +233,7 @@ pub fn a_dropped_future_changes_nothing_for_the_others() {
     if future.is_done() {
         fail(
             "a future was dropped, and is_done() is true",
-            "it was one of many: a thread that waits with another one goes on waiting for the value",
+            "it was one future of many: the owners of the other futures still wait for the value",
         );
     }
     let mut d = Awaiting::new(&future);
@@ -237,8 +241,8 @@ pub fn a_dropped_future_changes_nothing_for_the_others() {
     c.moves();
     c.poll_in_vain();
     promise.complete(7);
-    let cause = "task A has dropped its future, task D has come, and task C has polled again. Each of those that are left has \
-                 one waker that counts, and no other future may move it, replace it or take it away";
+    let cause = "task A has dropped its future, task D has come, and task C has polled again. Each remaining task has one \
+                 waker that counts, and no other future may move it, replace it or take it away";
     for task in [b, c, d] {
         check(&task.wait_to_be_woken(cause), Ok(7), "the task was woken", cause);
     }
@@ -255,8 +259,8 @@ fn one_of_two_futures_of_a_task_is_dropped() {
     second.poll_in_vain();
     drop(first);
     promise.complete(7);
-    let cause = "a task has polled two futures with the same waker, and has dropped one of them: the waker that it has left with \
-                 the other one counts all the same";
+    let cause = "a task has polled two futures with the same waker, and has dropped one of them: the waker that it has left \
+                 with the other future must still be woken";
     check(&second.wait_to_be_woken(cause), Ok(7), "the task was woken", cause);
 }
 
@@ -267,8 +271,8 @@ pub fn the_waker_of_the_last_poll_counts() {
     task.moves();
     task.poll_in_vain();
     promise.complete(7);
-    let cause = "a task moves from one thread or runtime to another, and what woke it there wakes it no more: keep the \
-                 waker of every poll, not only of the first";
+    let cause = "a task may move to another runtime, and then its old waker does not wake it any more: keep the waker of every \
+                 poll, not only of the first";
     check(&task.wait_to_be_woken(cause), Ok(7), "the task was woken", "and finds the value");
 }
 
@@ -278,8 +282,8 @@ pub fn what_is_done_can_be_had() {
         let complete = move || promise.complete(7);
         thread::Builder::new().name("completer".into()).spawn(complete).expect("a thread")
     };
-    let cause = "is_done() is true, and the outcome is not yet in its place. A thread that is told that it is decided must find it: \
-                 what is_done() looks at and the outcome change in one step, under one lock";
+    let cause = "is_done() is true, and the outcome is not yet in its place. A thread for which is_done() was true must find \
+                 the outcome: change the outcome, and everything that is_done() looks at, in one step, under one lock";
     for _ in 0..3 {
         if future.is_done() {
             let mut task = Awaiting::new(&future);
@@ -293,8 +297,8 @@ pub fn what_is_done_can_be_had() {
 
 pub fn no_wake_up_is_lost() {
     let (promise, future) = promise();
-    let cause = "between the look at the outcome and the leaving of the waker, the outcome was decided, and no thread saw the \
-                 waker: both under one lock";
+    let cause = "the outcome was decided after poll() had looked and before the waker was in its place, so no thread woke the \
+                 task: look and leave the waker, both under one lock";
     let task = awaiter("task", &future, cause);
     promise.complete(7);
     check(&join(cause, task), Ok(7), "the promise was kept", "it finds the value");
@@ -310,19 +314,23 @@ pub fn cancel_releases_everybody() {
     if !future.cancel() {
         fail(
             "cancel() returned false, and nothing was decided before",
-            "it says whether it decided the outcome",
+            "cancel() must return true if it decided the outcome",
         );
     }
     let cause = "it was cancelled, and a waiter goes on waiting: the thread that decides the outcome tells threads and tasks, both";
     check(&join(cause, thread), Err(Cancelled), "it was cancelled", "there is no value");
     check(&task.wait_to_be_woken(cause), Err(Cancelled), "it was cancelled", "there is no value");
     if promise.complete(7) {
-        fail("complete() returned true after a cancel()", "it came too late, and says so");
+        fail(
+            "complete() returned true after a cancel()",
+            "complete() came too late, so it must return false",
+        );
     }
 }
 
 pub fn a_decided_outcome_stays() {
-    let cause = "it was decided before: a thread that decides has to look, under the same lock, whether another one has";
+    let cause = "the outcome was decided before: a thread that decides must first look, under the same lock, whether another \
+                 thread has decided it";
     let (kept, future) = promise();
     kept.complete(7);
     if future.cancel() {
@@ -352,15 +360,16 @@ pub fn the_outcome_is_decided_once() {
     if completed == cancelled {
         fail(
             &format!("complete() returned {completed}, and cancel() {cancelled}"),
-            "one of two is first. To look whether it is decided and to decide it have to be one step, under one lock",
+            "exactly one of the two calls decides. The look whether the outcome is open and the decision must be one step, \
+             under one lock",
         );
     }
     let first = join(NOT_RELEASED, first);
     let then = joined(&future, NOT_RELEASED);
     let expected = if completed { Ok(7) } else { Err(Cancelled) };
     let cause = "an outcome that a thread has seen is decided; no thread may put another one in its place";
-    check(&first, expected, "one who waited meanwhile", cause);
-    check(&then, expected, "one who came later", cause);
+    check(&first, expected, "a thread that waited meanwhile", cause);
+    check(&then, expected, "a call that came later", cause);
 }
 
 pub fn a_dropped_promise_cancels() {
@@ -402,7 +411,7 @@ fn a_waker_uses_the_future(what: &str, decides: fn(Promise<u32>, &SharedFuture<u
     };
     task.woken.also.with(|also| *also = Some(Box::new(asks)));
     task.poll_in_vain();
-    let cause = "wake() is the executor's code, and is called while a lock is held that it needs";
+    let cause = "wake() runs code of the runtime, and was called under a lock that this code needs";
     expect(what, cause, || decides(promise, &future));
 }
 

@@ -7,15 +7,16 @@ use super::exercise::Inbox;
 use crate::probe::{Counter, others_come_to_rest, until_asleep};
 use crate::sync::{Arc, thread};
 
-const PUT_NEVER_WAITS: &str = "put() leaves the job and comes back; it waits for nothing but a lock";
-const NOT_TAKEN: &str = "a job lies in the inbox, a worker sleeps, and no submitter will notify it: one of them has to see \
-                         the other. The worker says that it sleeps, and looks for a job after that; the submitter leaves \
-                         the job, and looks for sleepers after that. Under one lock no step of the other comes in between";
+const PUT_NEVER_WAITS: &str = "put() pushes the job and returns; it waits for nothing but a lock";
+const NOT_TAKEN: &str = "a job lies in the inbox, a worker sleeps, and no submitter will notify it: one of the two threads has \
+                         to see the other. The worker must say that it sleeps before it looks for a job; the submitter must \
+                         push the job before it looks for sleepers. Or both do their two steps under one lock, so that the \
+                         other thread cannot come in between";
 
-const ONE_FORGOTTEN: &str = "two jobs came while two workers slept, and one worker sleeps on: the second put() did not see it, \
-                             and it sleeps as deep as before the first. That a job was there already says nothing of the \
-                             sleepers, nor does it that another worker was notified; a flag for two of them is cleared by \
-                             the first; and a number is right only if no two threads change it at once";
+const ONE_FORGOTTEN: &str = "two jobs came while two workers slept, and one worker still sleeps: the second put() did not see \
+                             it. That a job was there already says nothing of the sleepers, nor does it that another worker \
+                             was notified; a flag for two of them is cleared by the first; and a number is right only if no \
+                             two threads change it at once";
 const ONE_OF_MANY: &str = "many workers sleep, and a job that came has woken none of them: put() has to see a sleeper as long as \
                            one is left, however many there are";
 
@@ -38,7 +39,7 @@ fn worker(name: &str, inbox: &Arc<Inbox<u32>>) -> thread::JoinHandle<u32> {
     start(name, move || take(&inbox))
 }
 
-/// Waits for a worker that takes a job that was put into the inbox.
+/// Waits until a worker has taken its job, and returns the worker's result.
 fn taken<R>(cause: &str, worker: thread::JoinHandle<R>) -> R {
     expect("waiting for a worker to take a job that lies in the inbox", cause, || join(worker))
 }
@@ -80,8 +81,8 @@ pub fn a_woken_worker_changes_no_order() {
     if first > second {
         fail(
             &format!("one worker took job {first} and then job {second}"),
-            "a newer job has passed an older one, which was kept for a worker that was woken. If that worker alone can take it, \
-             it has it already; if others can, they take it first",
+            "a newer job has passed an older one, which was kept for a worker that was woken. Give a job to a woken worker at \
+             once, or let every worker take it in its order",
         );
     }
     if first + second + last != 6 {
@@ -106,8 +107,8 @@ fn each_of_two_woken_workers_gets_older_jobs_first() {
         if first > second {
             fail(
                 &format!("a worker took job {first} and then job {second}, which was there before"),
-                "a newer job has passed an older one: the worker took the job for which it was woken, and an older one lay in the inbox. Whatever woke it: take() takes the \
-                 oldest job that is there",
+                "a newer job has passed an older one: the worker took the job for which it was woken, although an older job \
+                 lay in the inbox. Whichever job woke the worker, take() must return the oldest job that is there",
             );
         }
     }
@@ -123,10 +124,10 @@ fn put_quietly(inbox: &Inbox<u32>, job: u32, cause: &str) {
 }
 
 pub fn put_notifies_only_if_a_worker_sleeps() {
-    const NO_WORKER: &str = "each notify is a call to the system, though there is no thread to wake: put() has to know \
-                             whether a worker sleeps";
-    const NOT_COUNTED_OFF: &str = "a worker that was woken sleeps no more. If sleepers are counted, it has to be counted off \
-                                   again, after every wait";
+    const NO_WORKER: &str = "each notify is a system call, even if there is no thread to wake: put() has to know whether a \
+                             worker sleeps";
+    const NOT_COUNTED_OFF: &str = "a worker that was woken does not sleep any more. If sleepers are counted, it has to be \
+                                   counted off again, after every wait";
     let inbox = Arc::new(Inbox::new());
     put_quietly(&inbox, 1, NO_WORKER);
     put_quietly(&inbox, 2, NO_WORKER);
@@ -180,7 +181,7 @@ pub fn each_job_wakes_a_worker() {
         start(name, move || {
             let job = expect("take()", ONE_FORGOTTEN, || inbox.take());
             both.add();
-            both.wait_for(2); // the jobs wait for each other
+            both.wait_for(2); // so one worker cannot take both jobs
             job
         })
     });
@@ -204,7 +205,7 @@ pub fn a_worker_that_was_woken_for_nothing_sleeps_again() {
         let inbox = Arc::clone(&inbox);
         start("submitter", move || put(&inbox, 2))
     };
-    let thief = start("thief", move || take(&inbox)); // may be quicker than the worker that was woken
+    let thief = start("thief", move || take(&inbox)); // it may be quicker than the worker that was woken
     join(late);
     let jobs = [thief, worker].map(|taker| taken(NOT_TAKEN, taker));
     if jobs.iter().sum::<u32>() != 3 {
@@ -239,7 +240,7 @@ pub fn many_jobs_and_many_workers() {
         return;
     }
     let inbox = Arc::new(Inbox::new());
-    (0..JOBS).for_each(|job| put(&inbox, job / 2)); // of two equal jobs, each is a job
+    (0..JOBS).for_each(|job| put(&inbox, job / 2)); // two equal jobs count as two jobs
     (0..JOBS).for_each(|job| check_job(take(&inbox), job / 2));
     let took = Arc::new(Counter::new("as many jobs to be taken as were put"));
     let workers: Vec<_> = (1..=WORKERS)

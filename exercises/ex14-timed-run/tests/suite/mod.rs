@@ -27,7 +27,7 @@ struct State {
     tasks: Shared<VecDeque<Task>>,
     accepted: Counter,
     refuses: Shared<bool>,
-    /// The alarms that are set, with the function that each calls.
+    /// The alarms that are set, each with the function that it calls.
     alarms: Shared<Vec<(usize, Ring)>>,
     set: Counter,
     limits: Shared<Vec<Millis>>,
@@ -90,8 +90,8 @@ impl World {
         if left > 0 {
             fail(
                 &format!("{when}, and its alarm is still set"),
-                "take the alarm back on each way out, by dropping it: otherwise it rings for no caller, and until then keeps \
-                 what it has captured",
+                "take the alarm back on each way out, by dropping it: otherwise it rings when no caller waits, and until then \
+                 keeps all values that its closure has captured",
             );
         }
     }
@@ -262,10 +262,10 @@ pub fn a_time_out_is_told_while_the_job_runs() {
         let world = world.clone();
         move || {
             world.ring();
-            let cause = "the alarm has rung, the job takes no notice, and the caller waits on: the limit is the caller's, \
+            let cause = "the alarm has rung, the job has not stopped, and the caller still waits: the limit is the caller's, \
                          whatever the job does. Does the alarm end your wait? (CancelToken::current() inside its closure is \
-                         that of the thread on which the alarm rings)";
-            world.returned("timed_run() with a job that takes no notice", cause);
+                         the token of the thread on which the alarm rings)";
+            world.returned("timed_run() with a job that does not stop", cause);
         }
     };
     let caller = call(&world, LIMIT, with_token(&token, in_the_job));
@@ -285,7 +285,7 @@ pub fn at_the_time_out_a_running_job_is_told_to_stop() {
         let (world, told, token) = (world.clone(), Arc::clone(&told), Arc::clone(&token));
         move || {
             world.ring();
-            world.returned("timed_run() after the alarm", "the time is up: tell the job to stop, and leave");
+            world.returned("timed_run() after the alarm", "the time is up: tell the job to stop, and return");
             told.with(|told| *told = was_told(&token));
         }
     };
@@ -295,8 +295,8 @@ pub fn at_the_time_out_a_running_job_is_told_to_stop() {
     if !told.with(|told| *told) {
         fail(
             "the time was up, timed_run() returned, and the job was not told to stop",
-            "a time-out ends the wait and not the job, and to drop the handle does not either. cancel() tells the job, \
-             through its token; cancel_keep_running() does not",
+            "a time-out ends the wait and not the job, and a dropped handle does not end the job, either. cancel() tells the \
+             job, through its token; cancel_keep_running() does not",
         );
     }
 }
@@ -311,7 +311,7 @@ pub fn at_the_time_out_a_queued_job_is_called_off() {
     caller.must_have(
         "TimedOut",
         "the time was up before the executor had a thread for the job",
-        "the limit is for all of it: the wait in the executor's queue counts as well",
+        "the limit includes the time that the job waits in the executor's queue",
     );
     step("the executor has a thread for the job now");
     task.run();
@@ -333,8 +333,8 @@ pub fn the_caller_is_not_cancelled_at_the_time_out() {
     if caller.token.is_cancelled() {
         fail(
             "the time of the job was up, and the caller was told to stop",
-            "the caller's token belongs to the code that runs the caller: what it does next would be cut short, and a request \
-             is never taken back. Cancel a token of your own: CancelToken::current().child()",
+            "the caller's token belongs to the code that runs the caller: a cancel would also stop what the caller does next, \
+             and a cancel is never taken back. Cancel a token of your own: CancelToken::current().child()",
         );
     }
     drop(caller.outcome(NO_END));
@@ -353,8 +353,8 @@ pub fn an_alarm_that_rings_late_hits_nobody() {
     if caller.token.is_cancelled() {
         fail(
             "the job had ended in time, the alarm rang late, and the caller was told to stop",
-            "taking the alarm back is not enough, for it may have begun to ring. What it cancels must not be the caller's: \
-             cancel a token of your own, CancelToken::current().child()",
+            "taking the alarm back is not enough, because it may have begun to ring. The alarm must not cancel the caller's \
+             token: cancel a token of your own, CancelToken::current().child()",
         );
     }
     if was_told(&token) {
@@ -375,8 +375,8 @@ pub fn a_job_that_ended_in_time_is_not_told_to_stop() {
     if was_told(&token) {
         fail(
             "the job ended in time, and its token was cancelled afterwards",
-            "what the job has started may still work under that token, and is wanted. Tell the job to stop only if you leave \
-             without its result",
+            "tasks that the job has started may still run under that token. Tell the job to stop only if you leave without its \
+             result",
         );
     }
 }
@@ -401,8 +401,8 @@ pub fn a_result_before_the_alarm_is_not_lost() {
         caller.must_have(
             expected,
             when,
-            "between two steps of yours the job may end, with a result or a panic. When you give up, look: if cancel() returns \
-             false, the job has ended, and the handle knows how",
+            "the job may end between any two lines of your code, with a result or a panic. When you give up, look: if cancel() \
+             returns false, the job has ended, and the handle knows how",
         );
     }
 }
@@ -418,14 +418,14 @@ pub fn a_time_out_means_that_the_job_was_told() {
         };
         let caller = call(&world, LIMIT, with_token(&token, ends));
         let task = world.task();
-        world.ring(); // and while the caller wakes up and gives up, the job runs and ends
+        world.ring(); // the job runs and ends while the caller wakes up and gives up
         task.run();
         let (outcome, told) = (caller.outcome(NO_END), was_told(&token));
         let began = token.with(|token| token.is_some());
         if outcome == end && told {
             fail(
                 &format!("timed_run() returned how the job has ended ({end}), and told the job to stop"),
-                "either the end of the job comes first or the alarm does: one of them, decided once",
+                "either the end of the job or the alarm comes first: decide once which of them",
             );
         }
         if outcome != end && began && !told {
@@ -433,8 +433,8 @@ pub fn a_time_out_means_that_the_job_was_told() {
                 &format!(
                     "the job ended by itself ({end}); timed_run() returned {outcome}, and no thread has told the job to stop"
                 ),
-                "the job has ended, with a result or a panic, and that is lost: if cancel() returns false, it was too late, and \
-                 the handle knows how the job has ended",
+                "the job has ended, with a result or a panic, and this outcome is lost: if cancel() returns false, it was too \
+                 late, and the handle knows how the job has ended",
             );
         }
     }
@@ -510,8 +510,8 @@ pub fn the_callers_cancel_ends_the_wait() {
             step("the caller is told to stop");
             let caller = of_the_caller.with(|token| token.clone());
             caller.expect("it is put there").cancel();
-            let cause = "another thread wants the caller to stop, and it waits on: wait where its token is looked at, or register with \
-                         on_cancel() what ends your wait";
+            let cause = "another thread wants the caller to stop, and the caller still waits: use a wait that the caller's \
+                         token ends, or register a callback with on_cancel() that ends your wait";
             world.returned("timed_run() when its caller is told to stop", cause);
             told.with(|told| *told = was_told(&token));
         }
@@ -552,8 +552,8 @@ pub fn the_caller_sleeps_while_it_waits() {
     let task = world.task();
     until_others_wait(
         "timed_run() runs on and on while the job has not ended",
-        "it asks again and again, and keeps a core busy with nothing: sleep until the job, the alarm or the caller's token wakes \
-         you. Under a join_timeout() of your own it is the same",
+        "it asks again and again, and keeps a core busy with nothing: sleep until the job, the alarm or the caller's token \
+         wakes you. A loop of join_timeout() is no sleep, either",
     );
     task.run();
     drop(caller.outcome(NO_END));
@@ -561,7 +561,7 @@ pub fn the_caller_sleeps_while_it_waits() {
 
 pub fn many_runs_of_one_caller_know_nothing_of_each_other() {
     const RUNS: usize = 60;
-    const ANEW: &str = "each call begins anew: what one has cancelled, or noted, is its own, and not of the thread on which it was made";
+    const ANEW: &str = "each call begins anew: what a call has cancelled or stored belongs to that call, and not to its thread";
     if !exercises_harness::first_run!() {
         return;
     }

@@ -12,36 +12,38 @@ use crate::sync::{Arc, thread};
 
 mod below;
 
-const ONE_AT_A_TIME: &str = "a thread that looks whether the line moves, and finds that it does not, has to say in the same step, under the \
-                             same lock, that it moves now; and it moves until the last job has ended. A job that is executed by a job \
-                             waits, too, until that one has ended";
-const STRANDED: &str = "a job is in the line, and what should come to it has gone, or was never taken. A thread that leaves the line has to look \
-                        at it once more under the lock under which it says that the line stands, and a thread that joins it has to look under the \
-                        same lock";
+const ONE_AT_A_TIME: &str = "a thread that looks whether the line moves, and finds that it does not, has to say in the same \
+                             step, under the same lock, that the line moves now; and the line moves until the last job has \
+                             ended. If a job executes another job, the new job waits, too, until the first one has ended";
+const STRANDED: &str = "a job is in the line, and the entry that should run it has gone, or was never taken. A thread that \
+                        leaves the line has to look at it once more under the lock under which it says that the line stands, \
+                        and a submitter that adds a job has to look under the same lock";
 const IN_ORDER: &str = "the line is a queue, and nothing passes it: a job is put in at the end, and the one that runs next is taken \
                         from the front";
 const BELOW_RUNS: &str = "a job runs where the executor below calls what it was given: on no thread of yours, and not on the one that \
                           submits, unless the executor below calls it there";
 const NO_WAIT: &str = "execute() puts the job into the line and returns: it waits for no job to run, and for no thread to begin. \
                        While a job runs, no lock is held that execute() needs";
-const KEEPS_A_THREAD: &str = "when the line is empty, what the executor below has called has to return: its thread is for others. The next job brings \
-                              the executor something new";
-const CALLED_AT_ONCE: &str = "the executor below may call what it is given before its execute() returns. So no lock is held that this \
-                              needs, no thread that runs the line waits for that return, and a job that is executed meanwhile joins the \
-                              line";
-const NESTED: &str = "each job, when it ends, gives the next one to the executor below, and that one calls it at once: so it runs inside the \
-                      end of the one before, and a long line overflows the stack. Run one after the other in a loop";
+const KEEPS_A_THREAD: &str = "when the line is empty, what the executor below has called has to return: its thread is needed \
+                              for other tasks. For the next job, give the executor a new closure";
+const CALLED_AT_ONCE: &str = "the executor below may call what it is given before its execute() returns. So hold no lock that \
+                              this call needs; no thread that runs the line waits for that return; and a job that is executed \
+                              in the meantime joins the line";
+const NESTED: &str = "each job, when it ends, gives the next job to the executor below, which calls it at once. So each job \
+                      runs inside the end of the job before, and a long line overflows the stack. Run the jobs one after the \
+                      other in a loop";
 const PANIC: &str = "a panic ends its job and nothing else: catch it where the job is called, in the loop and not around it, so that \
                      what comes after it is done in any case";
-const OWN_JOB: &str = "a job that is refused comes back itself, out of the line: to call it is to run that job and no other, and if it is \
-                       dropped it never runs";
-const AFTER_REFUSAL: &str = "after a refusal the line is what it was before: take back what you have noted for the job that was refused";
-const IN_THE_MIDDLE: &str = "the executor below may refuse anything that it is given, also when jobs wait in the line that were taken long \
-                             ago, and then no caller is there to be told. So nothing that was taken may need another yes: what the executor \
-                             has taken once runs the line until it is empty";
-const COUNTED_ON_IT: &str = "a job has joined the line because of something that was on its way to the executor below, and that was then refused. \
-                             No job can count on it before the executor has taken it: let the others wait until then, or bring the executor \
-                             something for each job";
+const OWN_JOB: &str = "a job that is refused comes back itself, out of the line: a call of it runs that job and no other, and \
+                       if it is dropped, that job never runs";
+const AFTER_REFUSAL: &str =
+    "after a refusal the line must be as it was before: take back what you have noted for the refused job";
+const IN_THE_MIDDLE: &str = "the executor below may refuse anything that it is given, also when jobs wait in the line that \
+                             were taken long ago, and then there is no submitter to tell. So nothing that was taken may need \
+                             another yes: an entry that the executor has taken runs the line until it is empty";
+const COUNTED_ON_IT: &str = "a job has joined the line because an entry was offered to the executor below, which then refused \
+                             the entry. No job can count on it before the executor has taken it: let the other submitters wait \
+                             until then, or give the executor an entry for each job";
 const SPINS: &str = "a caller that waits until the executor below has decided must not look again and again: wait on a Condvar";
 
 type Line<E> = SerialExecutor<Arc<E>>;
@@ -89,7 +91,7 @@ impl Log {
         if let Some(other) = self.running.with(|running| running.replace(number)) {
             fail(&format!("job {number} begins, and job {other} has not ended"), ONE_AT_A_TIME);
         }
-        thread::yield_now(); // a thread that thinks that it may begin has the time for it
+        thread::yield_now(); // gives another thread time to begin its job by mistake
     }
 
     fn ends(&self, number: u32) {
@@ -178,7 +180,7 @@ pub fn every_job_runs_once() {
         ),
     );
     expect("waiting for job 1", STRANDED, || begun.wait_for(1));
-    take(&*line, log.job(2)); // at any moment of the end of job 1
+    take(&*line, log.job(2)); // job 1 ends at the same time
     log.until_ended(2, STRANDED);
     below.join(KEEPS_A_THREAD);
     let mut ran = log.begun();
@@ -251,7 +253,7 @@ pub fn execute_waits_for_no_job() {
     let (other_line, of_other) = (self::line(&below), Log::new());
     take(&*other_line, of_other.job(3));
     of_other
-        .until_ended(1, "a line knows only its own jobs: what it notes stands in it, and not in a static");
+        .until_ended(1, "a line knows only its own jobs: keep its state in the line, and not in a static");
     gate.open();
     log.until_ended(2, STRANDED);
     below.join(KEEPS_A_THREAD);
@@ -360,7 +362,7 @@ pub fn a_refused_job_comes_back() {
 
 std::thread_local!(static RAN: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) });
 
-/// Boxes of closures that hold nothing all have the same address.
+/// Boxes of closures that capture nothing all have the same address.
 fn a_refused_job_without_captures_comes_back() {
     let below = Desk::new();
     let line = line(&below);
@@ -412,7 +414,7 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
     what_was_called_early_will_not_come_again(MANY, || {});
 }
 
-/// While job 1 runs, other jobs are taken, and everything that the executor was given for these jobs is
+/// While job 1 runs, other jobs are taken, and every closure that the executor was given for these jobs is
 /// called and returns. After that, the executor refuses everything. So only the call in which job 1 runs can
 /// still run the other jobs.
 fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
@@ -509,7 +511,7 @@ pub fn a_refused_job_leaves_the_others_in_the_line() {
     third.open();
     ended(two, NO_WAIT);
     ended(three, NO_WAIT);
-    take(&*line, log.job(4)); // which waits as long as job 1 runs
+    take(&*line, log.job(4)); // job 4 waits in the line while job 1 runs
     let other = below.run_one_elsewhere();
     others_come_to_rest();
     running.open();
@@ -581,7 +583,7 @@ pub fn a_refusal_as_the_last_job_ends_strands_nobody() {
     let thread = below.run_one_elsewhere();
     gate.until_reached(BELOW_RUNS);
     below.refuse(true);
-    let (second, fate) = tried(&line, "second", log.job(2)); // at any moment of the end of job 1
+    let (second, fate) = tried(&line, "second", log.job(2)); // job 1 ends at the same time
     gate.open();
     ended(second, NO_WAIT);
     if let Some(thread) = thread {

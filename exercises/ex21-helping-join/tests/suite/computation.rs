@@ -59,7 +59,7 @@ impl Job {
             step("the job begins");
             let result = work();
             if result != expected {
-                fail(&format!("the job brought {result}, and it should have been {expected}"), cause);
+                fail(&format!("the job returned {result}, and not {expected}"), cause);
             }
             step("the job ends");
             told.add();

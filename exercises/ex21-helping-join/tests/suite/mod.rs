@@ -17,34 +17,40 @@ use computation::{
 
 const HAND_OVER: &str =
     "submit() puts the job into the queue and returns. No lock that it needs may be held while a half runs";
-const RESULTS: &str = "join() gives what a has returned and what b has returned, in this order, no matter which thread has run them";
-const TAKE_BACK: &str = "the half that was offered is still in the queue, and no worker comes for it: the thread that waits for it has to take it out \
-                         and run it. And what was taken out must leave nothing behind that stops a worker";
+const RESULTS: &str =
+    "join() returns the result of a and the result of b, in this order, whichever thread has run them";
+const TAKE_BACK: &str = "the half that was offered is still in the queue, and no worker comes for it: the thread that waits \
+                         for it has to take it out and run it. And a half that was taken out must leave no entry behind that \
+                         stops a worker";
 const OFFER: &str =
     "offer one half to the other workers before you run the other one: put it into the queue and wake them";
-const ONCE: &str = "each half runs once: the thread that takes it, takes it out, in one step under one lock";
-const WAITS: &str = "the half runs on another worker: join() sleeps until it has ended, and has its result then. What ends has to wake \
-                     the one that waits for it: a notification that wakes one may wake one that waits for something else. And nothing may come \
-                     between the look and the wait";
+const ONCE: &str =
+    "each half runs once: a thread must find a half and take it out of the queue in one step under one lock";
+const WAITS: &str = "the half runs on another worker: join() must sleep until the half has ended, and then take its result. \
+                     The end of a half has to wake the worker that waits for it: a notification that wakes one thread may wake \
+                     one that waits for something else. And nothing may come between the look and the wait";
 const SPINS: &str = "a worker with nothing to do must not look again and again: wait on a Condvar";
-const HELPS: &str = "a worker that waits for a half can run what that half has offered, and what that has offered, and so on: look in the queue for a \
-                     part of what you wait for, also when it comes while you sleep. Each part has to know by whom it was offered, whichever thread \
-                     runs it and whatever that one ran before";
-const NO_OTHER: &str = "a worker that waits in join() may run the half that it waits for, and parts of it. Anything else can need a lock that \
-                        the waiting job holds, or never end, and it is on top of it on the same stack: leave it in the queue";
+const HELPS: &str = "a worker that waits for a half can run the halves that this half has offered, and what that has offered, \
+                     and so on: look in the queue for a part of what you wait for, also when it comes while you sleep. Each \
+                     part has to know which task offered it, whichever thread runs it and whatever that one ran before";
+const NO_OTHER: &str = "a worker that waits in join() may run the half that it waits for, and parts of it. Any other work runs \
+                        on top of the waiting job, on the same stack, and may need a lock that this job holds, or may never \
+                        end: leave it in the queue";
 const THREADS: &str =
     "a pool has as many threads as it was given: a worker that waits can run the half itself";
 const PANIC: &str = "catch the panic of each half where you call it, keep it as the result of this half, and let it go on in the join() of that half \
                      (std::panic::resume_unwind), and nowhere else";
-const NONE_LEFT: &str = "when join() ends, in whichever way, neither half runs any more, nor will: wait for the one that runs elsewhere, and run \
-                         or take out the one that has not begun, also if a has panicked";
-const NO_LOCK: &str = "hold no lock while a half runs that another thread needs, and let no worker wait for a half that is not its own affair";
-const WAKE: &str = "workers without work and those that wait in a join() sleep, and a notification that wakes one of them may wake one for whom \
-                    there is nothing: then no thread comes for what is there. So wake all, or let them wait on different Condvars";
-const AT_SIZE: &str = "each join() offers a half, however deep it is and however much is in the queue: how many workers will be free when it \
-                       has its turn is not known. And a worker that waits helps with parts of any depth";
-const ENDS: &str = "shutdown() has begun, and a job still joins halves: they are offered, taken back and helped with as before, until the \
-                    last job has ended";
+const NONE_LEFT: &str = "when join() returns or panics, neither half may run any more, or begin later: wait for the one that \
+                         runs elsewhere, and run or take out the one that has not begun, also if a has panicked";
+const NO_LOCK: &str = "while a half runs, hold no lock that another thread needs, and let no worker wait for a half that it \
+                       has not joined";
+const WAKE: &str = "workers without work and workers in a join() sleep, and a notification that wakes one of them may wake one \
+                    for whom there is nothing: then no worker takes the work that is there. So wake all, or let them wait on \
+                    different Condvars";
+const AT_SIZE: &str = "each join() offers a half, however deep it is and however much is in the queue: you cannot know how \
+                       many workers will be free when its turn comes. And a worker that waits helps with parts of any depth";
+const ENDS: &str = "shutdown() has begun, and a job still joins halves: join() must offer, take back and help as before, until \
+                    the last job has ended";
 
 pub fn one_thread_is_enough() {
     let pool = Pool::new(1);
@@ -67,7 +73,7 @@ pub fn every_half_runs_once() {
     shut_down(&pool);
     let ran = leaves.with(|leaves| leaves.len());
     if ran != 2 {
-        fail(&format!("two halves were joined, and so many have run: {ran}"), ONCE);
+        fail(&format!("two halves were joined; halves that have run: {ran}"), ONCE);
     }
 }
 
@@ -373,8 +379,10 @@ pub fn many_halves_and_jobs_may_wait() {
             );
         }
         if ran.get() > 0 {
-            let seen =
-                format!("a job submits others, no other worker is free, and so many have run: {}", ran.get());
+            let seen = format!(
+                "a job submits other jobs, and no other worker is free; jobs that have run: {}",
+                ran.get()
+            );
             fail(&seen, HAND_OVER);
         }
         half()
@@ -384,7 +392,7 @@ pub fn many_halves_and_jobs_may_wait() {
     run(&pool, 256, AT_SIZE, tree(&pool, AT_SIZE, 8, &leaves));
     let ran = leaves.with(|leaves| leaves.len());
     if ran != 256 {
-        fail(&format!("a tree of joins has 256 leaves, and so many have run: {ran}"), ONCE);
+        fail(&format!("a tree of joins has 256 leaves; leaves that have run: {ran}"), ONCE);
     }
     shut_down(&pool);
 }

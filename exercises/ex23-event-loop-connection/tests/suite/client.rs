@@ -40,7 +40,7 @@ impl Client {
             (true, true) => "the poller tells: readable and writable",
             (true, false) => "the poller tells: readable",
             (false, true) => "the poller tells: writable",
-            (false, false) => "a turn, and the poller has told nothing",
+            (false, false) => "a turn without a report of the poller",
         });
         self.wire.borrow_mut().begin_turn(told);
         let next = expect("turn()", PANICS, || self.connection.turn(told));
@@ -53,7 +53,7 @@ impl Client {
     pub fn settle(&mut self, told: Ready) -> Next {
         let mut next = self.turn(told);
         while next == Next::Again {
-            next = self.turn(Ready::default()); // it says so only if it has done something
+            next = self.turn(Ready::default()); // the turn returns `Again` only if it has taken a step
         }
         next
     }
@@ -85,7 +85,7 @@ impl Client {
         let (wire, expected) = (self.wire.borrow(), expected.as_ref());
         if wire.written() != expected {
             let (written, expected) = (text(wire.written()), text(expected));
-            fail(&format!("all is done, the client has got {written}, and it should be {expected}"), cause);
+            fail(&format!("at the end the client has received {written}, and not {expected}"), cause);
         }
     }
 }

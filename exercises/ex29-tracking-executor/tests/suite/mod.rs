@@ -14,24 +14,26 @@ use crate::sync::{Arc, thread};
 
 mod pools;
 
-const NO_LOCK: &str = "a lock that this needs is held for long: while a job runs, while the pool is called, or while a thread waits. A guard \
-                       lives to the end of its block, and one that is a temporary in a `match` or an `if let` to the end of that";
+const NO_LOCK: &str = "a lock that this call needs is held for a long time: while a job runs, while the pool is called, or \
+                       while a thread waits. A guard lives until the end of its block, and a guard that is a temporary in a \
+                       `match` or an `if let` lives until the end of that expression";
 const NOT_BEGUN: &str = "a task that has not begun is handed back by its tag, and its job is not called: remember the tag of each task that \
                          waits, until it begins";
-const NO_WAIT: &str = "stop() asks, and returns: a task that runs may take long to end. wait() is there for those who want to wait";
+const NO_WAIT: &str = "stop() asks the tasks to stop, and returns: a running task may take long to end. A caller that wants to \
+                       wait calls wait()";
 const OUTCOME: &str =
     "what a job returns says whether it is done: Ok means that it is, whenever it was asked to stop";
 const GAVE_UP: &str =
-    "a job that returns Err(Cancelled) has not done what it had to do, so its tag belongs into the report";
-const PANICKED: &str = "a panic of the job ends the task and nothing else. What your entry does after the job has to be done then, too: \
-                        catch the panic, or do it in a destructor";
-const TOO_EARLY: &str = "a report can be made when the executor is stopped and no task runs, and not before: as long as a task runs, \
-                         it is not known how it will end";
+    "a job that returns Err(Cancelled) has not done all of its work, so its tag belongs into the report";
+const PANICKED: &str = "a panic of the job ends the task and nothing else. The lines of your entry after the job have to take \
+                        effect after a panic, too: catch the panic, or do it in a destructor";
+const TOO_EARLY: &str = "a report can be made when the executor is stopped and no task runs, and not before: as long as a task \
+                         runs, no thread knows how it will end";
 const OF_THE_STOP: &str = "stop() cancels the token of every task that runs, before it returns";
-const BEGINS_LATE: &str = "the entry looks whether the executor is stopped, under the lock under which stop() says that it is; and if so, it \
-                           does not call the job";
-const ONE_STEP: &str = "a task goes from one list into the next, or into no list because it is done, in one step under one lock. Between two \
-                        steps, a thread that looks finds it in no list, or in both";
+const BEGINS_LATE: &str = "the entry has to look whether the executor is stopped, under the lock under which stop() sets this. \
+                           If it is stopped, the entry must not call the job";
+const ONE_STEP: &str = "a task goes from one list into the next, or into no list because it is done, in one step under one \
+                        lock. Between two steps, another thread would find the task in no list, or in both";
 const HANDED_BACK_ONCE: &str = "a tag that stop() hands back is no longer yours: take it out of the list";
 const EARLY: &str = "a thread of the pool may call the entry before execute() has returned: what the entry needs has to be there before you \
                      give it to the pool";
@@ -40,15 +42,18 @@ const REFUSED: &str =
 const GIVEN_BACK: &str = "the pool refused, and meanwhile a stop has handed the tag back. Then submit() must not give it back, too: it looks \
                           whether its task still waits";
 const REFUSED_ITSELF: &str =
-    "others may have come between: what submit() takes out of the list again has to be its own task";
+    "other tasks may have come in between: submit() must remove its own task from the list, and no other";
 const BY_EQUALITY: &str = "equal tags are no proof of the same task: give each task a number of its own";
 const ITS_OWN: &str = "each task has its own tag, in whatever order the pool calls the entries";
 const SAME_QUESTION: &str = "cut_off() has the report as soon as the executor is stopped and no task runs, and that is what wait() waits for";
-const LAST_ONE: &str = "does the task that ends last, after the stop, tell all who wait, and do these look again after they were woken?";
-const AT_THE_STOP: &str = "does stop() tell those who wait? If no task runs, no other thread will";
-const ABOUT_TO_SLEEP: &str = "a waiter looks, finds that it is not over, and goes to sleep; the end comes between. So the thread that makes it over does \
-                              that under the lock under which the waiter looks, and the waiter holds that lock until it sleeps";
-const SPINS: &str = "wait() looks again and again in place of sleeping: wait on a condition variable, which is told of the end";
+const LAST_ONE: &str = "does the last task that ends after the stop wake all waiters, and does each waiter look again when it \
+                        was woken?";
+const AT_THE_STOP: &str = "does stop() wake the waiters? If no task runs, no other call wakes them";
+const ABOUT_TO_SLEEP: &str = "a waiter looks, finds that a task runs, and goes to sleep; the last task ends in between. So the \
+                              end and the stop must change the state under the lock under which the waiter looks, and the \
+                              waiter must hold that lock until it sleeps";
+const SPINS: &str = "wait() looks again and again and does not sleep: wait on a Condvar, which the stop and the end of a task \
+                     notify";
 
 type Tag = &'static str;
 type Executor = TrackingExecutor<Tag>;
@@ -305,7 +310,7 @@ pub fn what_has_not_begun_is_handed_back_in_order() {
     if !desk.is_stopped() {
         fail(
             "stop() has returned, and the pool is not stopped",
-            "its threads wait for entries, and no other code uses it: stop it as well",
+            "the threads of the pool wait for entries, and no other code uses the pool: stop the pool, too",
         );
     }
     check("no task runs; cut_off() returned", &report(&executor, &log, AT_THE_STOP), &[], NOT_BEGUN);
@@ -436,7 +441,7 @@ pub fn after_the_stop_a_task_is_refused() {
         }
         Ok(()) => fail(
             "submit() accepted /late after the stop",
-            "no task begins any more, so its tag is lost: give it back",
+            "no task begins after the stop, so this tag would be lost: give it back",
         ),
     }
     desk.call_all(NO_LOCK);
@@ -593,8 +598,7 @@ pub fn a_task_that_panics_when_asked_to_stop_is_cut_off() {
     stop(&executor, &log);
     gate.open();
     ends(thread, PANICKED);
-    let cause =
-        "it is not known how far a task came that panicked after it was asked to stop: report it, once";
+    let cause = "a task that panicked after it was asked to stop may be unfinished: report it, once";
     check(
         "/torn was asked to stop, and panicked; cut_off() returned",
         &report(&executor, &log, PANICKED),
@@ -672,7 +676,7 @@ pub fn wait_ends_at_the_stop_if_no_task_runs() {
         if reports.with(|reports| !reports.is_empty()) {
             fail(
                 &format!("{when}, stop() was not called, and wait() has returned"),
-                "more tasks can begin: the end needs the stop",
+                "before the stop, more tasks can begin: wait() must also wait for the stop",
             );
         }
     };
@@ -872,7 +876,7 @@ fn stops_while_many_run(executor: &TrackingExecutor<usize>, desk: &Desk) {
     if !tags.iter().copied().eq(WAIT) {
         fail(
             &format!("the tasks {WAIT:?} had not begun; stop() returned {tags:?}"),
-            "they come in the order of submission, each once, however many there are",
+            "stop() returns the tags in the order of submission, each once, even if there are many",
         );
     }
     if executor.cut_off().is_some() {
@@ -909,7 +913,7 @@ pub fn many_tasks_are_in_their_places() {
             &format!(
                 "the tasks {RUN:?} ran at the stop, and every other one gave up; cut_off() returned {tags:?}"
             ),
-            "each task that gives up is reported, and no other, however many they are",
+            "each task that gives up is reported, and no other, even if there are many",
         );
     }
     expect("wait(), after stop()", LAST_ONE, || executor.wait());

@@ -9,15 +9,14 @@ use crate::sync::{Arc, thread};
 
 const HIDDEN: &str =
     "a page waits until it is taken, and again from the moment at which its lease runs out or is given back";
-const TAKEN: &str =
-    "a page that is leased is no page that waits: only when its lease is over may it be handed out again";
+const TAKEN: &str = "a leased page does not wait: it must not be handed out again before its lease is over";
 const OUT: &str =
     "from `until` on the lease is over, for every method, also if no worker has called take() since";
-const LATE: &str = "a worker that is late names an old lease. Compare the token, not the page";
+const LATE: &str = "a late worker passes the token of an old lease. Compare the token, not the page";
 const FINISHED: &str = "a page that is finished is in no list any more, and its lease can no longer run out";
 const TRIES: &str =
     "count for each page how many of its leases have run out. A lease that was given back did not run out";
-const EARLY: &str = "it is over when each page is finished or dead. A page that is leased is neither";
+const EARLY: &str = "the queue is over when each page is finished or dead. A page that is leased is neither";
 const ONCE: &str = "look for the lease and end it in one step, under one lock";
 
 fn take(queue: &Queue, now: Time, why: &str) -> Lease {
@@ -212,7 +211,7 @@ pub fn a_page_dies_after_its_tries() {
             }
         }
         let end = Time::from(tries) * 10;
-        check_dead(&queue, end - 1, vec![], "while the last lease of both pages is out");
+        check_dead(&queue, end - 1, vec![], "while both pages are under their last lease");
         check_dead(
             &queue,
             end,
@@ -220,7 +219,7 @@ pub fn a_page_dies_after_its_tries() {
             &format!("when {tries} leases of both pages have run out, of {tries} tries"),
         );
         none(&queue, end, &format!("{tries} leases of each page have run out, of {tries} tries"), TRIES);
-        check_dead(&queue, end + 100, vec![8, 9], "when both pages had been dead for long");
+        check_dead(&queue, end + 100, vec![8, 9], "long after both pages had died");
     }
 }
 
@@ -268,7 +267,8 @@ pub fn the_end_waits_for_leases() {
 }
 
 pub fn time_does_not_go_back() {
-    const BACK: &str = "workers look at their clocks before they have the lock. The queue's time is the latest that it was told";
+    const BACK: &str = "workers look at their clocks before they have the lock. The queue's time must be the latest time of \
+                        all calls";
     let queue = Queue::new(&[1, 2], 10, 3);
     let lease = take(&queue, 0, "page 1 waits");
     check(

@@ -7,15 +7,15 @@ use exercises_harness::fail;
 
 use super::exercise::size_of_a_piece;
 
-const TOO_SMALL: &str = "a piece has to take at least twenty times as long as a task of no items, or more than a twentieth of the work is \
-                         about tasks";
-const TOO_LARGE: &str = "a smaller piece is worth a task as well, and leaves more pieces: each worker wants four, so that no worker \
-                         waits long for the last one";
+const TOO_SMALL: &str = "a piece has to take at least twenty times as long as a task of no items, or more than a twentieth of \
+                         the work is spent on creating tasks";
+const TOO_LARGE: &str = "a smaller piece is also worth a task, and there are more pieces then: each worker wants four, so that \
+                         no worker waits long for the last piece";
 const TOO_MANY: &str =
-    "each worker has more than four pieces: a larger one would cost less, and no worker would wait";
+    "each worker has more than four pieces: a larger one would cost less, and no worker would be idle";
 const NOT_WORTH_IT: &str = "all items together are not worth a task: they are one piece";
 
-/// Some work, as a function that says how long a task with a number of items takes.
+/// Some work: `time` returns the time of a task with the given number of items.
 struct Work {
     items: usize,
     workers: usize,
@@ -31,7 +31,7 @@ impl Work {
             if size > self.items {
                 fail(
                     &format!("measure() was called with {size} of {} items", self.items),
-                    "look at the end of the search",
+                    "check the last size that your search measures",
                 );
             }
             (self.time)(size)
@@ -64,7 +64,7 @@ impl Work {
         };
         if !self.is_worth_it(items) {
             if answer != items {
-                said("a task of no items takes more than a twentieth of what all of them take", NOT_WORTH_IT);
+                said("a task of no items takes more than a twentieth of the time of all items", NOT_WORTH_IT);
             }
             return;
         }
@@ -127,7 +127,7 @@ pub fn items_may_cost_more_in_larger_pieces() {
     for (items, workers) in [(1_000, 64), (100_000, 1_000)] {
         Work { items, workers, time: cached }.judge();
         Work { items, workers, time: |size| 2_000 + (size as u64).pow(2) }.judge();
-        Work { items, workers, time: |size| 2_000 + 1_000_000 * (size / 90) as u64 }.judge(); // in steps
+        Work { items, workers, time: |size| 2_000 + 1_000_000 * (size / 90) as u64 }.judge(); // the time grows in steps
     }
 }
 
@@ -147,7 +147,8 @@ pub fn measurements_are_few() {
         if measured > few {
             fail(
                 &format!("for {items} items there were {measured} measurements, and {few} are enough"),
-                "each measurement runs a task. Halve what is left with each: what is worth a task at one size is at each larger one",
+                "each measurement runs a task. Halve what is left with each: if one size is worth a task, each larger size is, \
+                 too",
             );
         }
     }
