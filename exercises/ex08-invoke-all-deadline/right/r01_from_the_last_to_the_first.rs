@@ -14,8 +14,8 @@ pub trait Clock {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and for `at_most` at most. A
-    /// result that is there already is returned even if `at_most` is 0.
+    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and no longer than `at_most`.
+    /// If the task has ended, its result is returned even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
         handle: TaskHandle<T>,

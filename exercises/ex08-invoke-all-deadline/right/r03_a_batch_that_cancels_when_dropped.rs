@@ -1,5 +1,5 @@
-//! Right: the handles are in a batch that cancels the remaining tasks when it is dropped; so a refusal is
-//! handled by a `?`.
+//! Right: the handles are in a batch that cancels the remaining tasks when it is dropped; so `?` is enough to
+//! handle a refusal.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -16,8 +16,8 @@ pub trait Clock {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and for `at_most` at most. A
-    /// result that is there already is returned even if `at_most` is 0.
+    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and no longer than `at_most`.
+    /// If the task has ended, its result is returned even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
         handle: TaskHandle<T>,

@@ -14,8 +14,8 @@ pub trait Clock {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and for `at_most` at most. A
-    /// result that is there already is returned even if `at_most` is 0.
+    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and no longer than `at_most`.
+    /// If the task has ended, its result is returned even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
         handle: TaskHandle<T>,
@@ -44,7 +44,7 @@ pub fn invoke_all<T: Send + 'static>(
     let mut handles: Vec<Option<TaskHandle<T>>> = Vec::new();
     for job in jobs {
         if left() == 0 {
-            handles.push(None); // too late to begin with it
+            handles.push(None); // too late to submit this job
             continue;
         }
         match executor.submit(job) {
@@ -60,7 +60,7 @@ pub fn invoke_all<T: Send + 'static>(
     let outcome = |handle: Option<TaskHandle<T>>| {
         let result = match clock.join(handle.ok_or(TaskError::Cancelled(Cancelled))?, left()) {
             Err(JoinTimeoutError::TimedOut(handle) | JoinTimeoutError::Interrupted(handle)) => {
-                handle.cancel(); // if it has not ended a moment ago
+                handle.cancel(); // does nothing if the job has just ended
                 handle.join().map_err(JoinTimeoutError::from)
             }
             result => result,

@@ -10,14 +10,14 @@ use executor::{Cancelled, Executor, JoinTimeoutError, RejectedSubmission, TaskEr
 /// Milliseconds: a moment on the clock, or the time from one moment to another.
 pub type Millis = u64;
 
-/// Tells the time, and waits on the clock. The tests have their own clock: its time advances only while a
-/// thread waits on it.
+/// Tells the time, and waits until a later time. The tests have their own clock: its time advances only while
+/// a thread waits on it.
 pub trait Clock {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and for `at_most` at most. A
-    /// result that is there already is returned even if `at_most` is 0.
+    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and no longer than `at_most`.
+    /// If the task has ended, its result is returned even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
         handle: TaskHandle<T>,
