@@ -81,7 +81,9 @@ pub fn a_full_slot_keeps_its_value() {
     let slot = full(7);
     match offer(&slot, 8) {
         Err(8) => {}
-        Err(other) => fail(&format!("put(8) gave back {other}"), "put() has to give its own value back"),
+        Err(other) => {
+            fail(&format!("put(8) gave back {other}"), "put() has to give back the value that it was given")
+        }
         Ok(()) => fail(
             "put(8) said Ok, and 7 was in the slot",
             "look whether there is a value before you put one in",
