@@ -22,7 +22,7 @@ pub trait Clock {
     ) -> Result<T, JoinTimeoutError<T>>;
 }
 
-/// A price.
+/// A price, in cents.
 pub type Cents = u32;
 
 /// The closure that asks a company, and returns the price, or the reason why there is no price.
@@ -37,7 +37,7 @@ pub struct Company {
 /// The outcome of a request to a company.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Its price.
+    /// The company's price.
     Price(Cents),
     /// The company said why it has no price, or its request panicked, or the executor refused the request.
     /// You choose the text for a panic and for a refusal.
