@@ -169,7 +169,7 @@ pub fn the_next_value_comes_when_the_last_is_out() {
 
 pub fn many_values_go_through_one_slot() {
     const MANY: u32 = 66; // the model of memory keeps all steps of a run, and has room for about a thousand
-    let cause = "a slot serves for ever. If it counts what goes through it, that number has an end: say what comes then";
+    let cause = "a slot must work for any number of values. If it counts them, that number has an end: say what comes then";
     let slot = Slot::new();
     for value in 0..MANY {
         let went = expect("put() and take()", cause, || (slot.put(value), slot.take()));

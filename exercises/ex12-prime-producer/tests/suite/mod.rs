@@ -471,8 +471,8 @@ pub fn many_primes_and_many_who_wait() {
     cancel(&full);
     cancel(&empty);
     for (item, putter, taker) in threads {
-        let result = join("put(), with many who wait for room,", NOT_REACHED, putter);
+        let result = join("put(), while many putters wait for room,", NOT_REACHED, putter);
         given_back(item, result, "the queue was full when it was cancelled");
-        nothing(join("take(), with many who wait for an item,", NOT_REACHED, taker), "nothing was put");
+        nothing(join("take(), while many takers wait for an item,", NOT_REACHED, taker), "nothing was put");
     }
 }
