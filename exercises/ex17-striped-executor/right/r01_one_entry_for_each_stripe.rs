@@ -119,7 +119,7 @@ impl<K: Key> Stripes<K> {
     fn is_refused(&self, key: &K) -> Job {
         let gone = self.by_key.lock().unwrap().remove(key);
         self.decided.notify_all();
-        gone.and_then(|mut stripe| stripe.jobs.pop_front()).expect("the job of the submitter that offered it")
+        gone.and_then(|mut stripe| stripe.jobs.pop_front()).expect("the job of the one who offered")
     }
 
     /// The entry: runs the jobs of the stripe.

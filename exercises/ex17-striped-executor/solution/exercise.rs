@@ -1,5 +1,5 @@
-//! A striped executor: over any executor, it runs jobs with equal keys one at a time and in order, and jobs
-//! with different keys at the same time.
+//! A striped executor: it wraps another executor, and runs jobs with equal keys one at a time and in order,
+//! and jobs with different keys at the same time.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};
@@ -44,7 +44,7 @@ struct Stripes<K> {
 }
 
 struct State<K> {
-    /// The stripes that have jobs or move. No other key has an entry.
+    /// The stripes that have jobs or move. The map has no other keys.
     by_key: HashMap<Arc<K>, Stripe>,
     /// The number of jobs that were ever put into a stripe.
     submitted: u64,

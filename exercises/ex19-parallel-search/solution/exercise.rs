@@ -1,4 +1,4 @@
-//! A solver: over any executor, it searches many positions of a puzzle at the same time, and knows when there
+//! A solver: with any executor, it searches many positions of a puzzle at the same time, and knows when there
 //! is no solution.
 #![allow(unused)]
 

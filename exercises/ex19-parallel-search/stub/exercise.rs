@@ -1,4 +1,4 @@
-//! A solver: over any executor, it searches many positions of a puzzle at the same time, and knows when there
+//! A solver: with any executor, it searches many positions of a puzzle at the same time, and knows when there
 //! is no solution.
 //!
 //! This is the only file to edit. `cargo test -p ex19-parallel-search` checks your answer.

@@ -42,7 +42,7 @@ fn full(value: u32) -> Arc<Slot<u32>> {
 fn put(slot: &Slot<u32>, value: u32) {
     if offer(slot, value).is_err() {
         fail(
-            &format!("put({value}) gave its value back, and the slot was empty"),
+            &format!("put({value}) gave its value back, though the slot was empty"),
             "in a new slot, and after take(), there is room: take() has to say that the value is out, and a call that is not \
              let in must leave the state as it is",
         );
@@ -52,7 +52,7 @@ fn put(slot: &Slot<u32>, value: u32) {
 fn expect_taken(taken: Option<u32>, put: u32) {
     if taken != Some(put) {
         fail(
-            &format!("take() returned {taken:?}, and {put} was in the slot"),
+            &format!("take() returned {taken:?}, though {put} was in the slot"),
             "put() has to say that the value is there, and take() has to take it out",
         );
     }
@@ -61,7 +61,7 @@ fn expect_taken(taken: Option<u32>, put: u32) {
 fn expect_empty(slot: &Slot<u32>) {
     if let Some(value) = take(slot) {
         fail(
-            &format!("take() returned {value}, and nothing was in the slot"),
+            &format!("take() returned {value}, though nothing was in the slot"),
             "each value is taken once: take() leaves no value behind, and has to say that the slot is empty",
         );
     }
@@ -85,7 +85,7 @@ pub fn a_full_slot_keeps_its_value() {
             fail(&format!("put(8) gave back {other}"), "put() has to give back the value that it was given")
         }
         Ok(()) => fail(
-            "put(8) said Ok, and 7 was in the slot",
+            "put(8) returned Ok, though 7 was in the slot",
             "look whether there is a value before you put one in",
         ),
     }
