@@ -27,7 +27,7 @@ pub trait Clock {
 pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
 
 /// Runs all jobs on the executor and returns the outcome of each, in the order of the jobs. The function
-/// returns at the latest `timeout` after the call.
+/// returns no later than `timeout` after the call.
 ///
 /// A job that has not ended by the deadline is cancelled, and a job that was not submitted by the deadline
 /// never is: the outcome of both is `Err(TaskError::Cancelled)`. If the executor refuses a job, the jobs

@@ -93,7 +93,7 @@ impl Simulation {
         task.run();
     }
 
-    /// Runs the remaining jobs, like an executor whose jobs were not cancelled.
+    /// Runs the remaining jobs to their ends, except for the jobs that were cancelled.
     pub fn go_on(&self) {
         step("and the executor goes on with what it has");
         while let Some((.., task)) = self.next_to_end(NEVER) {
