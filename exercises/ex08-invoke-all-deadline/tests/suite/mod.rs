@@ -135,7 +135,7 @@ pub fn there_is_one_deadline_for_all() {
     let simulation = Simulation::of(&[8, 16, NEVER]);
     let outcomes = outcomes(&simulation, jobs(&Ran::default(), 3), 10);
     let cause = "a timeout that begins anew for each job adds up: with a thousand jobs it is a thousand times as long. \
-                 Make it a point in time at the beginning, and wait each time for what is left";
+                 Make it a point in time at the beginning, and wait each time for the time that is left";
     check_time(&simulation, 10, "jobs of 8 ms, 16 ms and one without an end, and a timeout of 10 ms", cause);
     let missing = "an outcome for each job: a job that was cancelled has one, too";
     check(&outcomes, &["1", "cancelled", "cancelled"], "jobs of 8 ms, 16 ms and more, in 10 ms", missing);

@@ -191,9 +191,9 @@ pub fn one_of_two_flags_is_seen() {
     if !flags.raise_and_look(0) && !join(other) {
         fail(
             "both threads raised their flag, and neither saw the other's",
-            "each thread has to raise its flag before it looks, and that must be so for the other thread, too. Release and \
-             Acquire order what comes before a store and after a load that sees it; a store and a later load of another \
-             atomic they leave as they like. SeqCst on all four, or a fence(SeqCst) between the two, does not",
+            "each thread has to raise its flag before it looks, and the other thread has to see these two steps in the \
+             same order. Release and Acquire do not keep a store before a later load of another atomic. SeqCst on all \
+             four operations does, and so does a fence(SeqCst) between the store and the load",
         );
     }
 }
