@@ -29,10 +29,10 @@ pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
 /// Runs all jobs on the executor and returns the outcome of each, in the order of the jobs. The function
 /// returns no later than `timeout` after the call.
 ///
-/// A job that has not ended by the deadline is cancelled, and a job that was not submitted by the deadline
-/// never is: the outcome of both is `Err(TaskError::Cancelled)`. If the executor refuses a job, the jobs
-/// submitted before it are cancelled, and the refusal is returned as it is. If the caller is told to give up
-/// while it waits (`JoinTimeoutError::Interrupted`), the wait ends as it does at the deadline.
+/// A job that has not ended by the deadline is cancelled, and a job that was not submitted by the deadline is
+/// never submitted: the outcome of both is `Err(TaskError::Cancelled)`. If the executor refuses a job, the
+/// jobs submitted before it are cancelled, and the refusal is returned as it is. If the caller is told to
+/// give up while it waits (`JoinTimeoutError::Interrupted`), the wait ends as it does at the deadline.
 pub fn invoke_all<T: Send + 'static>(
     executor: &impl Executor,
     clock: &impl Clock,

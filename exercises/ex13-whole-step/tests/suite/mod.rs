@@ -345,7 +345,7 @@ pub fn a_pair_that_has_begun_is_completed() {
     if desk.left() == 1 {
         fail(
             "take_pair() sleeps, though the first task lies on the desk",
-            "it takes the first as soon as there is one: then the step begins that must not be cut off",
+            "it takes the first as soon as there is one. With this task begins the step that must not be cut off",
         );
     }
     cancel(&desk);
