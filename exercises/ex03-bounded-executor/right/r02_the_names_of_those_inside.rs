@@ -35,7 +35,7 @@ impl House {
     fn leave(&self, number: u64) {
         let was_inside = self.book.lock().unwrap().inside.remove(&number);
         if was_inside {
-            self.left.notify_one(); // one place is free: one may look
+            self.left.notify_one(); // one place is free, so one caller may look
         }
     }
 }

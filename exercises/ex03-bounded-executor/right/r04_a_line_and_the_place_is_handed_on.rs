@@ -44,7 +44,7 @@ impl Door {
         let mut line = self.0.lock().unwrap();
         match line.waiting.pop_front() {
             Some(first) => {
-                first.called.store(true, Ordering::Release); // the place is its own from here on
+                first.called.store(true, Ordering::Release); // from here on the place belongs to this caller
                 first.turn.notify_one();
             }
             None => line.free += 1,
@@ -52,7 +52,7 @@ impl Door {
     }
 }
 
-/// The right to leave through a door, which can be used only once.
+/// The right to leave through a door. It can be used only once; all clones share this one use.
 #[derive(Clone)]
 struct Pass(Arc<Mutex<Option<Arc<Door>>>>);
 

@@ -48,7 +48,7 @@ impl<E: Executor> BoundedExecutor<E> {
         let envelope = Arc::new(Envelope(Mutex::new(Some(permit))));
         let copy_of_address = Arc::downgrade(&envelope);
         let handed_over = self.inner.execute(move || {
-            let _permit = envelope.open(); // none in a task that was refused and is run all the same
+            let _permit = envelope.open(); // `None` if the task was refused and is run all the same
             job();
         });
         if handed_over.is_err() {

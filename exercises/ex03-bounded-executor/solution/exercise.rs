@@ -1,4 +1,4 @@
-//! A bounded executor: over any executor, it lets in only a limited number of jobs at a time.
+//! A bounded executor: it wraps another executor and lets in only a limited number of jobs at a time.
 #![allow(unused)]
 
 use executor::prelude::*;
@@ -12,7 +12,7 @@ pub struct BoundedExecutor<E> {
     room: Arc<Semaphore>,
 }
 
-/// A permit that travels with its job. However the job ends (it returns, it panics, it is dropped unrun), its captured
+/// A permit that travels with its job. If the job returns, panics, or is dropped unrun, the job's captured
 /// values are dropped, and the permit with them.
 struct Place(Arc<Semaphore>);
 
@@ -36,7 +36,7 @@ impl<E: Executor> BoundedExecutor<E> {
         permit.forget();
         let place = Place(Arc::clone(&self.room));
         self.inner.execute(move || {
-            let _place = place; // taken along, and dropped after the job
+            let _place = place; // moved into the closure, and dropped after the job
             job();
         })
     }

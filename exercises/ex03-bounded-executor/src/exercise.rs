@@ -1,4 +1,4 @@
-//! A bounded executor: over any executor, it lets in only a limited number of jobs at a time.
+//! A bounded executor: it wraps another executor and lets in only a limited number of jobs at a time.
 //!
 //! This is the only file to edit. `cargo test -p ex03-bounded-executor` checks your answer.
 #![allow(unused)]

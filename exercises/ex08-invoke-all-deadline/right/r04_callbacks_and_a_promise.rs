@@ -1,5 +1,5 @@
-//! Right: no handle is joined. Callbacks put the outcomes into their places, and the last callback keeps a
-//! promise; the caller waits only for this promise.
+//! Right: no handle is joined. Callbacks put the outcomes into their places, and the last callback completes
+//! a promise; the caller waits only for this promise.
 #![allow(unused)]
 
 use executor::prelude::*;
@@ -18,8 +18,8 @@ pub trait Clock {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and for `at_most` at most. A
-    /// result that is there already is returned even if `at_most` is 0.
+    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and no longer than `at_most`.
+    /// If the task has ended, its result is returned even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
         handle: TaskHandle<T>,
@@ -39,8 +39,8 @@ struct Board<T> {
 }
 
 impl<T> Board<T> {
-    /// Subtracts one. The thread that brings the number to zero gets the promise, and keeps the promise when
-    /// the lock is released.
+    /// Subtracts one. The thread that brings the number to zero gets the promise, and must complete it after
+    /// it has released the lock.
     fn close_one(&mut self) -> Option<Promise<()>> {
         self.open -= 1;
         if self.open == 0 { self.complete.take() } else { None }
@@ -54,12 +54,12 @@ fn keep(promise: Option<Promise<()>>) {
 }
 
 /// Runs all jobs on the executor and returns the outcome of each, in the order of the jobs. The function
-/// returns at the latest `timeout` after the call.
+/// returns no later than `timeout` after the call.
 ///
-/// A job that has not ended by the deadline is cancelled, and a job that was not submitted by the deadline
-/// never is: the outcome of both is `Err(TaskError::Cancelled)`. If the executor refuses a job, the jobs
-/// submitted before it are cancelled, and the refusal is returned as it is. If the caller is told to give up
-/// while it waits (`JoinTimeoutError::Interrupted`), the wait ends as it does at the deadline.
+/// A job that has not ended by the deadline is cancelled, and a job that was not submitted by the deadline is
+/// never submitted: the outcome of both is `Err(TaskError::Cancelled)`. If the executor refuses a job, the
+/// jobs submitted before it are cancelled, and the refusal is returned as it is. If the caller is told to
+/// give up while it waits (`JoinTimeoutError::Interrupted`), the wait ends as it does at the deadline.
 pub fn invoke_all<T: Send + 'static>(
     executor: &impl Executor,
     clock: &impl Clock,
@@ -97,7 +97,7 @@ pub fn invoke_all<T: Send + 'static>(
                 (board.slots[at].replace(outcome), board.close_one())
             };
             drop(before);
-            drop(board); // before the caller goes on, so that no outcome is dropped here
+            drop(board); // before the caller goes on, so that the caller drops the outcomes
             keep(promise);
         });
     }

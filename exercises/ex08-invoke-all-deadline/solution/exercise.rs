@@ -14,8 +14,8 @@ pub trait Clock {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and for `at_most` at most. A
-    /// result that is there already is returned even if `at_most` is 0.
+    /// Waits for the task like `TaskHandle::join_timeout`, but on this clock, and no longer than `at_most`.
+    /// If the task has ended, its result is returned even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
         handle: TaskHandle<T>,
@@ -27,12 +27,12 @@ pub trait Clock {
 pub type Job<T> = Box<dyn FnOnce() -> T + Send>;
 
 /// Runs all jobs on the executor and returns the outcome of each, in the order of the jobs. The function
-/// returns at the latest `timeout` after the call.
+/// returns no later than `timeout` after the call.
 ///
-/// A job that has not ended by the deadline is cancelled, and a job that was not submitted by the deadline
-/// never is: the outcome of both is `Err(TaskError::Cancelled)`. If the executor refuses a job, the jobs
-/// submitted before it are cancelled, and the refusal is returned as it is. If the caller is told to give up
-/// while it waits (`JoinTimeoutError::Interrupted`), the wait ends as it does at the deadline.
+/// A job that has not ended by the deadline is cancelled, and a job that was not submitted by the deadline is
+/// never submitted: the outcome of both is `Err(TaskError::Cancelled)`. If the executor refuses a job, the
+/// jobs submitted before it are cancelled, and the refusal is returned as it is. If the caller is told to
+/// give up while it waits (`JoinTimeoutError::Interrupted`), the wait ends as it does at the deadline.
 pub fn invoke_all<T: Send + 'static>(
     executor: &impl Executor,
     clock: &impl Clock,
@@ -44,7 +44,7 @@ pub fn invoke_all<T: Send + 'static>(
     let mut handles: Vec<Option<TaskHandle<T>>> = Vec::new();
     for job in jobs {
         if left() == 0 {
-            handles.push(None); // too late to begin with it
+            handles.push(None); // too late to submit this job
             continue;
         }
         match executor.submit(job) {
@@ -60,7 +60,7 @@ pub fn invoke_all<T: Send + 'static>(
     let outcome = |handle: Option<TaskHandle<T>>| {
         let result = match clock.join(handle.ok_or(TaskError::Cancelled(Cancelled))?, left()) {
             Err(JoinTimeoutError::TimedOut(handle) | JoinTimeoutError::Interrupted(handle)) => {
-                handle.cancel(); // if it has not ended a moment ago
+                handle.cancel(); // does nothing if the job has just ended
                 handle.join().map_err(JoinTimeoutError::from)
             }
             result => result,

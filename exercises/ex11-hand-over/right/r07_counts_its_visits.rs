@@ -19,7 +19,7 @@ impl<T> Slot<T> {
         Self { value: Plain::new(None), steps: Default::default() }
     }
 
-    /// Adds one step if the slot is at step `here` of its four. Returns the number before the step.
+    /// Adds one step if the slot is at step `here`, which is 0 to 3. Returns the number before the step.
     fn goes_in(&self, here: usize) -> Option<usize> {
         let steps = self.steps.load(Relaxed);
         let may = steps % 4 == here && self.steps.compare_exchange(steps, steps + 1, Acquire, Relaxed).is_ok();

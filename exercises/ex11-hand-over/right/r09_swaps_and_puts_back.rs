@@ -30,13 +30,13 @@ impl<T> Slot<T> {
         match self.state.swap(BUSY, Acquire) {
             EMPTY => {}
             FULL => {
-                self.state.store(FULL, Release); // no other thread has changed it: it was busy
+                self.state.store(FULL, Release); // no other thread changes a busy slot
                 return Err(value);
             }
-            _ => return Err(value), // the thread that is busy says what comes then
+            _ => return Err(value), // the busy thread stores the next state
         }
         self.value.with(|place| *place = Some(value));
-        self.state.store(FULL, Release); // for the thread that takes it
+        self.state.store(FULL, Release); // for the thread that takes the value
         Ok(())
     }
 
@@ -51,7 +51,7 @@ impl<T> Slot<T> {
             _ => return None,
         }
         let value = self.value.with(Option::take);
-        self.state.store(EMPTY, Release); // for the thread that puts the next one in
+        self.state.store(EMPTY, Release); // for the thread that puts the next value in
         value
     }
 }

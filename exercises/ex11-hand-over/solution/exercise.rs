@@ -27,23 +27,23 @@ impl<T> Slot<T> {
     /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, returns the
     /// given value.
     pub fn put(&self, value: T) -> Result<(), T> {
-        // Acquire: after what the thread did that took the last value.
+        // Acquire: this comes after everything that the previous taker did.
         if self.state.compare_exchange(EMPTY, BUSY, Acquire, Relaxed).is_err() {
             return Err(value);
         }
         self.value.with(|place| *place = Some(value));
-        self.state.store(FULL, Release); // for the thread that takes it
+        self.state.store(FULL, Release); // for the thread that takes the value
         Ok(())
     }
 
     /// Takes the value out, if there is one and no other thread is busy with the slot.
     pub fn take(&self) -> Option<T> {
-        // Acquire: after what the thread did that put the value in.
+        // Acquire: this comes after everything that the putter did.
         if self.state.compare_exchange(FULL, BUSY, Acquire, Relaxed).is_err() {
             return None;
         }
         let value = self.value.with(Option::take);
-        self.state.store(EMPTY, Release); // for the thread that puts the next one in
+        self.state.store(EMPTY, Release); // for the thread that puts the next value in
         value
     }
 }
@@ -61,7 +61,7 @@ impl TwoFlags {
 
     /// Raises the flag of thread `me`, which is 0 or 1, and then returns whether the other flag is up.
     pub fn raise_and_look(&self, me: usize) -> bool {
-        // SeqCst: the store comes before the load in an order that both threads share. Nothing less says that.
+        // SeqCst: the store comes before the load in an order on which both threads agree.
         self.flags[me].store(true, SeqCst);
         self.flags[1 - me].load(SeqCst)
     }

@@ -28,5 +28,5 @@ pub mod sync {
 
 pub mod exercise;
 
-// Does not compile if the answer bypasses `crate::sync`.
+// This line does not compile if the answer bypasses `crate::sync`.
 exercises_macros::door!(exercise);

@@ -1,4 +1,4 @@
-//! Right: Permits stand for the room, and an unbounded channel holds the items. cancel() drops the only
+//! Right: permits count the room, and an unbounded channel holds the items. cancel() drops the only
 //! sender, so the receiver returns the remaining items, and then reports the end. The generator has its list
 //! behind an RwLock.
 #![allow(unused)]
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Condvar, Mutex, RwLock, mpsc};
 
-/// Collects primes until it is cancelled, and never waits for another thread.
+/// Collects primes until the generator is cancelled, and never waits for another thread.
 pub struct PrimeGenerator {
     found: RwLock<Vec<u64>>,
     cancelled: AtomicBool,
@@ -58,7 +58,7 @@ struct Entrance<T> {
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty queue with room for `room` items; `usize::MAX` stands for no bound.
+    /// Makes an empty queue with room for `room` items; `usize::MAX` means no bound.
     pub fn new(room: usize) -> Self {
         let (sender, receiver) = mpsc::channel();
         let entrance = Mutex::new(Entrance { permits: room, sender: Some(sender) });
@@ -97,7 +97,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// Puts primes into a queue until it is cancelled.
+/// Puts primes into a queue until the producer is cancelled.
 pub struct PrimeProducer {
     queue: Arc<Queue<u64>>,
 }
@@ -108,8 +108,8 @@ impl PrimeProducer {
         Self { queue }
     }
 
-    /// Puts one prime after the other, until there are no more or it is cancelled. Returns the prime that it could not put, if
-    /// there is one.
+    /// Puts one prime after the other, until there are no more or the queue is cancelled. Returns the prime
+    /// that came back, if there is one.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
         primes.find_map(|prime| self.queue.put(prime).err())
     }

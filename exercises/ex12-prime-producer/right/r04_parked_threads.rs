@@ -1,6 +1,6 @@
-//! Right: This answer has no Condvar: a thread that waits adds itself to a list and parks, and a thread that
-//! changes something unparks all threads of the list. The loop of the generator is a try_for_each, which an
-//! error ends.
+//! Right: there is no Condvar. A thread that waits adds itself to a list and parks, and a thread that changes
+//! the queue unparks all threads of the list. The loop of the generator is a try_for_each, which an error
+//! ends.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::thread::{self, Thread};
 use crate::sync::{Arc, Mutex, MutexGuard};
 
-/// Collects primes until it is cancelled, and never waits for another thread.
+/// Collects primes until the generator is cancelled, and never waits for another thread.
 pub struct PrimeGenerator {
     found: Mutex<Vec<u64>>,
     cancelled: AtomicBool,
@@ -53,7 +53,7 @@ pub struct Queue<T> {
 struct State<T> {
     items: VecDeque<T>,
     cancelled: bool,
-    /// The threads that have found nothing to do since the last change.
+    /// The threads that wait for the next change.
     parked: Vec<Thread>,
 }
 
@@ -64,7 +64,7 @@ impl<T> State<T> {
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty queue with room for `room` items; `usize::MAX` stands for no bound.
+    /// Makes an empty queue with room for `room` items; `usize::MAX` means no bound.
     pub fn new(room: usize) -> Self {
         Self {
             room,
@@ -115,7 +115,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// Puts primes into a queue until it is cancelled.
+/// Puts primes into a queue until the producer is cancelled.
 pub struct PrimeProducer {
     queue: Arc<Queue<u64>>,
 }
@@ -126,8 +126,8 @@ impl PrimeProducer {
         Self { queue }
     }
 
-    /// Puts one prime after the other, until there are no more or it is cancelled. Returns the prime that it could not put, if
-    /// there is one.
+    /// Puts one prime after the other, until there are no more or the queue is cancelled. Returns the prime
+    /// that came back, if there is one.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
         primes.find_map(|prime| self.queue.put(prime).err())
     }

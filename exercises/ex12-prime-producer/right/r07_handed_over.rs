@@ -1,5 +1,5 @@
-//! Right: a thread that waits has a place of its own in a list: a taker gets its item there, and a putter
-//! leaves its item there. The thread that comes next hands the item over directly.
+//! Right: each waiting thread has an entry in a list. A waiting putter leaves its item there, and a taker
+//! moves the item into the queue. A waiting taker gets the item of the next putter there.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Condvar, Mutex, mpsc};
 
-/// Collects primes until it is cancelled, and never waits for another thread.
+/// Collects primes until the generator is cancelled, and never waits for another thread.
 pub struct PrimeGenerator {
     found: Mutex<Vec<u64>>,
     cancelled: AtomicBool,
@@ -58,7 +58,7 @@ struct State<T> {
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty queue with room for `room` items; `usize::MAX` stands for no bound.
+    /// Makes an empty queue with room for `room` items; `usize::MAX` means no bound.
     pub fn new(room: usize) -> Self {
         let (items, putters, takers) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         Self { room, state: Mutex::new(State { items, putters, takers, cancelled: false }) }
@@ -117,7 +117,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// Puts primes into a queue until it is cancelled.
+/// Puts primes into a queue until the producer is cancelled.
 pub struct PrimeProducer {
     queue: Arc<Queue<u64>>,
 }
@@ -128,8 +128,8 @@ impl PrimeProducer {
         Self { queue }
     }
 
-    /// Puts one prime after the other, until there are no more or it is cancelled. Returns the prime that it could not put, if
-    /// there is one.
+    /// Puts one prime after the other, until there are no more or the queue is cancelled. Returns the prime
+    /// that came back, if there is one.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
         primes.find_map(|prime| self.queue.put(prime).err())
     }

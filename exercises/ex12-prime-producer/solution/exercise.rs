@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Collects primes until it is cancelled, and never waits for another thread.
+/// Collects primes until the generator is cancelled, and never waits for another thread.
 pub struct PrimeGenerator {
     found: Mutex<Vec<u64>>,
     cancelled: AtomicBool,
@@ -57,7 +57,7 @@ struct State<T> {
 }
 
 impl<T> Queue<T> {
-    /// Makes an empty queue with room for `room` items; `usize::MAX` stands for no bound.
+    /// Makes an empty queue with room for `room` items; `usize::MAX` means no bound.
     pub fn new(room: usize) -> Self {
         let state = Mutex::new(State { items: VecDeque::new(), cancelled: false });
         Self { room, state, not_full: Condvar::new(), not_empty: Condvar::new() }
@@ -99,7 +99,7 @@ impl<T> Queue<T> {
     }
 }
 
-/// Puts primes into a queue until it is cancelled.
+/// Puts primes into a queue until the producer is cancelled.
 pub struct PrimeProducer {
     queue: Arc<Queue<u64>>,
 }
@@ -110,8 +110,8 @@ impl PrimeProducer {
         Self { queue }
     }
 
-    /// Puts one prime after the other, until there are no more or it is cancelled. Returns the prime that it could not put, if
-    /// there is one.
+    /// Puts one prime after the other, until there are no more or the queue is cancelled. Returns the prime
+    /// that came back, if there is one.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
         primes.find_map(|prime| self.queue.put(prime).err())
     }

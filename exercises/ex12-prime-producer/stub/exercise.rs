@@ -1,4 +1,5 @@
-//! Primes until the caller has enough of them: a generator that checks a flag, and a wait that a cancel ends.
+//! Primes until the consumer has enough of them: a generator that checks a flag, and a wait that a cancel
+//! ends.
 //!
 //! This is the only file to edit. `cargo test -p ex12-prime-producer` checks your answer.
 #![allow(unused)]
@@ -8,7 +9,7 @@ use std::collections::VecDeque;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Collects primes until it is cancelled, and never waits for another thread.
+/// Collects primes until the generator is cancelled, and never waits for another thread.
 pub struct PrimeGenerator {
     // What state must be kept here, so that the found primes and a request to end are known?
 }
@@ -60,14 +61,14 @@ impl<T> Queue<T> {
         todo!("wait for an item or for the cancel; then take the item, if there is one")
     }
 
-    /// Cancels the queue, for good: from now on no item is put and no thread waits. Items that were put
+    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put
     /// earlier can still be taken.
     pub fn cancel(&self) {
         todo!("make sure that every waiting thread hears of it, and every thread that comes later")
     }
 }
 
-/// Puts primes into a queue until it is cancelled.
+/// Puts primes into a queue until the producer is cancelled.
 pub struct PrimeProducer {
     queue: Arc<Queue<u64>>,
 }

@@ -1,4 +1,5 @@
-//! Right: a worker that waits is parked, and a thread that changes the desk wakes all of them; the steps are an atomic.
+//! Right: a waiting worker is parked, and a thread that changes the desk wakes all parked workers. An atomic
+//! counts the steps.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -25,7 +26,7 @@ struct State<T> {
 }
 
 impl<T> Desk<T> {
-    /// Makes an empty queue.
+    /// Makes an empty desk.
     pub fn new() -> Self {
         Self { state: Mutex::new(State { tasks: VecDeque::new(), cancelled: false, waiting: Vec::new() }) }
     }
@@ -103,7 +104,7 @@ impl<T> Worker<T> {
         step()
     }
 
-    /// Takes the next task, however long it takes to come: a request does not end the wait. The wait does not
+    /// Takes the next task, however late it comes: a request does not end the wait, and the wait does not
     /// clear the request.
     pub fn next_task(&self) -> T {
         match self.masked(|| self.take()) {
@@ -112,9 +113,9 @@ impl<T> Worker<T> {
         }
     }
 
-    /// Takes two tasks that belong together, the older one first. The call takes the first task as soon as
-    /// the task is there. Until the first task comes, a request can end the call, which then takes no task;
-    /// after that, the call returns both tasks.
+    /// Takes two tasks that belong together, the older one first. The call takes the first task as soon as it
+    /// is there. Until then, a request can end the call, which then takes no task; afterwards the call
+    /// returns both tasks.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         let first = self.take()?;
         Ok((first, self.next_task()))

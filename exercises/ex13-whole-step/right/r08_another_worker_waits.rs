@@ -1,4 +1,5 @@
-//! Right: next_task() waits by means of a second worker, which is made for this call and is always in a step.
+//! Right: next_task() makes a second worker for this call. The second worker is always in a step, and takes
+//! the task.
 #![allow(unused)]
 
 use std::cell::Cell;
@@ -16,7 +17,7 @@ pub struct Cancelled;
 /// back.
 pub struct Desk<T> {
     state: Mutex<State<T>>,
-    /// Notified when a task has come, or the request.
+    /// Notified when a task or the request has come.
     changed: Condvar,
 }
 
@@ -26,7 +27,7 @@ struct State<T> {
 }
 
 impl<T> Desk<T> {
-    /// Makes an empty queue.
+    /// Makes an empty desk.
     pub fn new() -> Self {
         Self {
             state: Mutex::new(State { tasks: VecDeque::new(), cancelled: false }),
@@ -98,7 +99,7 @@ impl<T> Worker<T> {
         step()
     }
 
-    /// Takes the next task, however long it takes to come: a request does not end the wait. The wait does not
+    /// Takes the next task, however late it comes: a request does not end the wait, and the wait does not
     /// clear the request.
     pub fn next_task(&self) -> T {
         let patient = Self::new(Arc::clone(&self.desk));
@@ -109,9 +110,9 @@ impl<T> Worker<T> {
         }
     }
 
-    /// Takes two tasks that belong together, the older one first. The call takes the first task as soon as
-    /// the task is there. Until the first task comes, a request can end the call, which then takes no task;
-    /// after that, the call returns both tasks.
+    /// Takes two tasks that belong together, the older one first. The call takes the first task as soon as it
+    /// is there. Until then, a request can end the call, which then takes no task; afterwards the call
+    /// returns both tasks.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         let first = self.take()?;
         Ok((first, self.next_task()))

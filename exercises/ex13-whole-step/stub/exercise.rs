@@ -17,7 +17,7 @@ pub struct Cancelled;
 /// back.
 pub struct Desk<T> {
     state: Mutex<State<T>>,
-    /// Notified when a task has come, or the request.
+    /// Notified when a task or the request has come.
     changed: Condvar,
 }
 
@@ -60,7 +60,7 @@ impl<T> Desk<T> {
 
 // ----- Yours. -----
 
-/// A worker at a desk. One thread uses the worker.
+/// A worker that takes tasks from a desk. One thread uses the worker.
 pub struct Worker<T> {
     desk: Arc<Desk<T>>,
     // What else must a worker know about itself?
@@ -74,7 +74,7 @@ impl<T> Worker<T> {
 
     /// Takes the oldest task. The call sleeps while there is no task.
     ///
-    /// Once the worker was asked to stop, `take` fails and takes no task, whether it waits already or is
+    /// Once the worker was asked to stop, `take` fails and takes no task, whether it is already waiting or is
     /// called later. Inside `masked` the request has no effect on `take`.
     pub fn take(&self) -> Result<T, Cancelled> {
         todo!("take the oldest task, or sleep, or say that you were asked to stop")
@@ -94,8 +94,8 @@ impl<T> Worker<T> {
     }
 
     /// Takes two tasks that belong together, the older one first; takes the first task as soon as it is
-    /// there. Until the first task comes, a request ends the call, which then takes no task; after that, the
-    /// call returns both tasks.
+    /// there. Until then, a request ends the call, which then takes no task; afterwards the call returns both
+    /// tasks.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         todo!("take two tasks, or none")
     }

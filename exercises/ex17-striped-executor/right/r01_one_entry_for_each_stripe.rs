@@ -47,7 +47,7 @@ struct Stripes<K> {
     decided: Condvar,
 }
 
-/// The stripes: one for each key that has an entry, offered or taken.
+/// A stripe. There is one for each key that has an entry, offered or taken.
 struct Stripe {
     jobs: VecDeque<Job>,
     /// The number of the entry, until the entry is taken.
@@ -69,7 +69,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
     /// Puts the job at the end of its stripe, and returns without waiting for any job. Refuses the job if the
     /// executor below has refused the entry for this job.
     pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
-        let offer = self.offers.fetch_add(1, Ordering::Relaxed); // any number that no other has
+        let offer = self.offers.fetch_add(1, Ordering::Relaxed); // a number that no other offer has
         if !self.stripes.join(&key, job, offer) {
             return Ok(());
         }
@@ -85,7 +85,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Key> Stripes<K> {
-    /// Puts a job into its stripe. True: there was none, and the caller has to offer an entry.
+    /// Puts a job into its stripe. Returns true if it made the stripe: then the caller must offer an entry.
     fn join(&self, key: &K, job: Job, offer: u64) -> bool {
         let mut by_key = self.by_key.lock().unwrap();
         loop {
@@ -103,8 +103,8 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// Notes that an entry was taken: the entry of the given number, or else the present entry. By now the
-    /// stripe may have another entry.
+    /// Notes that the entry with the number `offer` was taken, or without a number, the present entry. By now
+    /// the stripe may have another entry than the one with this number.
     fn is_taken(&self, key: &K, offer: Option<u64>) {
         let mut by_key = self.by_key.lock().unwrap();
         if let Some(stripe) = by_key.get_mut(key)
@@ -115,14 +115,14 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// The entry was refused. No job has joined since it was offered, so there is one job.
+    /// Removes the stripe of a refused entry. No job has joined since the offer, so there is one job.
     fn is_refused(&self, key: &K) -> Job {
         let gone = self.by_key.lock().unwrap().remove(key);
         self.decided.notify_all();
         gone.and_then(|mut stripe| stripe.jobs.pop_front()).expect("the job of the one who offered")
     }
 
-    /// The entry.
+    /// The entry: runs the jobs of the stripe.
     fn run(&self, key: &K) {
         self.is_taken(key, None);
         while let Some(job) = self.next(key) {

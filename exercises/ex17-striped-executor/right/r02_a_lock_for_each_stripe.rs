@@ -54,7 +54,7 @@ struct State {
     jobs: VecDeque<(u64, Job)>,
     submitted: u64,
     moves: bool,
-    /// It is out of the map, or will be: a thread that still has it in hand must look for another one.
+    /// True if the stripe is out of the map, or soon will be. A thread that holds it must find another one.
     closed: bool,
 }
 
@@ -92,7 +92,8 @@ impl<K: Key> Stripes<K> {
                 Ok(number) => return (stripe, number),
                 Err(back) => job = back,
             }
-            // It was closed meanwhile. The thread that closed it takes it out of the map; so does this one.
+            // The stripe is closed. The thread that closed it removes it from the map, and so does this
+            // thread.
             self.remove(key, &stripe);
         }
     }
@@ -108,7 +109,7 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// Takes this stripe out of the map, and no other of the same key.
+    /// Removes this stripe from the map, but not another stripe of the same key.
     fn remove(&self, key: &K, stripe: &Arc<Stripe>) {
         let mut by_key = self.by_key.lock().unwrap();
         if by_key.get(key).is_some_and(|other| Arc::ptr_eq(other, stripe)) {

@@ -57,7 +57,7 @@ struct Stripe {
     moves: bool,
 }
 
-/// A stripe as one thread holds it.
+/// A reference to a stripe, held by one submitter or entry. It is counted.
 struct User<K: Key> {
     key: K,
     stripes: Arc<Stripes<K>>,
@@ -81,7 +81,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
     pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
         let own = User::of(&self.stripes, key);
         let number = own.join(job);
-        let entry = own.another(); // if it is refused, it goes back here, and so does its place in the count
+        let entry = own.another(); // if it is refused, its Drop subtracts it from the count
         if self.below.execute(Box::new(move || entry.run())).is_ok() {
             return Ok(());
         }

@@ -89,8 +89,8 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Key> Stripes<K> {
-    /// Runs the jobs that may run, until there are no such jobs. A job that must still wait is run by the
-    /// entry that runs the previous job of its key.
+    /// Runs the jobs that may run, until there are none. The entry that runs the previous job of a key also
+    /// runs a job that must still wait.
     fn run(&self) {
         let mut last = None;
         while let Some((key, job)) = self.next(last.take()) {

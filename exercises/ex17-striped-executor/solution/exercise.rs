@@ -1,5 +1,5 @@
-//! A striped executor: over any executor, it runs jobs with equal keys one at a time and in order, and jobs
-//! with different keys at the same time.
+//! A striped executor: it wraps another executor, and runs jobs with equal keys one at a time and in order,
+//! and jobs with different keys at the same time.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};
@@ -44,15 +44,15 @@ struct Stripes<K> {
 }
 
 struct State<K> {
-    /// The stripes that have jobs, or move. No other key is in here.
+    /// The stripes that have jobs or move. The map has no other keys.
     by_key: HashMap<Arc<K>, Stripe>,
-    /// How many jobs were ever put into a stripe.
+    /// The number of jobs that were ever put into a stripe.
     submitted: u64,
 }
 
 #[derive(Default)]
 struct Stripe {
-    /// Those that have not begun, each with its number.
+    /// The jobs that have not begun, each with its number.
     jobs: VecDeque<(u64, Job)>,
     /// True if an entry runs the stripe. Until this entry ends, it will run every job in the stripe.
     moves: bool,
@@ -75,7 +75,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
         if self.below.execute(Box::new(move || stripes.run(&own))).is_ok() {
             return Ok(());
         }
-        // Another job's entry may have come to this one meanwhile.
+        // Meanwhile the entry of another job may have run this job.
         self.stripes.take_back(&key, number).map_or(Ok(()), |job| Err(Refused(job)))
     }
 }
@@ -90,7 +90,7 @@ impl<K: Key> Stripes<K> {
         number
     }
 
-    /// Takes a job out that has not begun, and its stripe if that is idle now.
+    /// Removes a job that has not begun, and its stripe if the stripe is idle then.
     fn take_back(&self, key: &K, number: u64) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let stripe = state.by_key.get_mut(key)?;
@@ -99,11 +99,11 @@ impl<K: Key> Stripes<K> {
         let idle = stripe.jobs.is_empty() && !stripe.moves;
         let gone = if idle { state.by_key.remove_entry(key) } else { None };
         drop(state);
-        drop(gone); // with no lock held: it may have the last key
+        drop(gone); // with no lock held: this may drop the last copy of the key
         job.map(|(_, job)| job)
     }
 
-    /// The entry: runs what is in the stripe, unless another one does.
+    /// The entry: runs the jobs of the stripe, unless another entry does.
     fn run(&self, key: &K) {
         if !self.begin(key) {
             return;
@@ -114,20 +114,20 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// Whether the caller is now the one that runs the stripe. There may be none any more.
+    /// Returns true if the caller must run the stripe; false if another entry runs it, or if it is gone.
     fn begin(&self, key: &K) -> bool {
         let mut state = self.state.lock().unwrap();
         state.by_key.get_mut(key).is_some_and(|stripe| !mem::replace(&mut stripe.moves, true))
     }
 
-    /// The next job. None, and the stripe is gone: one look, under one lock.
+    /// Takes the next job. If there is none, removes the stripe under the same lock.
     fn next(&self, key: &K) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let stripe = state.by_key.get_mut(key)?;
         let next = stripe.jobs.pop_front();
         let gone = if next.is_none() { state.by_key.remove_entry(key) } else { None };
         drop(state);
-        drop(gone); // with no lock held: it may have the last key
+        drop(gone); // with no lock held: this may drop the last copy of the key
         next.map(|(_, job)| job)
     }
 }

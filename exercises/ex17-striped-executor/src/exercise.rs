@@ -1,5 +1,5 @@
-//! A striped executor: over any executor, it runs jobs with equal keys one at a time and in order, and jobs
-//! with different keys at the same time.
+//! A striped executor: it wraps another executor, and runs jobs with equal keys one at a time and in order,
+//! and jobs with different keys at the same time.
 //!
 //! This is the only file to edit. `cargo test -p ex17-striped-executor` checks your answer.
 #![allow(unused)]

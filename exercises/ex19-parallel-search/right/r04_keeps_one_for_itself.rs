@@ -10,7 +10,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A piece of work.
+/// A closure that is run once.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The error of a refusal: it gives back the job, which was not called.
@@ -34,10 +34,10 @@ pub type Move = char;
 pub trait Puzzle: Send + Sync {
     /// Returns the position in which the puzzle begins.
     fn start(&self) -> Position;
-    /// Returns true if the position is a solution. A job may panic.
+    /// Returns true if the position is a solution. The call may panic.
     fn is_solved(&self, position: Position) -> bool;
-    /// Returns the moves that are possible in the position, each with the position to which it leads. A job
-    /// may panic.
+    /// Returns the moves that are possible in the position, each with the position to which it leads. The
+    /// call may panic.
     fn moves(&self, position: Position) -> Vec<(Move, Position)>;
 }
 
@@ -103,8 +103,7 @@ impl Solver {
 }
 
 impl Search {
-    /// Counts a position as under way. Does not count a position that was seen before, and counts none once
-    /// the answer is known.
+    /// Counts a position as under way, unless it was seen before or the answer is known.
     fn is_new(&self, position: Position, reached: Option<(Move, Position)>) -> bool {
         let mut state = self.state.lock().unwrap();
         if state.answer.is_some() {
@@ -153,7 +152,7 @@ impl Search {
         }
     }
 
-    /// A position has been searched, and the positions that come next are counted.
+    /// Subtracts a searched position. The positions that come next were counted before.
     fn count_off(&self, panicked: bool) {
         let mut state = self.state.lock().unwrap();
         state.panicked |= panicked;

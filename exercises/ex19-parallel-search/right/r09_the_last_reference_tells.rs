@@ -1,5 +1,5 @@
-//! Right: every task has a reference to one shared value, whose drop gives the answer that there is no
-//! solution. The count of positions is the reference count of the Arc.
+//! Right: every task has a reference to one shared value. The drop of this value sets the answer that there
+//! is no solution. The count of positions is the reference count of the Arc.
 #![allow(unused)]
 
 use std::collections::hash_map::Entry;
@@ -11,7 +11,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A piece of work.
+/// A closure that is run once.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The error of a refusal: it gives back the job, which was not called.
@@ -35,10 +35,10 @@ pub type Move = char;
 pub trait Puzzle: Send + Sync {
     /// Returns the position in which the puzzle begins.
     fn start(&self) -> Position;
-    /// Returns true if the position is a solution. A job may panic.
+    /// Returns true if the position is a solution. The call may panic.
     fn is_solved(&self, position: Position) -> bool;
-    /// Returns the moves that are possible in the position, each with the position to which it leads. A job
-    /// may panic.
+    /// Returns the moves that are possible in the position, each with the position to which it leads. The
+    /// call may panic.
     fn moves(&self, position: Position) -> Vec<(Move, Position)>;
 }
 
@@ -111,8 +111,7 @@ impl Solver {
 }
 
 impl Search {
-    /// Notes that a position was seen. Does not count a position that was seen before, and counts none once
-    /// the answer is known.
+    /// Notes that a position was seen, unless it was seen before or the answer is known.
     fn is_new(&self, position: Position, reached: Option<(Move, Position)>) -> bool {
         let mut state = self.state.lock().unwrap();
         if state.answer.is_some() {

@@ -1,4 +1,4 @@
-//! A solver: over any executor, it searches many positions of a puzzle at the same time, and knows when there
+//! A solver: with any executor, it searches many positions of a puzzle at the same time, and knows when there
 //! is no solution.
 #![allow(unused)]
 
@@ -11,7 +11,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// A piece of work.
+/// A closure that is run once.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The error of a refusal: it gives back the job, which was not called.
@@ -35,10 +35,10 @@ pub type Move = char;
 pub trait Puzzle: Send + Sync {
     /// Returns the position in which the puzzle begins.
     fn start(&self) -> Position;
-    /// Returns true if the position is a solution. A job may panic.
+    /// Returns true if the position is a solution. The call may panic.
     fn is_solved(&self, position: Position) -> bool;
-    /// Returns the moves that are possible in the position, each with the position to which it leads. A job
-    /// may panic.
+    /// Returns the moves that are possible in the position, each with the position to which it leads. The
+    /// call may panic.
     fn moves(&self, position: Position) -> Vec<(Move, Position)>;
 }
 
@@ -71,9 +71,9 @@ struct Search {
 }
 
 struct State {
-    /// How each position was reached first; the start by no move.
+    /// For each position, the move by which it was first reached; the start was reached by no move.
     seen: HashMap<Position, Option<(Move, Position)>>,
-    /// The number of positions that were seen and are not searched to the end.
+    /// The number of positions that were seen and have not been searched completely.
     under_way: usize,
     panicked: bool,
     answer: Option<Answer>,
@@ -104,7 +104,7 @@ impl Solver {
 }
 
 impl Search {
-    /// Counts a position as under way. Not if it was seen before, or if the answer is known.
+    /// Counts a position as under way, unless it was seen before or the answer is known.
     fn is_new(&self, position: Position, reached: Option<(Move, Position)>) -> bool {
         let mut state = self.state.lock().unwrap();
         if state.answer.is_some() {
@@ -116,13 +116,13 @@ impl Search {
         true
     }
 
-    /// Gives a position to the executor, which may refuse it. No lock is held: the executor may call the job at once.
+    /// Submits a position; returns false if it is refused. No lock is held: the job may be called at once.
     fn submit(self: &Arc<Self>, position: Position) -> bool {
         let search = Arc::clone(self);
         self.executor.execute(Box::new(move || search.run(position))).is_ok()
     }
 
-    /// The job: searches a position, and all that the executor refuses meanwhile, one after the other.
+    /// The job: searches a position, and then, one by one, the positions that were refused meanwhile.
     fn run(self: &Arc<Self>, first: Position) {
         let mut own = vec![first];
         while let Some(position) = own.pop() {
@@ -131,7 +131,7 @@ impl Search {
         }
     }
 
-    /// Looks at a position, and counts and submits those that come next.
+    /// Looks at a position, and counts and submits the positions that come next.
     fn visit(self: &Arc<Self>, position: Position, own: &mut Vec<Position>) {
         if self.is_over() {
             return;
@@ -146,7 +146,7 @@ impl Search {
         }
     }
 
-    /// A position has been searched, and those that come next are counted.
+    /// Subtracts a searched position. The positions that come next were counted before.
     fn count_off(&self, panicked: bool) {
         let mut state = self.state.lock().unwrap();
         state.panicked |= panicked;

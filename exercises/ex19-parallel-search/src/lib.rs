@@ -1,4 +1,5 @@
-//! A concurrent search that knows when there is no solution. The exercise is in `src/exercise.rs`; `README.md` says what to do.
+//! A concurrent search that knows when there is no solution. The exercise is in `src/exercise.rs`;
+//! `README.md` says what to do.
 
 // The locks and threads of the exercise. Here the locks and threads are real; the tests also use locks and
 // threads of a model that decides the schedule.
@@ -6,5 +7,5 @@ pub use exercises_sync as sync;
 
 pub mod exercise;
 
-// Does not compile if the answer bypasses `crate::sync`.
+// This line does not compile if the answer bypasses `crate::sync`.
 exercises_macros::door!(exercise);

@@ -1,4 +1,4 @@
-//! A solver: over any executor, it searches many positions of a puzzle at the same time, and knows when there
+//! A solver: with any executor, it searches many positions of a puzzle at the same time, and knows when there
 //! is no solution.
 //!
 //! This is the only file to edit. `cargo test -p ex19-parallel-search` checks your answer.
@@ -37,10 +37,10 @@ pub type Move = char;
 pub trait Puzzle: Send + Sync {
     /// Returns the position in which the puzzle begins.
     fn start(&self) -> Position;
-    /// Returns true if the position is a solution. A job may panic.
+    /// Returns true if the position is a solution. The call may panic.
     fn is_solved(&self, position: Position) -> bool;
-    /// Returns the moves that are possible in the position, each with the position to which it leads. A job
-    /// may panic.
+    /// Returns the moves that are possible in the position, each with the position to which it leads. The
+    /// call may panic.
     fn moves(&self, position: Position) -> Vec<(Move, Position)>;
 }
 

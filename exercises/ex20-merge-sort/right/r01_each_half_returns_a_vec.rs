@@ -1,4 +1,4 @@
-//! Right: each half returns its own Vec, and the items change only at the end.
+//! Right: each half returns its own Vec, and the slice changes only at the end.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -62,7 +62,7 @@ fn merge<T: Ord + Clone>(mut left: &[T], mut right: &[T]) -> Vec<T> {
     let mut merged = Vec::with_capacity(left.len() + right.len());
     while let ([first, more @ ..], [second, others @ ..]) = (left, right) {
         if first <= second {
-            merged.push(first.clone()); // of two equal items the left one
+            merged.push(first.clone()); // of two equal items, take the left one first
             left = more;
         } else {
             merged.push(second.clone());

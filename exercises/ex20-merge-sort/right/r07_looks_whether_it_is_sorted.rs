@@ -1,5 +1,5 @@
-//! Right: a sorted part is left as it is, and so are two sorted halves that need no merge. A panic becomes an
-//! error.
+//! Right: a sorted part is left as it is; so are two sorted halves that are in order already. A panic becomes
+//! an error.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -40,7 +40,7 @@ pub fn sort<T: Ord + Clone + Send + Sync>(
     let (left, right) = items.split_at_mut(items.len() / 2);
     joiner.join(Box::new(|| sort(left, threshold, joiner)), Box::new(|| sort(right, threshold, joiner)))?;
     let merged = merge(left, right);
-    items.clone_from_slice(&merged); // no comparison can come between: the items change all at once, or not at all
+    items.clone_from_slice(&merged); // no comparison comes between, so the items change all at once, or not at all
     Ok(())
 }
 
@@ -49,7 +49,7 @@ fn merge<T: Ord + Clone>(mut left: &[T], mut right: &[T]) -> Vec<T> {
     let mut merged = Vec::with_capacity(left.len() + right.len());
     while let ([first, more @ ..], [second, others @ ..]) = (left, right) {
         if first <= second {
-            merged.push(first.clone()); // of two equal items the left one
+            merged.push(first.clone()); // of two equal items, take the left one first
             left = more;
         } else {
             merged.push(second.clone());

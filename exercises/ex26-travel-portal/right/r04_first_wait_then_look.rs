@@ -22,7 +22,7 @@ pub trait Clock {
     ) -> Result<T, JoinTimeoutError<T>>;
 }
 
-/// A price.
+/// A price, in cents.
 pub type Cents = u32;
 
 /// The closure that asks a company, and returns the price, or the reason why there is no price.
@@ -37,7 +37,7 @@ pub struct Company {
 /// The outcome of a request to a company.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Its price.
+    /// The company's price.
     Price(Cents),
     /// The company said why it has no price, or its request panicked, or the executor refused the request.
     /// You choose the text for a panic and for a refusal.
@@ -57,7 +57,7 @@ pub struct Entry {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// Asks all companies at the same time, and returns one entry for each company, at `deadline` at the latest.
+/// Asks all companies at the same time, and returns one entry for each company, no later than at `deadline`.
 /// The deadline is a moment on the clock, which may already be near or over when this function is called.
 ///
 /// Prices come first, from the lowest to the highest, then failures, then late companies. Equal entries stay
@@ -110,7 +110,7 @@ pub fn ranked_quotes(
                 Ok(Ok(Err(why))) => Answer::Failed(why),
                 Ok(Err(JoinTimeoutError::TimedOut(handle))) if handle.cancel() => Answer::TimedOut,
                 Ok(Err(JoinTimeoutError::TimedOut(handle))) => match handle.join() {
-                    Ok(Ok(price)) => Answer::Price(price), // at the last moment
+                    Ok(Ok(price)) => Answer::Price(price), // the answer came at the last moment
                     _ => Answer::TimedOut,
                 },
                 Ok(Err(_)) => Answer::Failed("it fell over".to_owned()),

@@ -25,7 +25,7 @@ pub trait Clock {
     ) -> Result<T, JoinTimeoutError<T>>;
 }
 
-/// A price.
+/// A price, in cents.
 pub type Cents = u32;
 
 /// The closure that asks a company, and returns the price, or the reason why there is no price.
@@ -40,7 +40,7 @@ pub struct Company {
 /// The outcome of a request to a company.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Its price.
+    /// The company's price.
     Price(Cents),
     /// The company said why it has no price, or its request panicked, or the executor refused the request.
     /// You choose the text for a panic and for a refusal.
@@ -60,7 +60,7 @@ pub struct Entry {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// Asks all companies at the same time, and returns one entry for each company, at `deadline` at the latest.
+/// Asks all companies at the same time, and returns one entry for each company, no later than at `deadline`.
 /// The deadline is a moment on the clock, which may already be near or over when this function is called.
 ///
 /// Prices come first, from the lowest to the highest, then failures, then late companies. Equal entries stay
@@ -113,7 +113,7 @@ pub fn ranked_quotes(
     keep(promise);
     let ended = clock.join(complete, deadline.saturating_sub(clock.now()));
     for canceller in &cancellers {
-        canceller.cancel(); // of one that has ended it is nothing
+        canceller.cancel(); // does nothing if the request has ended
     }
     let mut is_interrupted = false;
     if let Err(JoinTimeoutError::TimedOut(complete) | JoinTimeoutError::Interrupted(complete)) = ended.inspect_err(|error| {

@@ -4,7 +4,7 @@
 use executor::prelude::*;
 use executor::{Executor, JoinTimeoutError, TaskHandle};
 
-/// Milliseconds: a moment on the clock, or the time from one to another.
+/// Milliseconds: a moment on the clock, or a length of time.
 pub type Millis = u64;
 
 /// Tells the time, and waits for tasks with a time limit. The tests have their own clock; its time goes on
@@ -22,7 +22,7 @@ pub trait Clock {
     ) -> Result<T, JoinTimeoutError<T>>;
 }
 
-/// A price.
+/// A price, in cents.
 pub type Cents = u32;
 
 /// The closure that asks a company, and returns the price, or the reason why there is no price.
@@ -37,7 +37,7 @@ pub struct Company {
 /// The outcome of a request to a company.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Its price.
+    /// The company's price.
     Price(Cents),
     /// The company said why it has no price, or its request panicked, or the executor refused the request.
     /// You choose the text for a panic and for a refusal.
@@ -57,7 +57,7 @@ pub struct Entry {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// Asks all companies at the same time, and returns one entry for each company, at `deadline` at the latest.
+/// Asks all companies at the same time, and returns one entry for each company, no later than at `deadline`.
 /// The deadline is a moment on the clock, which may already be near or over when this function is called.
 ///
 /// Prices come first, from the lowest to the highest, then failures, then late companies. Equal entries stay
@@ -74,7 +74,7 @@ pub fn ranked_quotes(
     let mut asked: Vec<(&'static str, Result<TaskHandle<Result<Cents, String>>, Answer>)> = Vec::new();
     for Company { name, ask } in companies {
         let asking = match left() {
-            0 => Err(Answer::TimedOut), // too late to begin with it
+            0 => Err(Answer::TimedOut), // too late to ask this company
             _ => executor.submit(ask).map_err(|refused| Answer::Failed(refused.to_string())),
         };
         asked.push((name, asking));

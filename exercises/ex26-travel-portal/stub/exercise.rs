@@ -59,7 +59,7 @@ pub struct Entry {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// Asks all companies at the same time, and returns one entry for each company, at `deadline` at the latest.
+/// Asks all companies at the same time, and returns one entry for each company, no later than at `deadline`.
 /// The deadline is a moment on the clock, which may already be near or over when this function is called.
 ///
 /// Prices come first, from the lowest to the highest, then failures, then late companies. Equal entries stay

@@ -10,12 +10,12 @@ use crate::sync::{Arc, Mutex, Weak, mpsc};
 /// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share a frontier. The frontier is not told the number of its
+/// The pages of a crawl. Any number of workers share a frontier. The frontier does not know the number of its
 /// workers.
 pub struct Frontier {
     /// The worker that holds this lock waits for a message; the other workers wait for the lock.
     messages: Mutex<mpsc::Receiver<Message>>,
-    /// To send the stop; it keeps nothing open.
+    /// For `stop`. This reference is weak, so it does not keep the channel open.
     to_all: Mutex<Weak<Mutex<mpsc::Sender<Message>>>>,
     is_stopped: AtomicBool,
     pages: Mutex<Pages>,
@@ -31,13 +31,12 @@ type Token = Arc<Mutex<mpsc::Sender<Message>>>;
 
 enum Message {
     Page(Page, Token),
-    /// Tells a worker to look at `is_stopped`.
+    /// Tells a worker to check `is_stopped`.
     Look,
 }
 
-/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without a call
-/// of `done()` or `again()`, its worker has panicked. After a panic of its worker a page is over, and its
-/// links are not known.
+/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without
+/// `done()` or `again()`, its worker has panicked. Then the page is over, and its links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,
@@ -75,7 +74,7 @@ impl Frontier {
                 Ok(Message::Look) => {}
                 Ok(Message::Page(page, token)) => {
                     if self.is_stopped.load(Ordering::SeqCst) {
-                        return None; // the page is in `open`, and is not needed here any more
+                        return None; // the page stays in `open`, and no worker will take it any more
                     }
                     return Some(Visit { frontier: self, page, token, is_put_back: false });
                 }

@@ -9,15 +9,14 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share a frontier. The frontier is not told the number of its
+/// The pages of a crawl. Any number of workers share a frontier. The frontier does not know the number of its
 /// workers.
 pub struct Frontier {
     state: Mutex<State>,
 }
 
-/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without a call
-/// of `done()` or `again()`, its worker has panicked. After a panic of its worker a page is over, and its
-/// links are not known.
+/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without
+/// `done()` or `again()`, its worker has panicked. Then the page is over, and its links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,
@@ -73,7 +72,7 @@ impl Frontier {
             }
             if let Some(page) = state.waiting.pop_front() {
                 if !state.waiting.is_empty() {
-                    state.ring_one(); // if it woke up by itself, its bell may have been rung for that page
+                    state.ring_one(); // perhaps the bell of this worker was rung for another page
                 }
                 return Some(Visit { frontier: self, page, is_put_back: false });
             }

@@ -1,5 +1,5 @@
-//! Right: a keeper thread has all pages, so no lock is needed. The workers send messages to the keeper and
-//! wait for its answers.
+//! Right: only a keeper thread uses the lists of pages, so no lock is needed. The workers send messages to
+//! the keeper and wait for its answers.
 #![allow(unused)]
 
 use std::collections::{BTreeSet, VecDeque};
@@ -10,7 +10,7 @@ use crate::sync::thread;
 /// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share a frontier. The frontier is not told the number of its
+/// The pages of a crawl. Any number of workers share a frontier. The frontier does not know the number of its
 /// workers.
 pub struct Frontier {
     /// The sender to the keeper thread; `None` while the frontier is being dropped.
@@ -26,9 +26,8 @@ enum Message {
     Left(Sender<Vec<Page>>),
 }
 
-/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without a call
-/// of `done()` or `again()`, its worker has panicked. After a panic of its worker a page is over, and its
-/// links are not known.
+/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without
+/// `done()` or `again()`, its worker has panicked. Then the page is over, and its links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,

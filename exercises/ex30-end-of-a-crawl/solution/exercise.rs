@@ -9,17 +9,16 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share a frontier. The frontier is not told the number of its
+/// The pages of a crawl. Any number of workers share a frontier. The frontier does not know the number of its
 /// workers.
 pub struct Frontier {
     state: Mutex<State>,
-    /// A page waits, or no page will be handed out any more.
+    /// Notified when a page waits, and when no page will be handed out any more.
     changed: Condvar,
 }
 
-/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without a call
-/// of `done()` or `again()`, its worker has panicked. After a panic of its worker a page is over, and its
-/// links are not known.
+/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without
+/// `done()` or `again()`, its worker has panicked. Then the page is over, and its links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,
@@ -30,7 +29,7 @@ pub struct Visit<'a> {
 struct State {
     /// All pages that were ever found.
     seen: BTreeSet<Page>,
-    /// Pages that were found and are not over: those that wait, and those that are being read.
+    /// The pages that were found and are not over. Each of these pages waits or is being read.
     open: BTreeSet<Page>,
     /// The open pages that no worker reads.
     waiting: VecDeque<Page>,
@@ -97,13 +96,13 @@ impl Visit<'_> {
         self.page
     }
 
-    /// The page was read, and has these links. It is over. Links to pages that were found before change nothing.
+    /// Says that the page was read and has these links. Links to pages that were found before change nothing.
     pub fn done(self, links: &[Page]) {
         self.frontier.find(links);
-        // The page is open until it is dropped, on the next line. So the crawl is not over before the links are there.
+        // The visit is dropped on the next line. So the page stays open until its links are added.
     }
 
-    /// The page could not be read now. It is put back and will be handed out again.
+    /// Says that the page could not be read now. The page is put back and will be handed out again.
     pub fn again(mut self) {
         self.is_put_back = true;
         let mut state = self.frontier.state.lock().unwrap();

@@ -11,15 +11,14 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// The number of a page. Every number is a valid page number.
 pub type Page = u32;
 
-/// The pages of a crawl. Any number of workers share a frontier. The frontier is not told the number of its
+/// The pages of a crawl. Any number of workers share a frontier. The frontier does not know the number of its
 /// workers. You choose the fields of this struct.
 pub struct Frontier {
     waiting: Mutex<VecDeque<Page>>,
 }
 
-/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without a call
-/// of `done()` or `again()`, its worker has panicked. After a panic of its worker a page is over, and its
-/// links are not known.
+/// A page that a worker reads. A visit ends with `done()` or `again()`. If a visit is dropped without
+/// `done()` or `again()`, its worker has panicked. Then the page is over, and its links are not known.
 pub struct Visit<'a> {
     frontier: &'a Frontier,
     page: Page,

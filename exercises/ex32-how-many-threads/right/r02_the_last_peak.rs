@@ -1,5 +1,5 @@
-//! Right: where the curve is flat, the search goes to the right, and so finds the last number with the best
-//! rate.
+//! Right: where the curve is flat, the search goes to larger numbers, and so finds the largest number with
+//! the best rate.
 
 pub fn how_many_threads(most: usize, mut measure: impl FnMut(usize) -> u64) -> usize {
     let (mut low, mut high) = (1, most);

@@ -93,7 +93,7 @@ fn let_in(bounded: &BoundedExecutor<Inner>, cause: &str, job: impl FnOnce() + Se
     if expect("execute()", cause, || bounded.execute(job)).is_err() {
         fail(
             "execute() refused the job, and the inner executor has not",
-            "a bounded executor has to wait for room, not to refuse for want of it",
+            "a bounded executor has to wait for room, and must not refuse a job because there is none",
         );
     }
 }
@@ -150,7 +150,7 @@ pub fn every_job_runs_once() {
         if accepted.is_err() {
             fail(
                 "execute() refused a job",
-                "a bounded executor has to wait for room, not to refuse for want of it",
+                "a bounded executor has to wait for room, and must not refuse a job because there is none",
             );
         }
     }
@@ -220,8 +220,8 @@ pub fn a_running_job_keeps_its_place() {
     if seen.get() > 0 {
         fail(
             "a second job was let in while the first one was running, and the bound is 1",
-            "the permit comes back too early. `let _ = x;` drops x at once (`let _x = x;` does not), and what is not \
-             moved into the job's closure is dropped when execute() returns",
+            "the permit comes back too early. `let _ = x;` drops x at once (`let _x = x;` does not), and a value that is \
+             not moved into the job's closure is dropped when execute() returns",
         );
     }
     inner.run_one();
@@ -260,8 +260,7 @@ pub fn the_permit_comes_back_when_the_inner_executor_refuses() {
     }
     step("drops the refused job");
     inner.refuse(false);
-    let cause =
-        "the permit of the job that was refused is lost: it has to come back when the inner executor says no";
+    let cause = "the permit of the job that was refused is lost: it must come back when the inner executor refuses the job";
     let twice =
         "the permit of the refused job came back twice: on the error, and again when the job was dropped";
     check_room_for_one(&inner, Arc::new(bounded), cause, twice);
@@ -293,7 +292,8 @@ pub fn execute_sleeps_while_there_is_no_room() {
     let second = submitter("second", &bounded);
     until_others_wait(
         "execute() runs on and on while there is no room",
-        "it asks again and again whether there is room, and keeps a core busy with nothing: acquire() sleeps until there is",
+        "execute() asks again and again whether there is room, and so keeps a core busy: acquire() sleeps until there is \
+         room",
     );
     inner.run_one();
     inner.wait_for(2);
@@ -333,7 +333,10 @@ pub fn a_job_may_execute_another() {
     };
     drop(expect("execute()", cause, || bounded.execute(job)));
     if ran.get() != 1 {
-        fail("a job executed another one, and that did not run", "execute() refused it, or has lost it");
+        fail(
+            "a job executed another job, and the other job did not run",
+            "execute() refused it, or has lost it",
+        );
     }
 }
 
@@ -395,8 +398,8 @@ pub fn a_cancelled_caller_does_not_get_in_without_room() {
         let bounded = Arc::clone(&bounded);
         let token = CancelToken::new();
         token.cancel();
-        let cause = "acquire() returns an error if the caller's task is cancelled. That is no reason to panic, or to wait for \
-                     ever: refuse the job (RejectReason::Interrupted), or wait on";
+        let cause = "acquire() returns an error if the caller's task is cancelled. execute() must not panic then, or wait \
+                     for ever: refuse the job (RejectReason::Interrupted), or wait on";
         let submit = move || drop(expect("execute()", cause, || bounded.execute(|| {})));
         let submit = move || token.attach(submit);
         thread::Builder::new().name("cancelled caller".into()).spawn(submit).expect("a thread")
@@ -407,7 +410,7 @@ pub fn a_cancelled_caller_does_not_get_in_without_room() {
     if inner.accepted() > 1 {
         fail(
             "two jobs were let in, and the bound is 1: the caller of the second is cancelled",
-            "acquire() returned an error and no permit, and the job was handed over all the same. Refuse it \
+            "acquire() returned an error and no permit, and the job was handed over all the same. Refuse the job \
              (RejectReason::Interrupted), or wait on",
         );
     }
@@ -420,16 +423,16 @@ pub fn a_cancelled_caller_does_not_get_in_without_room() {
         &inner,
         bounded,
         "a caller whose task was cancelled was refused or let in, and its permit is gone",
-        "a caller that acquire() has given no permit gave one back: what returns the permit, such as a Drop, must begin \
-         after acquire() has succeeded",
+        "a caller to which acquire() has given no permit gave one back: make the value that returns the permit only after \
+         acquire() has succeeded",
     );
 }
 
 pub fn many_jobs_are_let_in_and_come_back() {
     const BOUND: usize = 300;
     const WAITING: usize = 40;
-    const ALL_OF_THEM: &str = "the bound is a number like any other: so many permits there are, and each comes back whatever becomes of its \
-                               job. usize::MAX is no bound, and no memory to ask for";
+    const ALL_OF_THEM: &str = "the bound may be any number: there are as many permits as it says, and each permit comes \
+                               back, however its job ends. For usize::MAX, do not allocate memory for each place";
     if !exercises_harness::first_run!() {
         return;
     }

@@ -37,9 +37,9 @@ fn jobs(ran: &Ran, number: u32) -> Vec<Job<u32>> {
 type Outcomes = Result<Vec<Result<u32, TaskError>>, RejectedSubmission<u32>>;
 
 fn invoke(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Outcomes {
-    let cause = "if it panicked: times are whole numbers without a sign, so what is left until a deadline that is over is 0, \
-                 and a deadline may be later than any number can say (saturating_sub, saturating_add). If it goes on for \
-                 ever: a loop that only looks is no wait, clock.join() is";
+    let cause = "if it panicked: times are unsigned numbers. After the deadline the remaining time is 0 (saturating_sub), \
+                 and now + timeout may be too large for the type (saturating_add). If it goes on for ever: wait with \
+                 clock.join() and not with a loop that only asks";
     expect("invoke_all()", cause, || invoke_all(simulation, simulation, jobs, timeout))
 }
 
@@ -58,8 +58,8 @@ fn outcomes(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Ve
         .collect()
 }
 
-const IN_ORDER: &str = "the outcomes are right, and their order is not: put each where its job was, also the one of a job \
-     that was cancelled";
+const IN_ORDER: &str = "the outcomes are right, and their order is not: put each where its job was, also the outcome of a \
+                        job that was cancelled";
 
 fn check(outcomes: &[String], expected: &[&str], what: &str, cause: &str) {
     if outcomes != expected {
@@ -81,8 +81,8 @@ fn check_time(simulation: &Simulation, expected: Millis, what: &str, cause: &str
 pub fn outcomes_are_in_the_order_of_the_jobs() {
     let simulation = Simulation::of(&[30, 10, 20]);
     let three = outcomes(&simulation, jobs(&Ran::default(), 3), 100);
-    let cause = "the second one ends first and the first one last: wait for every job, and put each outcome where its \
-                 job was";
+    let cause = "the second job ends first and the first job last: wait for every job, and put each outcome where its job \
+                 was";
     check(&three, &["1", "2", "3"], "jobs of 30, 10 and 20 ms, and time enough", cause);
     let none = outcomes(&Simulation::of(&[]), Vec::new(), 100);
     check(&none, &[], "no jobs", "there may be none, and then there are no outcomes");
@@ -91,7 +91,8 @@ pub fn outcomes_are_in_the_order_of_the_jobs() {
 pub fn the_jobs_run_side_by_side() {
     let simulation = Simulation::of(&[10, 10, 10]);
     outcomes(&simulation, jobs(&Ran::default(), 3), 100);
-    let cause = "a caller that waits for one job before it submits the next runs them one after the other";
+    let cause =
+        "a caller that waits for each job before it submits the next runs the jobs one after the other";
     check_time(&simulation, 10, "three jobs of 10 ms, on enough threads", cause);
 }
 
@@ -99,8 +100,8 @@ pub fn many_jobs_run_side_by_side() {
     const MANY: u32 = 240;
     let simulation = Simulation::of(&[10; MANY as usize]);
     let outcomes = outcomes(&simulation, jobs(&Ran::default(), MANY), 10_000);
-    let cause = "some jobs were waited for before the last one was submitted. How many run at a time is for the executor to \
-                 decide";
+    let cause = "some jobs were waited for before the last one was submitted. The executor must decide how many run at a \
+                 time";
     check_time(&simulation, 10, "240 jobs of 10 ms, on enough threads", cause);
     let expected: Vec<String> = (1..=MANY).map(|number| number.to_string()).collect();
     let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
@@ -115,8 +116,8 @@ pub fn many_jobs_run_side_by_side() {
 pub fn a_job_may_use_all_of_the_time() {
     let simulation = Simulation::of(&[9, 1, 1]);
     let outcomes = outcomes(&simulation, jobs(&Ran::default(), 3), 10);
-    let cause = "the first one was given up before the time was up: the timeout is for all jobs together, and not to be divided \
-                 among them, since they run side by side";
+    let cause = "the first job was given up before the time was up: the timeout is for all jobs together, and not to be \
+                 divided among them, since they run side by side";
     check(&outcomes, &["1", "2", "3"], "jobs of 9, 1 and 1 ms, in 10 ms", cause);
 }
 
@@ -125,8 +126,8 @@ pub fn a_failing_job_does_not_fail_the_others() {
     let mut jobs = jobs(&Ran::default(), 3);
     jobs[1] = Box::new(|| panic_on_purpose());
     let outcomes = outcomes(&simulation, jobs, 100);
-    let cause = "each job's outcome is its own, and a panic is not a cancellation; what to make of a failure is for the \
-                 caller to decide";
+    let cause = "each job's outcome is its own, and a panic is not a cancellation; the caller must decide what to do \
+                 about a failure";
     check(&outcomes, &["1", "panicked", "3"], "the second one of three jobs panicked", cause);
 }
 
@@ -134,7 +135,7 @@ pub fn there_is_one_deadline_for_all() {
     let simulation = Simulation::of(&[8, 16, NEVER]);
     let outcomes = outcomes(&simulation, jobs(&Ran::default(), 3), 10);
     let cause = "a timeout that begins anew for each job adds up: with a thousand jobs it is a thousand times as long. \
-                 Make it a point in time at the beginning, and wait each time for what is left";
+                 Make it a point in time at the beginning, and wait each time for the time that is left";
     check_time(&simulation, 10, "jobs of 8 ms, 16 ms and one without an end, and a timeout of 10 ms", cause);
     let missing = "an outcome for each job: a job that was cancelled has one, too";
     check(&outcomes, &["1", "cancelled", "cancelled"], "jobs of 8 ms, 16 ms and more, in 10 ms", missing);
@@ -143,8 +144,8 @@ pub fn there_is_one_deadline_for_all() {
 pub fn what_has_ended_in_time_keeps_its_result() {
     let simulation = Simulation::of(&[NEVER, 5, 8]);
     let outcomes = outcomes(&simulation, jobs(&Ran::default(), 3), 10);
-    let cause = "two have ended in time, while the first one was being waited for: when the time is up, look at each \
-                 before you give it up";
+    let cause = "two jobs have ended in time, while the caller waited for the first job: when the time is up, look at \
+                 each before you give it up";
     check(&outcomes, &["cancelled", "2", "3"], "jobs without an end, of 5 and of 8 ms, in 10 ms", cause);
 }
 
@@ -156,9 +157,9 @@ pub fn what_has_not_ended_in_time_is_cancelled() {
     let ran = ran.with(|ran| ran.clone());
     if ran != [2] {
         fail(
-            &format!("only job 2 ends within the 10 ms, and those that came to their end are {ran:?}"),
-            "no caller wants their results any more, and they go on holding threads: a time-out alone stops no job, and \
-             neither does dropping the handle. cancel() does",
+            &format!("only job 2 ends within the 10 ms, and these jobs came to their end: {ran:?}"),
+            "no caller wants the results of the late jobs any more, but these jobs still hold threads: a time-out alone \
+             stops no job, and dropping the handle stops none, either. Call cancel()",
         );
     }
 }
@@ -220,7 +221,7 @@ pub fn a_running_job_is_told_to_give_up() {
         let (job, may_end) = (runs_until_told(&first_runs, &told), Arc::clone(&may_end));
         Box::new(move || {
             let result = job();
-            may_end.wait_for(1); // it holds the only thread until invoke_all() has returned
+            may_end.wait_for(1); // the job holds the only thread until invoke_all() has returned
             result
         })
     };
@@ -287,8 +288,8 @@ pub fn an_interrupted_wait_is_over() {
     let outcomes = outcomes(&simulation, jobs(&ran, 2), 10);
     simulation.go_on();
     let ran = ran.with(|ran| ran.clone());
-    let cause = "JoinTimeoutError::Interrupted hands the handle back as TimedOut does, and the job runs on: the wait is over \
-                 for the one reason or the other, and what has not ended is cancelled";
+    let cause = "JoinTimeoutError::Interrupted hands the handle back as TimedOut does, and the job runs on: in both cases \
+                 the wait is over, and a job that has not ended must be cancelled";
     if !ran.is_empty() {
         fail(
             &format!("the caller was told to give up while it waited, and these jobs ran on: {ran:?}"),
@@ -308,7 +309,7 @@ pub fn a_refusal_leaves_nothing_behind() {
                 "the executor refused one of three jobs, and invoke_all() returned {} outcomes",
                 outcomes.len()
             ),
-            "the caller believes that all were run: return the refusal",
+            "the caller believes that all jobs were run: return the refusal",
         ),
     };
     check_time(
@@ -322,7 +323,7 @@ pub fn a_refusal_leaves_nothing_behind() {
     if !ran.is_empty() {
         fail(
             &format!("the third job was refused, no caller will see any result, and these ran on: {ran:?}"),
-            "those submitted before it have to be cancelled; `?` forgets them, and dropping a handle does not",
+            "cancel the jobs that were submitted before it; `?` forgets them, and dropping a handle does not cancel its job",
         );
     }
     let refusal =
@@ -379,8 +380,8 @@ pub fn a_refusal_tells_a_running_job() {
 pub fn a_timeout_may_be_as_long_as_it_likes() {
     let simulation = Simulation::of(&[5, 10]);
     let outcomes = outcomes(&simulation, jobs(&Ran::default(), 2), Millis::MAX);
-    let cause = "the time is not up: so late a deadline is a number that needs all bits of a Millis, and becomes negative in a \
-                 type with a sign";
+    let cause = "the time is not up: such a late deadline needs all bits of a Millis, and becomes negative in a type with \
+                 a sign";
     check(&outcomes, &["1", "2"], "jobs of 5 and 10 ms, and the longest timeout there is", cause);
     check_time(&simulation, 10, "jobs of 5 and 10 ms", "when all have ended, there is nothing to wait for");
 }

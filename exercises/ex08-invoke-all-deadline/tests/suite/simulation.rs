@@ -10,8 +10,7 @@ use crate::probe::Shared;
 
 pub const NEVER: Millis = Millis::MAX;
 
-/// The time at which a property begins. The start time is not zero, because real clocks do not begin at zero
-/// either.
+/// The time at which a property begins. It is not zero, because real clocks do not begin at zero either.
 pub const START: Millis = 1_000;
 
 /// The number of questions after which the answer counts as polling instead of waiting.
@@ -21,7 +20,7 @@ const PATIENCE: usize = 1_000;
 /// the same time. While a thread waits, the time jumps from the end of one job to the end of the next.
 #[derive(Default)]
 pub struct Simulation {
-    /// The time that each job takes, in the order in which they are submitted.
+    /// The time that each job takes, in the order in which the jobs are submitted.
     pub takes: Vec<Millis>,
     /// Runs each job at once, before `submit` returns.
     pub inline: bool,
@@ -81,7 +80,7 @@ impl Simulation {
         })
     }
 
-    /// Runs the remaining jobs, like an executor whose jobs were not cancelled.
+    /// Runs the remaining jobs to their ends, except for the jobs that were cancelled.
     pub fn go_on(&self) {
         step("and the executor goes on with what it has");
         while let Some((.., task)) = self.next_to_end(NEVER) {

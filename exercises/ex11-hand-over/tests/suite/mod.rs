@@ -2,16 +2,17 @@
 //! properties and says what each of them promises.
 //!
 //! The model itself reports two threads that use plain memory at the same time, wherever this happens. So the
-//! properties only make threads call the slot and the flags at the same time. The properties are small, since
-//! the model tries every possible run.
+//! properties only make threads call the slot and the flags at the same time. The properties are small,
+//! because the model tries every possible run.
 
 use exercises_harness::{expect, fail};
 
 use super::exercise::{Slot, TwoFlags};
 use crate::sync::{Arc, thread};
 
-const NO_END: &str = "put() and take() never wait for long. A loop that waits for another thread has to call \
-                      crate::sync::hint::spin_loop() each time: under the model that thread does not run before";
+const NO_END: &str = "put() and take() never wait for long. A loop that waits for another thread must call \
+                      crate::sync::hint::spin_loop() each time: without this call the other thread never runs under the \
+                      model";
 
 fn offer(slot: &Slot<u32>, value: u32) -> Result<(), u32> {
     expect("put()", NO_END, || slot.put(value))
@@ -41,7 +42,7 @@ fn full(value: u32) -> Arc<Slot<u32>> {
 fn put(slot: &Slot<u32>, value: u32) {
     if offer(slot, value).is_err() {
         fail(
-            &format!("put({value}) gave its value back, and the slot was empty"),
+            &format!("put({value}) gave its value back, though the slot was empty"),
             "in a new slot, and after take(), there is room: take() has to say that the value is out, and a call that is not \
              let in must leave the state as it is",
         );
@@ -51,8 +52,8 @@ fn put(slot: &Slot<u32>, value: u32) {
 fn expect_taken(taken: Option<u32>, put: u32) {
     if taken != Some(put) {
         fail(
-            &format!("take() returned {taken:?}, and {put} was in the slot"),
-            "put() has to say that the value is there, and take() to take it out",
+            &format!("take() returned {taken:?}, though {put} was in the slot"),
+            "put() has to say that the value is there, and take() has to take it out",
         );
     }
 }
@@ -60,8 +61,8 @@ fn expect_taken(taken: Option<u32>, put: u32) {
 fn expect_empty(slot: &Slot<u32>) {
     if let Some(value) = take(slot) {
         fail(
-            &format!("take() returned {value}, and nothing was in the slot"),
-            "each value is taken once: take() leaves nothing behind, and says so",
+            &format!("take() returned {value}, though nothing was in the slot"),
+            "each value is taken once: take() leaves no value behind, and has to say that the slot is empty",
         );
     }
 }
@@ -81,10 +82,10 @@ pub fn a_full_slot_keeps_its_value() {
     match offer(&slot, 8) {
         Err(8) => {}
         Err(other) => {
-            fail(&format!("put(8) gave back {other}"), "a value that has no room goes back to its owner")
+            fail(&format!("put(8) gave back {other}"), "put() has to give back the value that it was given")
         }
         Ok(()) => fail(
-            "put(8) said Ok, and 7 was in the slot",
+            "put(8) returned Ok, though 7 was in the slot",
             "look whether there is a value before you put one in",
         ),
     }
@@ -103,7 +104,7 @@ pub fn the_taker_sees_what_was_put() {
         (None, Ok(())) => expect_taken(take(&slot), 7),
         (_, put) => fail(
             &format!("take() returned {taken:?}, and put(7) {put:?}"),
-            "put() has to say that the value is there, and take() to take it out",
+            "put() has to say that the value is there, and take() has to take it out",
         ),
     }
 }
@@ -118,7 +119,7 @@ pub fn one_of_two_takers_gets_it() {
     if taken.iter().flatten().count() != 1 {
         fail(
             &format!("two threads took {taken:?}, and 7 was in the slot"),
-            "one of the two gets it, and one only",
+            "exactly one of the two threads gets the value",
         );
     }
     put(&slot, 8); // neither of them is busy any more
@@ -137,7 +138,7 @@ pub fn one_of_two_putters_gets_in() {
         [Err(7), Ok(())] => 8,
         _ => fail(
             &format!("put(7) and put(8) returned {put:?}"),
-            "there is room for one of the two, and for one only",
+            "there is room for exactly one of the two values",
         ),
     };
     expect_taken(take(&slot), expected);
@@ -160,7 +161,7 @@ pub fn the_next_value_comes_when_the_last_is_out() {
         (None, Err(8)) => 7, // each of the two was busy when the other one came
         _ => fail(
             &format!("7 was in the slot; take() returned {taken:?}, and put(8) {early:?}"),
-            "put() has to say that the value is there, and take() that it is out",
+            "put() has to say that the value is there, and take() has to say that it is out",
         ),
     };
     expect_taken(take(&slot), left);
@@ -168,7 +169,7 @@ pub fn the_next_value_comes_when_the_last_is_out() {
 
 pub fn many_values_go_through_one_slot() {
     const MANY: u32 = 66; // the model of memory keeps all steps of a run, and has room for about a thousand
-    let cause = "a slot serves for ever. If it counts what goes through it, that number has an end: say what comes then";
+    let cause = "a slot must work for any number of values. If it counts them, that number has an end: say what comes then";
     let slot = Slot::new();
     for value in 0..MANY {
         let went = expect("put() and take()", cause, || (slot.put(value), slot.take()));
@@ -190,9 +191,9 @@ pub fn one_of_two_flags_is_seen() {
     if !flags.raise_and_look(0) && !join(other) {
         fail(
             "both threads raised their flag, and neither saw the other's",
-            "each thread has to raise its flag before it looks, and that must be so for the other thread, too. Release and \
-             Acquire order what comes before a store and after a load that sees it; a store and a later load of another \
-             atomic they leave as they like. SeqCst on all four, or a fence(SeqCst) between the two, does not",
+            "each thread has to raise its flag before it looks, and the other thread has to see these two steps in the \
+             same order. Release and Acquire do not keep a store before a later load of another atomic. SeqCst on all \
+             four operations does, and so does a fence(SeqCst) between the store and the load",
         );
     }
 }

@@ -8,13 +8,13 @@ use crate::sync::{Arc, thread};
 
 pub const PRIMES: [u64; 6] = [2, 3, 5, 7, 11, 13];
 
-pub const ASKS_ONLY: &str = "cancel() asks other threads to end, and waits for none of them: it needs no lock that a thread \
-                             holds while it computes or waits, and no room in a queue";
+pub const ASKS_ONLY: &str = "cancel() asks other threads to end, and waits for none of them: it needs no lock that a \
+                             thread holds while it computes or waits, and no room in the queue";
 pub const NOT_REACHED: &str = "the queue is cancelled, and a thread waits on. A cancel has to end every wait, for room and for \
                                an item: put() waits for \"room, or the cancel\", and take() for \"an item, or the cancel\"";
-pub const NOT_WOKEN: &str = "a thread sleeps although there is what it waits for. Each item that is put wakes a taker that waits, \
-                             and each item that is taken a putter, however full the queue is; and the notification follows \
-                             the change";
+pub const NOT_WOKEN: &str = "a thread sleeps although the item or the room that it waits for is there. Each item that is \
+                             put wakes a waiting taker, and each item that is taken wakes a waiting putter, however full \
+                             the queue is; and the notification follows the change";
 const ORDER: &str = "items come out in the order in which they went in: push at one end, pop at the other";
 
 /// The first primes, and the number of them that `run` has asked for.
@@ -80,7 +80,7 @@ pub fn put(queue: &Queue<u64>, item: u64) {
 pub fn put_or(cause: &str, queue: &Queue<u64>, item: u64) {
     if expect("put()", cause, || queue.put(item)).is_err() {
         fail(
-            &format!("put({item}) gave the item back, and no thread has cancelled"),
+            &format!("put({item}) gave the item back, though no thread has cancelled"),
             "put() waits for room; it gives the item back only if the queue is cancelled",
         );
     }
@@ -93,7 +93,7 @@ pub fn take(queue: &Queue<u64>, expected: u64) {
         Some(item) => fail(&format!("take() returned {item}, and {expected} is the oldest item"), ORDER),
         None => fail(
             &format!("take() returned None, and {expected} was put"),
-            "what was put can be taken; take() returns None only if the queue is empty and cancelled",
+            "an item that was put can be taken; take() returns None only if the queue is empty and cancelled",
         ),
     }
 }
@@ -160,14 +160,14 @@ fn start_two<R: Send + 'static>(
     });
     until_others_wait(
         &format!("a {name} runs on and on, though it has to wait"),
-        "it looks again and again, and keeps a core busy with nothing: wait on a Condvar",
+        "the thread checks again and again, and keeps a core busy with nothing: wait on a Condvar",
     );
     step(&format!("sees both {name}s wait"));
     if back.get() > 0 {
         fail(
             came_back,
-            "a thread that finds no room, or no item, waits, and looks again after every wake-up: in a `while`, not in an \
-             `if`, since a wait may end for no reason. And a queue with room for one is full when it has one",
+            "a thread that finds no room, or no item, waits, and checks again after every wake-up: in a `while`, not in \
+             an `if`, since a wait may end for no reason. And a queue with room for one is full when it has one",
         );
     }
     handles
@@ -190,7 +190,7 @@ pub fn nothing(taken: Option<u64>, because: &str) {
     if let Some(item) = taken {
         fail(
             &format!("{because}, and take() returned {item}"),
-            "take() returns what was put, each item once, and then None",
+            "take() returns each item that was put, once, and then None",
         );
     }
 }

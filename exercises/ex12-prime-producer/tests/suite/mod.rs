@@ -16,7 +16,7 @@ use calls::{
 
 fn generate(generator: &PrimeGenerator, computation: &Arc<Computation>) {
     const CAUSE: &str =
-        "run() takes one prime after the other and looks at the flag; it waits for no other thread";
+        "run() takes one prime after the other and checks the flag; it waits for no other thread";
     expect("run() of the generator", CAUSE, || generator.run(Computing(Arc::clone(computation))));
 }
 
@@ -33,11 +33,11 @@ pub fn the_generator_keeps_what_it_finds() {
         if found != PRIMES[..4] {
             fail(
                 &format!("run() was given the primes 2, 3, 5 and 7; the {time} found() returned {found:?}"),
-                "run() keeps each prime, in the order of their coming, and found() returns a copy",
+                "run() keeps each prime, in the order in which they come, and found() returns a copy",
             );
         }
     }
-    expect("run() of the generator", "it keeps whatever it is given", || {
+    expect("run() of the generator", "run() keeps every number that it gets", || {
         generator.run([0, u64::MAX, 2].into_iter())
     });
     let found = found(&generator);
@@ -59,7 +59,7 @@ fn in_the_middle() -> (Arc<PrimeGenerator>, Arc<Computation>, thread::JoinHandle
         start("generator", move || generate(&generator, &computation))
     };
     let cause =
-        "run() did not ask for the third prime: does it look at the flag, and go on while it is not set?";
+        "run() did not ask for the third prime: does run() check the flag, and go on while it is not set?";
     expect("waiting for the generator to ask for three primes", cause, || computation.asked.wait_for(3));
     (generator, computation, running)
 }
@@ -67,7 +67,7 @@ fn in_the_middle() -> (Arc<PrimeGenerator>, Arc<Computation>, thread::JoinHandle
 fn the_computation_ends(computation: &Computation, running: thread::JoinHandle<()>) {
     step("lets the computation of prime 5 end");
     computation.gate.add();
-    join("waiting for run() to end", "run() does not look whether it is cancelled", running);
+    join("waiting for run() to end", "run() does not check whether it is cancelled", running);
 }
 
 pub fn nobody_waits_for_the_computation() {
@@ -94,7 +94,7 @@ pub fn a_cancelled_generator_ends_after_one_more_prime() {
                 "cancel() came while the third prime was computed, and run() asked for {} more",
                 asked - 3
             ),
-            "a flag helps only if it is looked at: between any two primes, not once at the start and not now and then",
+            "a flag helps only if it is looked at: between any two primes, not only at the start and not only now and then",
         );
     }
     let found = found(&generator);
@@ -154,7 +154,7 @@ pub fn an_empty_queue_makes_take_wait() {
     if !matches!(taken, [Some(1), Some(2)] | [Some(2), Some(1)]) {
         fail(
             &format!("items 1 and 2 were put; the two takers got {taken:?}"),
-            "a taker that wakes up and finds no item has come too late: it looks again, in a `while`, not in an `if`",
+            "a taker that wakes up and finds no item has come too late: it waits again, in a `while`, not in an `if`",
         );
     }
 }
@@ -163,8 +163,8 @@ pub fn nobody_sleeps_beside_room_or_an_item() {
     let queue = Arc::new(Queue::new(1));
     let takers = two_that_wait("taker", &queue, TAKE_BACK, |queue, _| queue.take());
     let cause = "the thread that was woken had no use for it. If putters and takers wait on one Condvar, notify_one() may \
-                 wake a taker when there is room: it sleeps again, and the putter was not woken. Give each kind a Condvar \
-                 of its own, or wake all";
+                 wake a taker when there is room: the taker sleeps again, and the putter was not woken. Give each kind a \
+                 Condvar of its own, or wake all threads";
     put_or(cause, &queue, 1);
     put_or(cause, &queue, 2);
     for taker in takers {
@@ -173,12 +173,13 @@ pub fn nobody_sleeps_beside_room_or_an_item() {
     who_comes_too_late_is_woken_the_next_time();
 }
 
-/// Tests two threads that make the same call. One of these threads may be asleep when the other one comes,
-/// and may be woken for an item or for room that the other thread gets. The test itself waits in no call of
-/// the queue, so its own waits hide no mistake.
+/// Tests two threads that make the same call. One of these threads may sleep, and be woken for an item or for
+/// room that the other thread then gets. The test itself does not wait in a call of the queue, so its own
+/// waits hide no mistake.
 fn who_comes_too_late_is_woken_the_next_time() {
-    let cause = "a thread was woken, found that another one had been faster, and waits again: the next item or the next room \
-                 has to wake it, too. If you count who waits, count it each time that it begins to wait";
+    let cause = "a thread was woken, found that another thread had been faster, and waits again: the next item or the \
+                 next room has to wake it, too. If you count the waiting threads, count a thread each time that it begins \
+                 to wait";
     let two = |name: &str, call: Arc<dyn Fn() + Send + Sync>| {
         [(); 2].map(|()| {
             let call = Arc::clone(&call);
@@ -260,8 +261,8 @@ pub fn cancel_reaches_who_is_about_to_wait() {
     let [putting, taking] = [&full, &empty].map(Arc::clone);
     let putter = start("putter", move || putting.put(2));
     let taker = start("taker", move || taking.take());
-    let cause = "the cancel came between the look at the flag and the wait, and no thread will notify again. Set the flag \
-                 under the lock that a waiter holds from its look to its wait";
+    let cause = "the cancel came between the check of the flag and the wait, and no thread will notify again. Set the \
+                 flag under the lock that a waiter holds from its check to its wait";
     cancel(&full);
     cancel(&empty);
     given_back(
@@ -286,20 +287,20 @@ pub fn what_was_put_before_can_be_taken() {
     put(&queue, 1);
     put(&queue, 2);
     cancel(&queue);
-    let cause = "a cancel ends the putting. Items that were put before it are not lost: take() looks for an item first, \
-                 and at the cancel only if there is none";
+    let cause = "after a cancel no item is put. Items that were put before it are not lost: take() looks for an item \
+                 first, and checks the flag only if there is none";
     take_the_rest(&queue, [1, 2], cause);
 }
 
-const AFTER_THE_END: &str = "None says that no item will come any more, so the taker has gone, and this one is lost. To see \
-                             that there is no cancel and to put the item has to be one step, under one lock; and put() \
-                             looks for a cancel after every wait, also if there is room by then";
+const AFTER_THE_END: &str = "None says that no item will come any more, so the taker has gone, and this item is lost. To \
+                             see that there is no cancel and to put the item has to be one step, under one lock; and \
+                             put() checks for a cancel after every wait, even if there is room then";
 
 pub fn none_is_the_end() {
     let queue = Arc::new(Queue::new(1));
     put(&queue, 1);
     let putter = put_on_a_thread("putter", &queue);
-    take(&queue, 1); // so the putter may have waited, and finds room and the cancel
+    take(&queue, 1); // so perhaps the putter has waited, and now finds both room and the cancel
     nothing_comes_after_the_end(&queue, putter);
     let queue = Arc::new(Queue::new(1));
     let putter = put_on_a_thread("second putter", &queue);
@@ -327,14 +328,14 @@ fn nothing_comes_after_the_end(queue: &Queue<u64>, putter: thread::JoinHandle<Re
             &format!(
                 "put(2) returned {result:?}, and after the cancel take() returned {taken:?} and {left:?}"
             ),
-            "an item is in one place: it was put and can be taken, or it is given back",
+            "an item is in one place: either it was put and can be taken, or put() gives it back",
         ),
     }
 }
 
 /// Runs a producer.
 fn produce(queue: &Arc<Queue<u64>>, computation: &Arc<Computation>) -> Option<u64> {
-    const CAUSE: &str = "run() puts one prime after the other, until there are no more or one comes back";
+    const CAUSE: &str = "run() puts one prime after the other, until there are no more or a prime comes back";
     let producer = PrimeProducer::new(Arc::clone(queue));
     expect("run() of the producer", CAUSE, || producer.run(Computing(Arc::clone(computation))))
 }
@@ -371,12 +372,13 @@ pub fn a_producer_that_waits_ends_when_cancelled() {
     expect("waiting for the producer to compute prime 7", cause, || computation.asked.wait_for(4));
     until_others_wait(
         "the producer runs on and on, and the queue is full",
-        "put() looks again and again, and keeps a core busy with nothing: wait on a Condvar",
+        "put() checks again and again, and keeps a core busy with nothing: wait on a Condvar",
     );
     step("has enough, and cancels the producer");
     at_once("cancel() of the producer", ASKS_ONLY, || producer.cancel());
-    let cause = "the producer is in put(), the queue is full, and no consumer will take. While it waits it looks at no flag: the \
-                 wait has to hear of the cancel, so cancel the queue. And a prime that comes back is not put again";
+    let cause = "the producer is in put(), the queue is full, and no consumer will take an item. While it waits it looks \
+                 at no flag, and only the queue can end the wait: so cancel the queue. And a prime that comes back is not \
+                 put again";
     let returned = join("run(), which waits in put(),", cause, running);
     let asked = computation.asked.get();
     if asked > 4 {
@@ -434,7 +436,7 @@ pub fn many_primes_and_many_who_wait() {
         return;
     }
     let generator = PrimeGenerator::new();
-    expect("run() of the generator", "it has an end when there are no more primes", || {
+    expect("run() of the generator", "run() has to end when there are no more primes", || {
         generator.run(0..PRIMES)
     });
     if !found(&generator).into_iter().eq(0..PRIMES) {
@@ -442,7 +444,7 @@ pub fn many_primes_and_many_who_wait() {
             "run() was given {PRIMES} numbers from 0 on, and found() returned {}",
             found(&generator).len()
         );
-        fail(&seen, "run() keeps each of them, in the order of their coming, however many there are");
+        fail(&seen, "run() keeps each of them, in the order in which they come, however many there are");
     }
     let cause = "room for usize::MAX items is no bound. The room is a number to compare with, and no memory to ask for";
     let queue = expect("a queue with room for usize::MAX items", cause, || {
@@ -463,14 +465,14 @@ pub fn many_primes_and_many_who_wait() {
         .collect();
     until_asleep(
         2 * EACH as usize,
-        "it looks again and again, and keeps a core busy with nothing: wait on a Condvar",
+        "put() or take() checks again and again, and keeps a core busy: wait on a Condvar",
     );
     step("cancels both queues");
     cancel(&full);
     cancel(&empty);
     for (item, putter, taker) in threads {
-        let result = join("put(), with many who wait for room,", NOT_REACHED, putter);
+        let result = join("put(), while many putters wait for room,", NOT_REACHED, putter);
         given_back(item, result, "the queue was full when it was cancelled");
-        nothing(join("take(), with many who wait for an item,", NOT_REACHED, taker), "nothing was put");
+        nothing(join("take(), while many takers wait for an item,", NOT_REACHED, taker), "nothing was put");
     }
 }

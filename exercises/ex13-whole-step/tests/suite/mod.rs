@@ -9,18 +9,18 @@ use super::exercise::{Cancelled, Desk, Worker};
 use crate::probe::{Shared, until_asleep, until_others_wait};
 use crate::sync::{Arc, thread};
 
-const SPINS: &str = "it looks again and again and keeps a core busy with nothing: wait on the Condvar, and again whenever a \
-                     wake-up has brought nothing. A request stays for good: a take() that has failed because of it fails at \
-                     once the next time";
-const NOT_TOLD: &str = "the worker was asked to stop, is in no step, and waits on. It has to look for the request before it waits \
-                        and after each wake-up";
+const SPINS: &str = "the worker checks again and again and keeps a core busy: wait on the Condvar, and wait again after a \
+                     wake-up that brought no task. A request stays for good: a take() that has failed because of it fails \
+                     at once the next time";
+const NOT_TOLD: &str = "the worker was asked to stop, is in no step, and waits on. It has to check for the request before \
+                        it waits and after each wake-up";
 const STILL_MASKED: &str =
-    "no step is under way any more, and the worker does as if one were: every step has to end";
-const CUT_OFF: &str = "in the middle of a step, nothing that this worker waits for is cut off: a request does not end a wait, and \
-                       does not keep one from beginning";
-const COMES_BACK: &str = "a task lies on the desk, and what was to take it waits, or has given up";
+    "no step is under way any more, but the worker behaves as if one were: every step has to end";
+const CUT_OFF: &str = "in the middle of a step, nothing that this worker waits for is cut off: a request does not end a \
+                       wait, and does not keep a wait from beginning";
+const COMES_BACK: &str = "a task lies on the desk, and the call that has to take it waits, or has given up";
 const DOES_NOT_WAIT: &str =
-    "put(), cancel() and is_cancelled() wait for no step: hold no lock while the step runs";
+    "put(), cancel() and is_cancelled() do not wait for a step: hold no lock while the step runs";
 const PAIR_CUT_OFF: &str = "a pair has begun when the first task is taken. From then on the request must not cut it off: a task \
                             that has been taken and is not passed on is lost";
 
@@ -79,7 +79,7 @@ impl Call {
         until_others_wait(&format!("{what} does not sleep, though no task is there"), SPINS);
         if self.thread.is_finished() {
             let ended = match self.join() {
-                Ok(taken) => format!("gave {taken:?}"),
+                Ok(taken) => format!("returned {taken:?}"),
                 Err(Cancelled) => "failed".into(),
             };
             let seen = format!("{what} {ended} when the request came; it has to wait on until a task comes");
@@ -102,7 +102,7 @@ fn is_given(what: &str, taken: Taken, tasks: &[u32], cause: &str) {
     match taken {
         Err(Cancelled) => fail(&format!("{what} failed: the worker was asked to stop"), cause),
         Ok(taken) if taken != tasks => {
-            let seen = format!("{what} gave {taken:?}, and {tasks:?} was to come");
+            let seen = format!("{what} returned {taken:?}, and not {tasks:?}");
             fail(&seen, "the oldest task comes first, and each task once");
         }
         Ok(_) => {}
@@ -112,16 +112,16 @@ fn is_given(what: &str, taken: Taken, tasks: &[u32], cause: &str) {
 /// Fails unless the call has failed and `left` tasks are still on the desk.
 fn is_refused(what: &str, taken: Taken, desk: &Desk<u32>, left: usize, cause: &str) {
     if let Ok(taken) = taken {
-        fail(&format!("{what} gave {taken:?}, though the worker was asked to stop"), cause);
+        fail(&format!("{what} returned {taken:?}, though the worker was asked to stop"), cause);
     }
     if desk.left() != left {
-        let seen = format!("{what} failed; tasks on the desk: {}, and {left} were to stay", desk.left());
-        fail(&seen, "what fails takes nothing: a task that was taken and is not passed on is lost");
+        let seen = format!("{what} failed; tasks on the desk: {}, and not {left}", desk.left());
+        fail(&seen, "a call that fails takes no task: a task that was taken and is not passed on is lost");
     }
 }
 
-/// Tests `work` with a request, and then a task, that come while it waits; then tests it with a request that
-/// comes before it begins.
+/// Tests `work` twice. First a request and then a task come while `work` waits; then a request comes before
+/// `work` begins.
 fn gets_its_task_all_the_same(what: &'static str, cause: &'static str, work: fn(&Worker<u32>) -> Taken) {
     for before in [false, true] {
         let desk = desk(&[]);
@@ -145,7 +145,7 @@ fn gets_its_task_all_the_same(what: &'static str, cause: &'static str, work: fn(
 /// Checks that a worker that was asked to stop, and has then taken a task in a step, is given no more tasks.
 fn and_no_more(worker: &Worker<u32>, taken: Taken) -> Taken {
     if let (Ok(_), Ok(more)) = (&taken, expect("take() afterwards", SWALLOWED, || worker.take())) {
-        fail(&format!("take() afterwards gave {more}, though the worker was asked to stop"), SWALLOWED);
+        fail(&format!("take() afterwards returned {more}, though the worker was asked to stop"), SWALLOWED);
     }
     taken
 }
@@ -156,13 +156,12 @@ fn still_asks(desk: &Desk<u32>, left: usize) {
         fail("is_cancelled() is false, though a thread has called cancel()", "a request is never taken back");
     }
     if desk.left() != left {
-        let seen = format!("tasks on the desk: {}, and {left} were to stay", desk.left());
-        fail(&seen, "each task is taken once, and what fails takes none");
+        let seen = format!("tasks on the desk: {}, and not {left}", desk.left());
+        fail(&seen, "each task is taken once, and a call that fails takes no task");
     }
 }
 
-const SWALLOWED: &str =
-    "the request is there afterwards as it was before: no step answers it, and each step ends";
+const SWALLOWED: &str = "the request stays after a step: no step clears it, and each step has to end";
 
 pub fn take_gets_the_oldest_task() {
     let desk = desk(&[1, 2]);
@@ -191,8 +190,8 @@ pub fn a_worker_that_was_asked_gets_no_task() {
     let worker = Worker::new(Arc::clone(&desk));
     cancel(&desk);
     for what in ["take()", "the second take()"] {
-        let cause = "the worker was asked to stop, so take() gives it nothing, even if a task is there. And the request stays: to \
-                     tell of it does not clear it";
+        let cause = "the worker was asked to stop, so take() returns no task, even if a task is there. And the request \
+                     stays: to tell of it does not clear it";
         is_refused(what, expect(what, NOT_TOLD, || take(&worker)), &desk, 2, cause);
     }
 }
@@ -224,22 +223,25 @@ pub fn a_step_hides_no_request() {
         if !at_once("is_cancelled()", DOES_NOT_WAIT, || desk.is_cancelled()) {
             fail(
                 "is_cancelled() is false in the middle of the step, though a thread has called cancel()",
-                "a step ignores the request and does not hide it: others see it, and a long step that looks can hurry",
+                "a step ignores the request and does not hide it: other threads see it, and a long step can check it and \
+                 hurry",
             );
         }
     });
     if !desk.is_cancelled() {
         fail(
             "is_cancelled() is false after the step in which a thread has called cancel()",
-            "the end of the step has cleared the request, or put back what was there before it: the code that looks next does not hear of it",
+            "the end of the step has cleared the request, or put back what was there before it: the next check does not \
+             see the request",
         );
     }
     is_refused("take() after the step", take(&worker), &desk, 1, STILL_MASKED);
 }
 
 pub fn a_step_is_not_cut_off() {
-    let cause = "in a step, a request does not end a wait and does not keep it from beginning. It does wake the worker up, and if no \
-                 task is there the worker has to sleep again: to look again and again keeps a core busy";
+    let cause = "in a step, a request does not end a wait and does not keep a wait from beginning. The request does wake \
+                 the worker up. If there is no task, the worker has to sleep again: to look again and again keeps a core \
+                 busy";
     gets_its_task_all_the_same("take() in a step", cause, |worker| worker.masked(|| take(worker)));
 }
 
@@ -262,8 +264,8 @@ pub fn only_the_outermost_end_counts() {
     is_refused("take() after the steps", take(&worker), &desk, 1, STILL_MASKED);
 }
 
-const COMES_OUT: &str = "a panic comes out of masked() as it came out of the step, with the same payload: go on with what you \
-                         have caught (std::panic::resume_unwind), or do not catch it";
+const COMES_OUT: &str = "a panic comes out of masked() as it came out of the step, with the same payload: resume the \
+                         panic that you have caught (std::panic::resume_unwind), or do not catch it";
 
 /// Runs a step of this worker that panics.
 fn a_step_panics(worker: &Worker<u32>) {
@@ -273,13 +275,13 @@ fn a_step_panics(worker: &Worker<u32>) {
     match panicked {
         Ok(()) => fail("the step panicked, and masked() returned", COMES_OUT),
         Err(payload) if payload.downcast_ref() == Some(&"a panic on purpose") => {}
-        Err(_) => fail("another panic came out of masked() than out of the step", COMES_OUT),
+        Err(_) => fail("the panic that came out of masked() is not the panic of the step", COMES_OUT),
     }
 }
 
 pub fn a_panic_ends_its_step() {
-    const WITHOUT_END: &str = "the step has ended with a panic, and its mask is still there. What stands after step() is not \
-                               reached then; a Drop is";
+    const WITHOUT_END: &str = "the step has ended with a panic, and its mask is still there. What stands after step() is \
+                               not reached then; a Drop runs";
     let desk = desk(&[1, 2]);
     let worker = Worker::new(Arc::clone(&desk));
     cancel(&desk);
@@ -294,8 +296,8 @@ pub fn a_panic_ends_its_step() {
 }
 
 pub fn a_step_shields_only_its_own_worker() {
-    const ANOTHERS: &str = "the step of one worker shields another. Whether a worker is in a step is known of each worker, not of a desk, a \
-                            thread or a program";
+    const ANOTHERS: &str = "the step of one worker shields another. Whether a worker is in a step is a fact of each \
+                            worker, not of a desk, a thread or a program";
     let (desk, other) = (desk(&[]), desk(&[1]));
     let worker = Worker::new(Arc::clone(&desk));
     let of_another_desk = Worker::new(Arc::clone(&other));
@@ -315,8 +317,8 @@ pub fn a_step_shields_only_its_own_worker() {
 }
 
 pub fn next_task_waits_whatever_happens() {
-    let cause = "next_task() comes back with a task, and only with one. A take() that the request has cut off is cut off the next \
-                 time, too; in a step it is not cut off at all";
+    let cause = "next_task() returns with a task, and only with one. A take() that the request has cut off is cut off the \
+                 next time, too; in a step it is not cut off at all";
     gets_its_task_all_the_same("next_task()", cause, |worker| Ok(vec![worker.next_task()]));
 }
 
@@ -342,8 +344,8 @@ pub fn a_pair_that_has_begun_is_completed() {
     step("sees the worker asleep");
     if desk.left() == 1 {
         fail(
-            "take_pair() sleeps, and the first task lies on the desk",
-            "it takes the first as soon as there is one: that is where the step begins that must not be cut off",
+            "take_pair() sleeps, though the first task lies on the desk",
+            "it takes the first as soon as there is one. With this task begins the step that must not be cut off",
         );
     }
     cancel(&desk);
@@ -364,7 +366,7 @@ pub fn no_task_is_lost() {
             while let Ok(pair) = take_pair(worker) {
                 taken.with(|taken| taken.extend(pair));
             }
-            take(worker) // it was asked to stop, and still is
+            take(worker) // the worker was asked to stop, and the request stays
         });
         begin(&desk, "the worker's end", ENDS, work)
     };
@@ -402,8 +404,8 @@ pub fn many_steps_and_many_tasks() {
     const DEPTH: u32 = 300;
     const PANICS: u32 = 1_000;
     const TASKS: u32 = 2 * DEPTH + PANICS;
-    const MISCOUNTED: &str = "all these steps are one inside the other, so the last one to end is the outermost: count them, up to any \
-                              number, or note for each what to go back to";
+    const MISCOUNTED: &str = "all these steps are one inside the other, so the outermost one ends last: count them, up to \
+                              any number, or store for each step the state before it";
     if !exercises_harness::first_run!() {
         return;
     }

@@ -9,11 +9,12 @@ use super::{COUNTED_ON_IT, OWN_JOB};
 use crate::probe::{Counter, Shared, others_come_to_rest};
 use crate::sync::{Arc, thread};
 
-const ONE_AT_A_TIME: &str = "a thread that looks whether the stripe moves, and finds that it does not, has to say in the same step, under \
-                             the same lock, that it moves now; and it is there, and moves, until its last job has ended. A stripe that \
-                             is taken out of the map while a job of it runs, or while a thread still has it in hand, is soon there twice";
+const ONE_AT_A_TIME: &str = "a thread that checks whether the stripe moves, and finds that it does not, has to say in the \
+                             same step, under the same lock, that the stripe moves now. The stripe stays in the map, and \
+                             moves, until its last job has ended. If it is taken out of the map while a job of it runs, \
+                             or while a thread still has it in hand, a second stripe of the key is soon made";
 
-/// A key. The key type of the tests. All keys have the same hash, and the tests count the keys that exist.
+/// The key type of the tests. All keys have the same hash, and the tests count the keys that exist.
 #[derive(Clone)]
 pub(super) struct Name {
     name: &'static str,
@@ -92,7 +93,7 @@ impl Log {
         Box::new(move || {
             let _running = log.begin(key, number);
             work();
-            thread::yield_now(); // a thread that thinks that it may begin has the time for it
+            thread::yield_now(); // gives a thread that wrongly begins a job the time for it
         })
     }
 
@@ -137,7 +138,9 @@ impl Log {
         if others_come_to_rest() && self.ended.get() < jobs {
             let ran = self.begun();
             fail(
-                &format!("{jobs} jobs were taken, nothing moves any more, and only these have run: {ran:?}"),
+                &format!(
+                    "{jobs} jobs were taken, no thread does anything any more, and only these have run: {ran:?}"
+                ),
                 cause,
             );
         }
@@ -148,7 +151,7 @@ impl Log {
     pub(super) fn check(&self, expected: &[u32], cause: &str) {
         let begun = self.begun();
         if begun != expected {
-            fail(&format!("these jobs have run: {begun:?}; and it should have been {expected:?}"), cause);
+            fail(&format!("these jobs have run: {begun:?}; expected: {expected:?}"), cause);
         }
     }
 
@@ -164,7 +167,7 @@ impl Log {
         if numbers != expected || !in_order {
             fail(
                 &format!(
-                    "these jobs have run: {begun:?}; and it should have been {expected:?}, those of each key in this order"
+                    "these jobs have run: {begun:?}; expected: {expected:?}, the jobs of each key in this order"
                 ),
                 cause,
             );
@@ -172,8 +175,8 @@ impl Log {
     }
 
     /// Checks that each of these jobs has run if it was taken, and can be run if it came back. The jobs that
-    /// came back are checked first: if a call gave back the wrong job, that explains why the other job does
-    /// not run.
+    /// came back are checked first: if a call gave back the wrong job, this explains why another job does not
+    /// run.
     pub(super) fn check_fates(&self, fates: &[(u32, Fate)]) {
         let mut taken = Vec::new();
         for (number, fate) in fates {
@@ -184,7 +187,7 @@ impl Log {
         }
         if let Some(number) = taken.into_iter().find(|number| !self.has_run(**number)) {
             let seen = format!(
-                "job {number} was taken, the executor below has called all that it was given, and the job has not run"
+                "job {number} was taken, the executor below has called everything that it was given, but the job has not run"
             );
             fail(&seen, COUNTED_ON_IT);
         }

@@ -15,36 +15,42 @@ mod jobs;
 
 use jobs::{Fate, Keys, Log, Name};
 
-const STRANDED: &str = "a job is in its stripe, and what should come to it has gone, or was never taken. A thread that leaves a stripe has to look \
-                        at it once more, and to take it out of the map, under the lock under which others look for it and put jobs in";
-const IN_ORDER: &str = "a stripe is a queue, and nothing passes it: a job is put in at the end, and the one that runs next is taken \
-                        from the front";
+const STRANDED: &str = "a job is in its stripe, and the entry that should run it has gone, or was never taken. A thread \
+                        that leaves a stripe has to check it once more for jobs, and to take it out of the map, under the \
+                        lock under which others find it and put jobs in";
+const IN_ORDER: &str = "a stripe is a queue, and no job overtakes another: a job is put in at the end, and the job that \
+                        runs next is taken from the front";
 const BELOW_RUNS: &str = "a job runs where the executor below calls what it was given: on no thread of yours, and not on the one that \
                           submits, unless the executor below calls it there";
-const NO_WAIT: &str = "execute() puts the job into its stripe and returns: it waits for no job to run, and for no thread to begin. \
-                       While a job runs, no lock is held that execute() needs";
-const TOGETHER: &str = "keys that are not equal have nothing to do with each other, also if they have the same hash: a lane that they share, \
-                        or a lock that is held while a job runs or while the executor below is asked, makes one wait for the other";
-const KEEPS_A_THREAD: &str = "a job whose turn has not come waits in its stripe, and not on a thread: what the executor below has called \
-                              returns if it can run nothing. A lock for each key, held while a job runs, has all threads wait for one key";
-const CALLED_AT_ONCE: &str = "the executor below may call what it is given before its execute() returns. So no lock is held that this \
-                              needs, no thread that runs a stripe waits for that return, and a job that is executed meanwhile joins its \
-                              stripe";
-const PANIC: &str = "a panic ends its job and nothing else: catch it where the job is called, in the loop and not around it, so that \
-                     what comes after it is done in any case";
-const NO_MEMORY: &str = "a key that has no job needs no entry in a map: take it out when its last job has ended (or was refused), under the \
-                         lock under which others look for it. A program that has seen a million keys has to forget them";
-const OWN_JOB: &str = "a job that is refused comes back itself, out of its stripe: to call it is to run that job and no other, and if it \
-                       is dropped it never runs";
-const AFTER_REFUSAL: &str = "after a refusal the stripe is what it was before: take back what you have noted for the job that was refused";
-const IN_THE_MIDDLE: &str = "the executor below may refuse anything that it is given, also when jobs wait in the stripe that were taken \
-                             long ago. These must not need another yes, and must not go with the one that is refused";
-const COUNTED_ON_IT: &str = "a job has joined its stripe because of something that was on its way to the executor below, and that was then \
-                             refused. No job can count on it before the executor has taken it: let the others wait until then, or bring the \
-                             executor something for each job";
-const SPINS: &str =
-    "who waits until the executor below has decided must not look again and again: wait on a Condvar";
-const NOT_REFUSED: &str = "a striped executor has no bound and no end of its own: it refuses only if the executor below has refused";
+const NO_WAIT: &str = "execute() puts the job into its stripe and returns: it does not wait until a job has run, or until \
+                       a thread begins. While a job runs, no lock is held that execute() needs";
+const TOGETHER: &str = "keys that are not equal are independent of each other, also if they have the same hash: one waits \
+                        for the other if they share a lane, or if a lock is held while a job runs or during a call of the \
+                        executor below";
+const KEEPS_A_THREAD: &str = "a job whose turn has not come waits in its stripe, and not on a thread: the entry that the \
+                              executor below has called returns if it can run no job. With a lock for each key, held \
+                              while a job runs, all threads may wait for one key";
+const CALLED_AT_ONCE: &str = "the executor below may call what it is given before its execute() returns. So hold no lock \
+                              that the call needs, let no thread that runs a stripe wait for that return, and let a job \
+                              that is executed meanwhile join its stripe";
+const PANIC: &str = "a panic ends its job and nothing else: catch it where the job is called, in the loop and not around \
+                     it, so that the lines after the call run in any case";
+const NO_MEMORY: &str = "a key that has no job needs no place in a map: take it out when its last job has ended (or was \
+                         refused), under the lock under which others look for it. A program that has seen a million keys \
+                         has to forget them";
+const OWN_JOB: &str = "a job that is refused comes back itself, out of its stripe: calling it runs that job and no other, \
+                       and if it is dropped it never runs";
+const AFTER_REFUSAL: &str = "after a refusal the stripe is as it was before: undo every change that you have made for the \
+                             refused job";
+const IN_THE_MIDDLE: &str = "the executor below may refuse anything that it is given, even while jobs that were taken \
+                             long ago wait in the stripe. These must not need another yes, and must not go with the one \
+                             that is refused";
+const COUNTED_ON_IT: &str = "a job has joined its stripe because of an entry about which the executor below had not \
+                             decided, and which it then refused. No job can count on it before the executor has taken it: \
+                             let other submitters wait until then, or give the executor an entry for each job";
+const SPINS: &str = "a submitter that waits until the executor below has decided must not check again and again: wait on a Condvar";
+const NOT_REFUSED: &str = "a striped executor has no bound and no shutdown: it refuses only if the executor below has \
+                           refused";
 
 type Striped<E> = StripedExecutor<Name, Arc<E>>;
 
@@ -120,7 +126,7 @@ where
 }
 
 fn ended(thread: thread::JoinHandle<()>, cause: &str) {
-    if expect("waiting for who called execute()", cause, || thread.join()).is_err() {
+    if expect("waiting for the thread that called execute()", cause, || thread.join()).is_err() {
         fail("a thread that called execute() panicked", "execute() never panics");
     }
 }
@@ -191,13 +197,13 @@ pub fn jobs_run_where_the_executor_calls_them() {
     }
     others_come_to_rest();
     if !trial.log.begun().is_empty() {
-        fail("a job ran, and the executor below has called nothing yet", BELOW_RUNS);
+        fail("a job ran, though the executor below has called nothing yet", BELOW_RUNS);
     }
     below.run_all(KEEPS_A_THREAD);
     let ran = trial.log.begun();
     if ran.len() != 3 {
         let seen = format!(
-            "the executor below has called all that it was given; of the jobs 1, 2 and 3 these have run: {ran:?}"
+            "the executor below has called everything that it was given; of the jobs 1, 2 and 3 these have run: {ran:?}"
         );
         fail(&seen, STRANDED);
     }
@@ -216,7 +222,7 @@ pub fn keys_do_not_wait_for_each_other() {
     }
     if others_come_to_rest() && !trial.log.has_run(3) {
         fail(
-            "a job of Ada runs, and a job of Grace does not begin, on an executor that has a thread for it",
+            "a job of Ada runs, and a job of Grace does not begin, though the executor has a thread for it",
             TOGETHER,
         );
     }
@@ -233,7 +239,7 @@ pub fn a_job_that_waits_keeps_no_thread() {
     trial.take("Ada", 2);
     let first = below.run_one_elsewhere();
     if first.is_none() {
-        fail("execute() took a job, and the executor below was given nothing", BELOW_RUNS);
+        fail("execute() took a job, but gave nothing to the executor below", BELOW_RUNS);
     }
     gate.until_reached(BELOW_RUNS);
     let second = below.run_one_elsewhere();
@@ -250,7 +256,7 @@ pub fn a_job_that_waits_keeps_no_thread() {
     }
     below.run_all(KEEPS_A_THREAD);
     if !trial.log.has_run(2) {
-        fail("the executor below has called all that it was given, and job 2 has not run", STRANDED);
+        fail("the executor below has called everything that it was given, but job 2 has not run", STRANDED);
     }
 }
 
@@ -262,7 +268,7 @@ pub fn a_job_may_execute_others() {
         let executes = move || {
             for (key, number) in [("Ada", 2), ("Grace", 3)] {
                 if same.execute(key, number, Box::new(|| {}), CALLED_AT_ONCE).is_err() {
-                    fail("a job executed another one, which was refused", NOT_REFUSED);
+                    fail("a job executed another job, which was refused", NOT_REFUSED);
                 }
             }
         };
@@ -306,7 +312,7 @@ pub fn a_refused_job_comes_back() {
         [1, 2].map(|number| match trial.execute("Ada", number, Box::new(|| {}), AFTER_REFUSAL) {
             Err(Refused(job)) => job,
             Ok(()) => fail(
-                "the executor below refused all that it was given, and execute() returned Ok",
+                "the executor below refused everything that it was given, and execute() returned Ok",
                 "the job is lost and the caller does not know: pass the refusal on",
             ),
         });
@@ -319,8 +325,7 @@ pub fn a_refused_job_comes_back() {
     trial.take("Ada", 3);
     below.run_all(AFTER_REFUSAL);
     if !trial.log.has_run(3) {
-        let seen =
-            "the executor below refused once; since then it takes all, and a job that was taken does not run";
+        let seen = "the executor below refused once; since then it takes everything, but a job that was taken does not run";
         fail(seen, AFTER_REFUSAL);
     }
     trial.log.check(&[2, 3], OWN_JOB);
@@ -329,7 +334,7 @@ pub fn a_refused_job_comes_back() {
 
 std::thread_local!(static RAN: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) });
 
-/// Boxes of closures that hold nothing all have the same address.
+/// All boxes of closures that capture nothing have the same address.
 fn a_refused_job_without_captures_comes_back() {
     let (below, keys) = (Desk::new(), Keys::new());
     let striped = striped(&below);
@@ -384,9 +389,9 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
     what_was_called_early_will_not_come_again(3, jobs::panics);
 }
 
-/// While job 1 runs, other jobs of its key are taken, and everything that the executor was given for these
-/// jobs is called and returns. After that, the executor refuses everything. So only the call in which job 1
-/// runs can still run the other jobs.
+/// While job 1 runs, other jobs of its key are taken, and all entries that the executor was given for these
+/// jobs are called and return. After that, the executor refuses everything. So only the entry that runs job 1
+/// can still run the other jobs.
 fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     let below = Desk::new();
     let trial = Trial::over(&below);
@@ -410,7 +415,8 @@ fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     trial.check_keys("all jobs have ended");
 }
 
-/// A larger number of jobs than a stripe would run at a time if it sometimes let other stripes go first.
+/// A number of jobs that is larger than the number after which a fair stripe might let other stripes go
+/// first.
 const MANY: u32 = 70;
 
 pub fn others_may_come_while_the_executor_decides() {
@@ -421,7 +427,7 @@ pub fn others_may_come_while_the_executor_decides() {
         below.refuse(!takes);
         let first = trial.tried("first", "Ada", 1);
         gate.until_reached(BELOW_RUNS);
-        // If two submitters wait for the executor's decision, both submitters must be told of it.
+        // If two submitters wait for the executor's decision, both must be woken.
         let others: &[u32] = if takes { &[2, 3] } else { &[2] };
         let others: Vec<_> =
             others.iter().map(|number| (*number, trial.tried("another", "Ada", *number))).collect();
@@ -440,7 +446,7 @@ pub fn others_may_come_while_the_executor_decides() {
             fates.push((number, fate));
         }
         if !trial.log.begun().is_empty() {
-            fail("a job ran, and the executor below has called nothing yet", BELOW_RUNS);
+            fail("a job ran, though the executor below has called nothing yet", BELOW_RUNS);
         }
         below.run_all(STRANDED);
         trial.log.check_fates(&fates);
@@ -463,7 +469,7 @@ pub fn a_refused_job_leaves_the_others_in_their_stripe() {
     third.open();
     ended(two, NO_WAIT);
     ended(three, NO_WAIT);
-    trial.take("Ada", 4); // which waits as long as job 1 runs
+    trial.take("Ada", 4); // this job waits as long as job 1 runs
     let other = below.run_one_elsewhere();
     others_come_to_rest();
     running.open();
@@ -504,7 +510,7 @@ pub fn a_stripe_may_end_and_come_again_while_the_executor_decides() {
     slow.until_reached(BELOW_RUNS);
     let second = trial.tried("second", "Ada", 2);
     until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
-    below.run_all(STRANDED); // so if the second was taken, the stripe has no jobs any more
+    below.run_all(STRANDED); // so the stripe has no jobs any more, if the second job was taken
     let third = trial.tried("third", "Ada", 3);
     until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
     slow.open();
@@ -526,7 +532,7 @@ pub fn many_keys_and_many_jobs() {
         return;
     }
     let text: &'static str = "x".repeat(KEYS as usize).leak();
-    let name = |key: u32| &text[..key as usize]; // no two are equal
+    let name = |key: u32| &text[..key as usize]; // no two names are equal
 
     let below = Arc::new(Threads::default());
     let trial = Trial::over(&below);

@@ -10,7 +10,7 @@ use crate::sync::Arc;
 
 type Submit = Box<dyn Fn(Job) -> Result<(), Job> + Send + Sync>;
 
-/// The executor that a solver is given.
+/// The executor that a solver gets.
 pub(super) struct Below {
     submit: Submit,
     /// True if every job with an even number is refused.

@@ -27,8 +27,7 @@ pub(super) struct Board {
     edges: Vec<Edge>,
     solved: Vec<Position>,
     does: Vec<(Asks, Position, Does)>,
-    /// The positions of which the search has asked whether they are solved, and the positions whose moves it
-    /// has asked for.
+    /// The positions for which the search has called `is_solved`, and those for which it has called `moves`.
     looked_at: Shared<Vec<Position>>,
     moved_from: Shared<Vec<Position>>,
     /// True if the answer is known, and every call that was begun before has ended or waits at a gate.
@@ -92,13 +91,15 @@ impl Board {
         }
         let Some(end) = position else {
             let seen = format!(
-                "solve() gave the moves {way:?}, and they are not possible from the start, in this order"
+                "solve() returned the moves {way:?}, which are not possible from the start, in this order"
             );
             fail(&seen, WAY)
         };
         if !self.solved.contains(&end) {
             fail(
-                &format!("solve() gave the moves {way:?}; they lead to position {end}, which is not solved"),
+                &format!(
+                    "solve() returned the moves {way:?}; they lead to position {end}, which is not solved"
+                ),
                 WAY,
             );
         }
@@ -121,7 +122,7 @@ impl Board {
         if again {
             fail(&format!("{what}({position}) is called a second time"), TWICE);
         }
-        thread::yield_now(); // others have the time to do the same
+        thread::yield_now(); // gives other threads the time to do the same
         for (_, _, does) in self.does.iter().filter(|(when, place, _)| *when == asks && *place == position) {
             does();
         }

@@ -10,10 +10,11 @@ use super::trial::Trial;
 use crate::probe::Shared;
 use crate::sync::Arc;
 
-const AT_SIZE: &str = "what holds for four positions holds for hundreds, and for any number that a position may be: nothing has a fixed \
-                       size, and two positions are the same only if their numbers are equal";
-const EACH_ITS_OWN: &str = "what a search knows is in its solver. Another search may be under way in the same process, on the same thread \
-                            and with the same positions: it has its own answer, its own list and its own end";
+const AT_SIZE: &str = "what holds for four positions holds for hundreds, and for any number that a position may have: no \
+                       collection has a fixed size, and two positions are the same only if their numbers are equal";
+const EACH_ITS_OWN: &str = "the state of a search is in its solver. Another search may be under way in the same process, \
+                            on the same thread and with the same positions: it has its own answer, its own list and its \
+                            own end";
 
 /// The number of positions besides the start.
 const MANY: u32 = 200;
@@ -32,7 +33,7 @@ fn star() -> Vec<Edge> {
 
 pub fn many_positions_are_searched() {
     if !exercises_harness::first_run!() {
-        return; // one schedule is enough: what is looked for here is no race
+        return; // one schedule is enough: this property does not look for a race
     }
     let row: Vec<Edge> = (1..MANY).map(|position| (position, 'n', position + 1)).collect();
     let refused = |edges: &[Edge], solved| Trial::new(Board::new(edges, solved), &Below::refusing());
@@ -62,7 +63,7 @@ pub fn two_searches_do_not_know_each_other() {
         let answer = trial.solve(EACH_ITS_OWN);
         trial.check(&answer, &Answer::Solved(vec!['b', 'c']), EACH_ITS_OWN);
         let Some(answer_of_other) = told.with(Vec::pop) else {
-            fail("moves(3) was to solve another puzzle, and was not called", EACH_ITS_OWN)
+            fail("moves(3), which solves another puzzle, was not called", EACH_ITS_OWN)
         };
         other.check_no_solution(&answer_of_other, EACH_ITS_OWN);
     }

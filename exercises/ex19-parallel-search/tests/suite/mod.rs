@@ -21,48 +21,53 @@ use below::Below;
 use board::{Asks, Board, Edge};
 use trial::Trial;
 
-const NO_END: &str = "a search has two ends: a solution, or no task that is under way. Count the tasks that are submitted or run; \
-                      the one that takes the count to zero tells those who wait that there is no solution";
-const EARLY: &str = "the count of tasks was zero, and the search was not over. Count a position before you submit it, while the \
-                     position that led to it is still counted. Count a position off, once, when those that come next are counted and \
-                     its solution is told";
-const TWICE: &str = "two moves lead to one position, and each time it was taken for a new one. To look whether it was seen, and to \
-                     say that it is seen now, is one step under one lock; and the start is a position, too, also for a second call of \
-                     solve()";
-const STAYS_COUNTED: &str = "a position was counted and is not counted off. That has to happen on each way: it was seen before, it is a \
-                             dead end, it is a solution, or its task panicked";
-const BELOW_RUNS: &str = "the puzzle is searched where the inner executor calls what it was given: on no thread of yours, and in \
+const NO_END: &str = "a search has two ends: a solution, or no task that is under way. Count the tasks that are submitted \
+                      or run; the task that takes the count to zero tells the waiting callers that there is no solution";
+const EARLY: &str = "the count of tasks was zero, though the search was not over. Count a position before you submit it, \
+                     while the position that led to it is still counted. Count a position off, once, when the positions \
+                     that come next are counted and its solution is told";
+const TWICE: &str = "two moves lead to one position, and each time it was taken for a new one. To check whether it was \
+                     seen, and to say that it is seen now, is one step under one lock; and the start is a position, too, \
+                     also for a second call of solve()";
+const STAYS_COUNTED: &str = "a position was counted and is not counted off. Count it off in each case: it was seen \
+                             before, it is a dead end, it is a solution, or its task panicked";
+const BELOW_RUNS: &str = "the puzzle is searched where the inner executor calls your jobs: on no thread of yours, and in \
                           solve() only what the executor refuses";
-const ONE_BY_ONE: &str = "positions that are known must not wait for each other: give each to the executor, and hold no lock while the puzzle is \
-                          asked";
+const ONE_BY_ONE: &str = "known positions must not wait for each other: give each to the executor, and hold no lock while \
+                          the puzzle is asked";
 const CALLED_AT_ONCE: &str =
     "the inner executor may call a job before its execute() returns: hold no lock then that a job needs";
-const WAY: &str = "the moves belong to the position: each new position knows the last move and the position before it, and nothing else \
-                   changes that. From the solution go back to the start, and turn the list round";
-const FIRST: &str = "the first answer stays: a thread that has another one looks, under the same lock, whether there is one already";
+const WAY: &str = "the moves belong to the position: each new position knows the last move and the position before it, \
+                   and nothing else changes these. From the solution go back to the start, and turn the list round";
+const FIRST: &str = "the first answer stays: a thread that has another answer looks, under the same lock, whether there is one \
+                     already";
 const NOT_FOR_ALL: &str =
     "the answer is for each caller of solve(), now or later: notify_all(), and leave the answer where it is";
-const STOPS_WAITING: &str = "solve() waits for the answer, and not for the tasks: one that is in moves() ends when it ends, and does not \
-                             keep the answer back";
-const GOES_ON: &str = "when there is an answer, nothing new is begun: look for the answer before each position, also for those that the \
-                       executor has taken or refused before, and before each position that is submitted";
-const PANIC: &str = "a panic of the puzzle costs one position: catch it, count the position off as any other, and note that a part was not \
-                     searched. Then \"no solution\" is not known, and a solution that was found elsewhere is one all the same";
-const PANIC_OF_REFUSED: &str = "a position that was refused is searched by a job of another position, or by solve(): its panic must not end \
-                                that, and must not come out of it. Catch it for each position";
-const REFUSED: &str = "a position that is refused is counted and seen already. The one who was refused searches it, and then counts it off: \
-                       no other thread comes to it";
-const NESTED: &str = "each refused position is searched inside the search of the one before, and a long line of them overflows the stack. \
-                      Put them on a list of your own, and search one after the other in a loop";
-const CANCEL: &str = "a cancel is an answer of its own: tell it at once to each waiter, and wait for no task";
-const CANCELLED: &str = "a cancel is an answer of its own, and the first answer stays: a thread that has another one looks, under the same \
-                         lock, whether there is one already";
-const ONE_SEARCH: &str = "the first call of solve() begins the search, and all others wait for its answer: to look whether it was begun, and \
-                          to say that it is, is one step";
+const STOPS_WAITING: &str = "solve() waits for the answer, and not for the tasks: a task may stay in moves() for long, \
+                             and must not delay the answer";
+const GOES_ON: &str = "when there is an answer, nothing new is begun: look for the answer before each position, also \
+                       before those that the executor took or refused earlier, and before each submission";
+const PANIC: &str = "a panic of the puzzle costs one position: catch it, count the position off as any other, and note \
+                     that a part was not searched. Then the answer cannot be \"no solution\", but a solution that was \
+                     found elsewhere is one all the same";
+const PANIC_OF_REFUSED: &str = "a position that was refused is searched by a job of another position, or by solve(): its \
+                                panic must not end that job, and must not come out of solve(). Catch it for each position";
+const REFUSED: &str = "a position that is refused is counted and seen already. The one who was refused searches it, and \
+                       then counts it off: no other thread will search it";
+const NESTED: &str = "each refused position is searched inside the search of the one before, and a long line of refused \
+                      positions overflows the stack. Put them on a list of your own, and search one after the other in a \
+                      loop";
+const CANCEL: &str =
+    "a cancel is an answer of its own: tell it at once to each waiter, and do not wait for a task";
+const CANCELLED: &str = "a cancel is an answer of its own, and the first answer stays: a thread that has another answer \
+                         looks, under the same lock, whether there is one already";
+const ONE_SEARCH: &str = "the first call of solve() begins the search, and all other calls wait for its answer: to check \
+                          whether the search was begun, and to say that it is, is one step";
 
 /// Waits until every job that the executor has called has returned.
 fn join(threads: &Threads) {
-    threads.join("what the executor has called does not return: a job waits for no thread");
+    threads
+        .join("a job that the executor has called does not return: a job must not wait for another thread");
 }
 
 /// A board in which two ways lead to position 4, and one way leads back to the start. There is no solution.
@@ -122,7 +127,7 @@ pub fn positions_are_searched_where_the_executor_calls_them() {
     below.until_given();
     others_come_to_rest();
     if !trial.board.looked_at().is_empty() {
-        fail("a position was looked at, and the inner executor has called nothing yet", BELOW_RUNS);
+        fail("a position was looked at, though the inner executor has called nothing yet", BELOW_RUNS);
     }
     desk.run_all(STOPS_WAITING);
     let answer = asked.answer();
@@ -256,7 +261,7 @@ fn only_one_was_looked_at(trial: &Trial) {
     let looked_at = trial.board.looked_at();
     if looked_at.len() > 2 {
         let seen = format!(
-            "the first position after the start was a solution, and these were looked at: {looked_at:?}"
+            "the first position after the start was a solution, and these positions were looked at: {looked_at:?}"
         );
         fail(&seen, GOES_ON);
     }
@@ -282,7 +287,7 @@ pub fn after_a_cancel_nothing_is_begun() {
     let looked_at = trial.board.looked_at();
     if looked_at.iter().any(|position| *position > 3) {
         let seen = format!(
-            "position 2 was in moves() when the search was cancelled, and what comes after it was looked at: {looked_at:?}"
+            "position 2 was in moves() when the search was cancelled, and later positions were looked at: {looked_at:?}"
         );
         fail(&seen, GOES_ON);
     }
@@ -313,7 +318,7 @@ pub fn everybody_gets_the_answer() {
         gate.until_reached(NO_END);
         until_others_wait(
             "solve() runs on and on while there is no answer",
-            "wait on a Condvar until there is an answer: to look again and again keeps a core busy",
+            "wait on a Condvar until there is an answer: checking again and again keeps a core busy",
         );
         let expected = match end {
             End::Solution => Answer::Solved(vec!['a']),
@@ -397,8 +402,7 @@ pub fn a_refused_position_is_searched() {
 /// The number of positions in a row.
 const LINE: u32 = 100;
 
-/// A number of bytes of stack: a search that does not nest uses fewer bytes, and a search that nests uses
-/// more.
+/// A number of bytes of stack. A search that does not nest uses fewer bytes; a search that nests uses more.
 const DEEP: usize = 64 * LINE as usize;
 
 pub fn refusals_do_not_nest() {

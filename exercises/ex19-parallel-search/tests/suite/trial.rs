@@ -10,7 +10,7 @@ use crate::below::on_a_thread;
 use crate::probe::Shared;
 use crate::sync::{Arc, thread};
 
-/// A puzzle, the executor below, and a solver of the puzzle.
+/// A puzzle, the inner executor, and a solver of the puzzle.
 pub(super) struct Trial {
     solver: Arc<Solver>,
     pub(super) board: Arc<Board>,
@@ -24,10 +24,10 @@ impl Trial {
         Arc::new(Self { solver, board, below })
     }
 
-    /// The answer. `cause` is the likely cause if no answer comes.
+    /// Returns the answer. `cause` is the likely cause if no answer comes.
     pub(super) fn solve(&self, cause: &str) -> Answer {
         let answer = expect("solve()", cause, || self.solver.solve());
-        step(&format!("solve() gave {answer:?}"));
+        step(&format!("solve() returns {answer:?}"));
         self.board.check_way(&answer);
         answer
     }
@@ -56,19 +56,19 @@ impl Trial {
     pub(super) fn check(&self, answer: &Answer, expected: &Answer, cause: &str) {
         if answer != expected {
             let looked_at = some(&self.board.looked_at());
-            let seen = format!(
-                "solve() gave {answer:?}, and it should have been {expected:?}; looked at: {looked_at}"
-            );
+            let seen = format!("solve() returned {answer:?}, and not {expected:?}; looked at: {looked_at}");
             fail(&seen, cause);
         }
     }
 
-    /// Checks that a solution was found. The error of a future without a value: a caller cancelled the
-    /// future, or the promise was dropped.
+    /// Checks that a solution was found. `cause` is the likely cause if there is none.
     pub(super) fn check_solved(&self, answer: &Answer, cause: &str) {
         if !matches!(answer, Answer::Solved(_)) {
             let looked_at = some(&self.board.looked_at());
-            fail(&format!("there is a solution, and solve() gave {answer:?}; looked at: {looked_at}"), cause);
+            fail(
+                &format!("there is a solution, and solve() returned {answer:?}; looked at: {looked_at}"),
+                cause,
+            );
         }
     }
 

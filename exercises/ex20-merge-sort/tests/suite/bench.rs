@@ -80,8 +80,8 @@ pub(super) struct Seen {
     pub(super) comparisons: usize,
     /// The number of joins that have not returned.
     open: usize,
-    /// The parts that are being sorted: first the whole, then a half of the whole, then a half of that half,
-    /// and so on. The list is used only if the joiner calls halves one after the other.
+    /// The parts that are being sorted: first the whole, then one of its halves, then a half of that half,
+    /// and so on. Used only if the joiner calls halves one after the other.
     parts: Vec<Part>,
     /// For each join, the numbers of items that its halves have compared; the last entry belongs to the join
     /// of the whole.
@@ -221,7 +221,7 @@ impl Bench {
         let failed = one_failed || other_failed;
         self.seen.with(|seen| {
             seen.shared.extend(one.iter().filter(|number| other.contains(number)));
-            seen.splits.push((one.len().max(1), other.len().max(1))); // one alone is not compared
+            seen.splits.push((one.len().max(1), other.len().max(1))); // a single item is not compared
             seen.note_failure(failed);
         });
         failed

@@ -14,35 +14,41 @@ pub use many::*;
 
 use bench::{Bench, Calls, How, Outcome};
 
-const ORDER: &str = "a part is sorted when both of its halves are, and when they were merged: of the two items that are first in \
-                     their halves, the smaller one comes next, every time";
-const LAST: &str = "the right half ends where the part ends. A bound that is the index of the last item in one place, and the number of \
-                    items in another, leaves it out";
-const ONCE: &str = "a merge takes each item of both halves once: it goes on in a half from which it has taken one; when one half is used up, \
-                    what is left of the other comes, too; and equal items are items";
-const STABLE: &str = "equal items keep their order: of two that are equal the merge takes that of the left half first, and a part \
-                      that is not split is sorted by a sort that is stable, such as slice::sort()";
-const NO_END: &str = "a part is split that cannot be made shorter, or a half is as long as its part. One item is sorted, whatever the \
-                      threshold says; and none is";
+const ORDER: &str = "a part is sorted when both of its halves are, and when they were merged: the merge always takes the \
+                     smaller one of the two items that are first in their halves";
+const LAST: &str = "the right half ends where the part ends. The last item is left out if a bound is the index of the \
+                    last item in one place, and the number of items in another";
+const ONCE: &str = "a merge takes each item of both halves once: after it has taken an item, it goes on to the next item \
+                    of that half only; when one half is used up, it takes the rest of the other; and equal items are \
+                    items like any others";
+const STABLE: &str = "equal items keep their order: of two equal items the merge takes that of the left half first, and a \
+                      part that is not split is sorted by a stable sort, such as slice::sort()";
+const NO_END: &str = "a part is split that must not be split, or a half is as long as its part. One item is sorted, \
+                      whatever the threshold says; so is an empty part";
 const SPOT: &str = "a part of as many items as the threshold, or fewer, is sorted on the spot: a join costs more there than it gains";
-const SPLIT: &str = "each part with more items than the threshold is split once, in the middle, and both halves are given to the joiner: with \
-                     parts that are cut off at one end, it is one join inside the other for each of them, and they wait for each other";
-const AT_ONCE: &str = "give both halves to one call of join(), sort each in what it calls, and hold no lock meanwhile that the other \
-                       half needs: what is done before the call or after it, or under a lock, is done one after the other";
+const SPLIT: &str = "each part with more items than the threshold is split once, in the middle, and both halves are given \
+                     to the joiner: if short parts are cut off at one end, there is one join inside the other for each of \
+                     them, and they wait for each other";
+const AT_ONCE: &str = "give both halves to one call of join(), sort each in its closure, and hold no lock meanwhile that \
+                       the other half needs: work that is done before the call or after it, or under a lock, is done one \
+                       after the other";
 const ANYWHERE: &str =
     "the joiner may call the halves in any order and on any thread, so neither may need what the other does";
-const OWN: &str = "a half compares its own items and no others: what the other half has is not sorted yet. So no half sorts the whole \
-                   part, and the merge comes after join() has returned";
-const THREADS: &str = "which threads there are is the joiner's affair: sort on the thread that calls, or in what the joiner calls";
-const ONE_PASS: &str = "the halves are sorted, so a merge of n items needs fewer than n comparisons, always of the two items that are first: do not look for \
-                        the place of each item from one end, and do not sort again what is sorted";
-const TOLD: &str =
-    "an error of join() says that a half is not sorted, and then neither is the part: return it. (`?` does)";
-const DEEP: &str = "what sorts a half gives what sort() gives for it: the joiner learns of a failure further down only by that";
-const NO_MERGE: &str = "half of it is not sorted, so there is nothing to merge: return the error at once";
-const KEEP: &str = "any comparison may panic, and then the items stay as they are at that moment. So merge into a Vec of its own, and \
-                    copy it back in one go when it is complete; and hold no item aside while you compare, where a part is sorted on the \
-                    spot";
+const OWN: &str = "a half compares its own items and no others: perhaps the other half is not sorted yet. So no half \
+                   sorts the whole part, and the merge comes after join() has returned";
+const THREADS: &str = "which threads there are is the joiner's affair: sort on the thread that calls sort(), or in the \
+                       closures that the joiner calls";
+const ONE_PASS: &str = "the halves are sorted, so a merge of n items needs fewer than n comparisons, each of the two \
+                        items that are first: do not look for the place of each item from one end, and do not sort again \
+                        what is sorted";
+const TOLD: &str = "an error of join() says that a half is not sorted, and then the part is not sorted, either: return the error (`?` \
+     does)";
+const DEEP: &str = "the closure of a half must return the result of its sort(): the joiner learns of a failure further \
+                    down only by that";
+const NO_MERGE: &str = "one half is not sorted, so there is nothing to merge: return the error at once";
+const KEEP: &str = "any comparison may panic, and then the items stay as they are at that moment. So merge into a Vec of \
+                    its own, and copy it back in one go when it is complete. Where a part is sorted on the spot, hold no \
+                    item aside while you compare";
 const PANIC_TOLD: &str = "a comparison has panicked, so the items are not sorted: let the panic go through, or return the error, but \
                           do not return Ok";
 
@@ -81,7 +87,7 @@ fn check(keys: &[u32], threshold: usize, outcome: &Outcome, cause: &str) {
     match outcome.result {
         Some(Ok(())) => {}
         Some(Err(Failed)) => {
-            fail(&format!("{when} sort() of {keys:?} gave an error, and nothing had failed"), cause)
+            fail(&format!("{when} sort() of {keys:?} returned an error, though nothing had failed"), cause)
         }
         None => fail(&format!("{when} sort() of {keys:?} panicked"), cause),
     }
@@ -198,7 +204,9 @@ pub fn both_halves_can_run_at_once() {
     let began = bench.meet.as_ref().map_or(0, Counter::get);
     if began < 2 {
         fail(
-            &format!("4 items, a threshold of 2: of two halves, so many compare items in join(): {began}"),
+            &format!(
+                "4 items, a threshold of 2: the number of halves that compare items in join() is {began}"
+            ),
             AT_ONCE,
         );
     }
@@ -210,8 +218,9 @@ pub fn only_the_joiner_has_threads() {
     let threads = bench.seen.with(|seen| seen.threads.clone());
     let others = threads.iter().filter(|thread| **thread != thread::current().id()).count();
     if others > 0 || live_threads() > 0 {
-        let seen =
-            format!("the joiner has started no thread, and items were compared on so many others: {others}");
+        let seen = format!(
+            "the joiner has started no thread, but items were compared on other threads; their number: {others}"
+        );
         fail(&seen, THREADS);
     }
 }
@@ -226,7 +235,10 @@ pub fn a_merge_is_one_pass() {
         let merged = comparisons(&keys, HALF).saturating_sub(sorted);
         if merged > 8 * HALF {
             let all = 2 * HALF;
-            fail(&format!("to merge {all} items, of two sorted halves, took {merged} comparisons"), ONE_PASS);
+            fail(
+                &format!("the merge of two sorted halves with {all} items took {merged} comparisons"),
+                ONE_PASS,
+            );
         }
     }
 }
@@ -267,7 +279,7 @@ pub fn a_failure_further_down_is_told() {
             let (outcome, bench) = failed(join, calls);
             check_told(&outcome, "the join() of a half", DEEP);
             if bench.seen.with(|seen| seen.hidden) {
-                fail("what was called for a half gave Ok, and a join() in it had given an error", DEEP);
+                fail("the closure of a half returned Ok, though a join() in it had returned an error", DEEP);
             }
         }
     }
@@ -279,7 +291,7 @@ pub fn after_an_error_nothing_is_compared() {
             let (_, bench) = failed(join, calls);
             if bench.seen.with(|seen| seen.went_on) {
                 fail(
-                    "a join() has given an error, and after that items of this part were compared",
+                    "a join() has returned an error, and after that items of this part were compared",
                     NO_MERGE,
                 );
             }

@@ -50,8 +50,8 @@ fn ask(
     companies: Vec<Company>,
     deadline: Millis,
 ) -> Result<Vec<Entry>, Interrupted> {
-    let cause = "if it panicked: times are whole numbers without a sign, so what is left until a deadline that is over is 0 \
-                 (saturating_sub). If it goes on for ever: a loop that only looks is no wait, clock.join() is";
+    let cause = "if it panicked: times are unsigned numbers, so after the deadline the remaining time is 0 \
+                 (saturating_sub). If it goes on for ever: wait with clock.join() and not with a loop that only asks";
     expect("ranked_quotes()", cause, || ranked_quotes(simulation, simulation, companies, deadline))
 }
 
@@ -134,8 +134,8 @@ pub fn the_cheapest_comes_first() {
         .collect();
     if prices != ["10", "20", "30", "100"] {
         fail(
-            &format!("the prices stand like this: {} ({})", prices.join(", "), found.join(", ")),
-            "the lowest one comes first, and prices are numbers: as text, 100 comes before 20",
+            &format!("the order of the prices is: {} ({})", prices.join(", "), found.join(", ")),
+            "the lowest price comes first, and prices are numbers: as text, 100 comes before 20",
         );
     }
 }
@@ -149,7 +149,7 @@ pub fn equal_prices_stay_in_order() {
         &entries,
         &["Bus 50", "Dog sledge 50", "Zeppelin 70", "Car 70", "Elevator 70"],
         "two prices of 50 and three of 70",
-        "equals stay in the order of the companies: the company that bought the place would like to know who changed it",
+        "entries with equal prices stay in the order of the companies: use a stable sort, and compare nothing but the price",
     );
 }
 
@@ -173,7 +173,7 @@ pub fn a_failure_is_an_entry_of_its_company() {
             let cause = if entry.answer == Answer::TimedOut {
                 "it has failed, and it was not late: Err is a failure whatever it says"
             } else {
-                "that is another company's answer: let name and answer go together from the beginning"
+                "that is another company's answer: keep name and answer together from the beginning"
             };
             fail(
                 &format!(
@@ -199,7 +199,7 @@ pub fn failures_come_after_prices_and_late_ones_last() {
         &entries,
         &["Elevator 0", "Car 4294967295", "Bus failed", "Dog sledge failed", "Air late", "Ferry late"],
         "two prices, two failures, and two that are late",
-        "prices come first, then failures, then those who were late, and each kind but the first in the order of the \
+        "prices come first, then failures, then those who were late, and the last two kinds stay in the order of the \
          companies. A failure has no price, and 0 is a price, and so is the largest number",
     );
 }
@@ -214,8 +214,8 @@ pub fn companies_are_asked_side_by_side() {
 pub fn a_company_may_use_all_of_the_time() {
     let simulation = Simulation::of(&[9, 1, 1]);
     let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
-    let cause = "the first one was called off before the deadline: the time is for all of them together, since they are asked \
-                 side by side";
+    let cause = "the first request was cancelled before the deadline: the time is for all of them together, since they \
+                 are asked side by side";
     check(&entries, &["Air 1", "Bus 2", "Car 3"], "companies that take 9, 1 and 1 ms, in 10 ms", cause);
 }
 
@@ -238,8 +238,8 @@ pub fn the_deadline_is_a_moment() {
 pub fn what_has_come_in_time_counts() {
     let simulation = Simulation::of(&[NEVER, 5, 9]);
     let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
-    let cause = "two have answered in time, while the first one was being waited for: when the time is up, look at each before \
-                 you call it late";
+    let cause = "two companies have answered in time, while the caller waited for the first one: when the time is up, \
+                 look at each before you call it late";
     check(
         &entries,
         &["Bus 2", "Car 3", "Air late"],
@@ -253,14 +253,14 @@ pub fn what_has_come_in_time_counts() {
     check(
         &entries,
         &["Air 1", "Bus late", "Car late"],
-        "each was asked in 6 ms, Air answered 2 ms later, in 10 ms",
+        "each submission takes 6 ms, Air answers 2 ms later, in 10 ms",
         cause,
     );
 }
 
 pub fn a_deadline_may_be_as_late_as_it_likes() {
     let simulation = Simulation::of(&[5, 7]);
-    let cause = "so late a deadline is a number that needs all bits of a Millis, and it is not over";
+    let cause = "such a late deadline needs all bits of a Millis, and it is not over";
     let entries = expect("ranked_quotes()", cause, || {
         ranked_quotes(&simulation, &simulation, companies(&Asked::default(), &[Ok(2), Ok(1)]), Millis::MAX)
     });
@@ -294,7 +294,7 @@ pub fn many_companies_are_ranked() {
         &simulation,
         10,
         "240 companies that take 10 ms, on enough threads",
-        "all are asked before any is waited for",
+        "all are asked before the caller waits for the first one",
     );
     let mut expected: Vec<_> = (0..).map(price).zip(names()).collect();
     expected.sort_by_key(|(price, _)| *price);
@@ -312,8 +312,8 @@ pub fn many_companies_are_ranked() {
 pub fn late_companies_are_called_off() {
     let (simulation, asked) = (Simulation::of(&[50, 5, 60]), Asked::default());
     quotes(&simulation, companies(&asked, &[Ok(1), Ok(2), Ok(3)]), 10);
-    let cause = "no caller wants their answers any more, and they go on holding threads: a time-out alone stops no request, and \
-                 neither does dropping the handle. cancel() does";
+    let cause = "no caller wants the late answers any more, but these requests still hold threads: a time-out alone stops \
+                 no request, and dropping the handle stops none, either. Call cancel()";
     check_asked(&simulation, &asked, &["Bus"], "only Bus answers within the 10 ms", cause);
 }
 
@@ -387,7 +387,7 @@ pub fn nobody_waits_for_the_deaf() {
     let ask = {
         let (first_runs, may_end) = (Arc::clone(&first_runs), Arc::clone(&may_end));
         Box::new(move || {
-            step("the request runs, and looks at no token");
+            step("the request runs, and checks no token");
             first_runs.add();
             may_end.wait_for(1);
             Ok(1)
@@ -395,8 +395,8 @@ pub fn nobody_waits_for_the_deaf() {
     };
     let clock = Impatient { first_runs, passed: Shared::default() };
     let company = Company { name: "Air", ask };
-    let cause = "the list waits for a request that does not listen: cancel() decides about the result at once, and what the request \
-                 does afterwards is its own affair";
+    let cause = "the list waits for a request that does not listen: cancel() decides about the result at once, and it \
+                 does not matter what the request does afterwards";
     let entries =
         expect("ranked_quotes()", cause, || ranked_quotes(&pool, &clock, vec![company], START + 10));
     step("the list is there");
@@ -413,7 +413,7 @@ pub fn with_the_time_spent_nobody_is_asked() {
         let Ok(entries) = ask(&simulation, companies(&asked, &[Ok(1), Ok(2)]), deadline) else {
             fail("ranked_quotes() says that it was interrupted", "no thread has told it to give up")
         };
-        check_count(&entries, 2, "each company has an entry, also if there was no time to ask it");
+        check_count(&entries, 2, "each company has an entry, even if there was no time to ask it");
         let what = "the deadline was over when the function was called";
         check(&entries, &["Air late", "Bus late"], what, "a company that was not asked in time is late");
         check_time(&simulation, 0, what, "there is nothing to wait for");
@@ -427,10 +427,10 @@ pub fn with_the_time_spent_nobody_is_asked() {
     // Each submission takes 6 ms. The third company would be asked at 12 ms, after the deadline.
     let simulation = Simulation { submission: 6, ..Simulation::of(&[2, NEVER, 2]) };
     let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
-    let what = "each is asked in 6 ms, and the deadline is in 10 ms";
+    let what = "each submission takes 6 ms, and the deadline is in 10 ms";
     if simulation.accepted() > 2 {
         fail(
-            &format!("{what}: all three were asked, the last one at 12"),
+            &format!("{what}: all three were asked, the last one at 12 ms"),
             "the time may be spent while others are asked: look at the clock before each request",
         );
     }
@@ -445,10 +445,11 @@ pub fn a_refusal_is_an_entry() {
     if asked.with(|asked| asked.contains(&"Bus")) {
         fail(
             "the executor refused to ask Bus, and the caller asked by itself",
-            "the caller cannot be late while it asks: no thread would call it off at the deadline",
+            "the caller cannot keep the deadline while it asks a company: no thread would cancel this request",
         );
     }
-    let cause = "the executor refused to ask Bus: it was refused, and is not late, and the others are asked";
+    let cause =
+        "the executor refused to ask Bus: it was refused, and is not late; the other companies are asked";
     check(&entries, &["Air 1", "Car 3", "Bus failed"], "Bus was refused", cause);
 }
 
@@ -459,9 +460,9 @@ pub fn an_interrupted_wait_is_an_error() {
         let found: Vec<_> = entries.iter().map(short).collect();
         fail(
             &format!("the caller was told to give up while it waited, and got: {}", found.join(", ")),
-            "no company was late: JoinTimeoutError::Interrupted is about the caller who waits, and that caller wants to leave",
+            "no company was late: JoinTimeoutError::Interrupted is about the waiting caller, which was told to give up",
         );
     }
-    let cause = "no caller wants any of the answers, also not of those that you have not waited for yet: call all of them off";
+    let cause = "no caller wants any of the answers, not even those that you have not waited for yet: cancel all requests";
     check_asked(&simulation, &asked, &[], "the caller was told to give up while it waited", cause);
 }

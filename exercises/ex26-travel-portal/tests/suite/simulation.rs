@@ -18,8 +18,8 @@ pub const START: Millis = 1_000;
 /// wait.
 const PATIENCE: usize = 1_000;
 
-/// An executor and a clock in one. Each job takes as long as the property says, and all jobs run at the same
-/// time. While a thread waits, the time goes on from the end of one job to the end of the next.
+/// An executor and a clock in one object. Each job takes as long as the property says, and all jobs run at
+/// the same time. While a thread waits, the time goes on from the end of one job to the end of the next.
 #[derive(Default)]
 pub struct Simulation {
     /// The times that the jobs take, in the order of their submission.
@@ -93,7 +93,7 @@ impl Simulation {
         task.run();
     }
 
-    /// Runs the remaining jobs, like an executor whose jobs were not cancelled.
+    /// Runs the remaining jobs to their ends, except for the jobs that were cancelled.
     pub fn go_on(&self) {
         step("and the executor goes on with what it has");
         while let Some((.., task)) = self.next_to_end(NEVER) {

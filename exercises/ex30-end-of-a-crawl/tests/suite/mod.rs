@@ -13,18 +13,17 @@ mod site;
 
 use site::{CYCLIC, Crawl, TREE, links_of};
 
-const SPINS: &str = "a worker asks again and again in place of sleeping: wait on a condition variable, and notify it when a page comes or \
-                     the crawl ends";
+const SPINS: &str = "a worker asks again and again instead of sleeping: wait on a condition variable, and notify it when \
+                     a page comes or the crawl ends";
 const SLEEPS_ON: &str = "a page that comes wakes a worker, and so does a page that is put back. The end wakes all workers that wait";
 const EARLY: &str =
     "a page that was found and is not over may still have links, so the crawl is not over: take() waits";
-const TWICE: &str = "a page is found once: look whether it is new and enter it in one step, under one lock";
+const TWICE: &str = "a page is found once: check whether it is new and add it in one step, under one lock";
 const NOT_ENDED: &str = "the crawl is over when each page that was found is over. A page that was found is counted once, and \
                          counted off once";
-const ALONE: &str =
-    "a worker that reads a page has nothing that the others need: no lock is held while a page is read";
-const LOST: &str = "a page is left from the moment at which it is found until it is over, whatever becomes of it meanwhile. Its links are \
-                    found before it is over";
+const ALONE: &str = "a worker that reads a page must not hold anything that other workers need: hold no lock while a page is read";
+const LOST: &str = "a page is left from the moment at which it is found until it is over, whatever happens to it \
+                    meanwhile. Its links are found before it is over";
 
 fn join_all(threads: Vec<thread::JoinHandle<()>>, what: &str) {
     expect(what, SLEEPS_ON, || {
@@ -127,14 +126,14 @@ pub fn one_worker_reads_the_whole_site() {
     if read != [0, 1, 2, Page::MAX] {
         fail(
             &format!("pages 0, 1, 2 and {} can be reached, and these were handed out: {read:?}", Page::MAX),
-            "done() takes on the links of the page, and take() hands each of them out. Any number may be a page",
+            "done() adds the links of the page, and take() hands each of them out. Any number may be a page",
         );
     }
 }
 
 pub fn without_starts_the_crawl_is_over() {
     let frontier = Frontier::new(&[]);
-    none(&frontier, "the crawl began without a page", "no page was found, so there is none to hand out");
+    none(&frontier, "the crawl began without a page", "no page was found, so no page can be handed out");
     check_left(&frontier, vec![], "in a crawl that began without a page");
 }
 
@@ -195,7 +194,8 @@ pub fn pages_are_read_at_the_same_time() {
 }
 
 pub fn a_worker_waits_while_a_page_is_being_read() {
-    const SLEEPS: &str = "a worker that finds no page should sleep while one is being read, and it does not";
+    const SLEEPS: &str =
+        "a worker that finds no page should sleep while a page is being read, and it does not";
     let frontier = Arc::new(Frontier::new(&[1, 2]));
     let taken = Arc::new(Taken::default());
     let (first, second) = (visit(&frontier, "pages 1 and 2 wait"), visit(&frontier, "a page waits"));
@@ -220,8 +220,7 @@ pub fn a_worker_whose_page_is_gone_waits_again() {
     until_asleep(1, SPINS);
     step("page 1 is done, and links to page 2, for which the worker is woken");
     first.done(&[2]);
-    // If this thread takes page 2, this thread ends the crawl. If the other worker takes page 2, the other
-    // worker ends the crawl.
+    // The thread that takes page 2 ends the crawl: this thread or the other worker.
     if let Some(second) = expect("take(), when page 2 was found,", NOT_ENDED, || frontier.take()) {
         until_others_wait(
             "a worker that was woken, and finds no page, should sleep again, and it does not",
@@ -314,7 +313,7 @@ pub fn a_page_whose_reading_panics_is_over() {
     none(
         &frontier,
         "one of two pages was given up, and the other one, which has a link to it, is done",
-        "a page that was given up is over for good, and a link to it finds nothing: it was found before",
+        "a page that was given up is over for good, and a link to it finds nothing: the page was found before",
     );
 }
 
@@ -373,7 +372,7 @@ pub fn a_page_that_is_put_back_is_not_over() {
     let what = "the reading, by workers that slept, of two pages that were put back,";
     expect(what, SLEEPS_ON, || reading.wait_for(2));
     until_others_wait(
-        "a worker that finds no page should sleep while one is being read, and it does not",
+        "a worker that finds no page should sleep while a page is being read, and it does not",
         SPINS,
     );
     taken.nobody_ended("pages 1 and 2 were put back, and are not over");
@@ -404,7 +403,7 @@ pub fn the_end_is_not_missed() {
         let taken = Arc::new(Taken::default());
         let last = visit(&frontier, "page 1 waits");
         let threads = workers(1, &taken, &frontier);
-        // The crawl ends here, on some schedules while the worker looks for a page.
+        // The crawl ends here. On some schedules the worker looks for a page at this moment.
         let (how, last) = if is_stop {
             step("the crawl is stopped");
             expect("stop(), while a page is being read,", ALONE, || frontier.stop());
@@ -416,12 +415,13 @@ pub fn the_end_is_not_missed() {
         };
         join_all(threads, &format!("take() of a worker that looked for a page when {how}"));
         taken.nobody_got_a_page("there was none", TWICE);
-        aside(|| drop(last)); // a visit that is dropped may wake a worker, so not before
+        aside(|| drop(last)); // not earlier: the drop of a visit may wake a worker
     }
 }
 
 pub fn after_a_stop_no_page_is_handed_out() {
-    const GOES_ON: &str = "a stop comes before pages that wait: take() looks whether the crawl was stopped, before anything else";
+    const GOES_ON: &str =
+        "a stop is more important than waiting pages: take() checks first whether the crawl was stopped";
     let frontier = Frontier::new(&[1, 2, 3]);
     let (back, first) = (visit(&frontier, "pages wait"), visit(&frontier, "pages wait"));
     frontier.stop();
@@ -513,8 +513,8 @@ pub fn many_workers_come_to_the_end() {
     }
 }
 
-/// Returns true on the first few schedules. The tests with many pages or workers run only on the first few
-/// schedules, because a mistake with many pages shows on each schedule.
+/// Returns true on the first few schedules. The tests with many pages or workers run only on these schedules,
+/// because a mistake with many pages shows on each schedule.
 fn is_one_of_the_first(runs: &AtomicUsize) -> bool {
     runs.fetch_add(1, Relaxed) < 4
 }

@@ -27,7 +27,7 @@ pub(super) fn links_of(site: Site, page: Page) -> &'static [Page] {
 pub(super) struct Crawl {
     pub(super) frontier: Frontier,
     site: Site,
-    /// The facts about the crawl that the test has noted.
+    /// What the test knows about the crawl.
     known: Shared<Known>,
 }
 
@@ -37,7 +37,7 @@ struct Known {
     being_read: Vec<Page>,
     /// The pages for which `done()` has been called.
     read: Vec<Page>,
-    /// True if reading page 2 has failed, which happens once.
+    /// True if page 2 could not be read and was put back, which happens once.
     has_failed: bool,
     is_stopped: bool,
 }
@@ -81,7 +81,10 @@ impl Crawl {
         let reads =
             self.known.with(|known| if known.is_stopped { None } else { known.being_read.first().copied() });
         if let Some(page) = reads {
-            fail(&format!("take() returned None to a worker, and another one is reading page {page}"), EARLY);
+            fail(
+                &format!("take() returned None to a worker, and another worker is reading page {page}"),
+                EARLY,
+            );
         }
     }
 

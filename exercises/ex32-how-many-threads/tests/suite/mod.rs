@@ -7,10 +7,10 @@ use exercises_harness::fail;
 
 use super::exercise::how_many_threads;
 
-const NOT_ENOUGH: &str = "more threads would do more than a twentieth better: the best rate is that of the peak, and the answer comes within \
-                          95 of 100 of it";
-const TOO_MANY: &str = "fewer threads are good enough, and each thread has a stack and a share of what is scarce: of the numbers that \
-                        come within 95 of 100 of the best rate, the answer is the first";
+const NOT_ENOUGH: &str = "more threads would do more: the best rate is that of the peak, and the rate of the answer must \
+                          be at least 95 % of it";
+const TOO_MANY: &str = "fewer threads are good enough, and each thread costs a stack and other resources: of the numbers \
+                        whose rate is at least 95 % of the best rate, the answer is the smallest";
 
 /// A service, as a curve that says how many tasks the service does with a number of threads.
 struct Service {
@@ -51,7 +51,8 @@ impl Service {
         if !is_enough(&answer) {
             fail(
                 &format!(
-                    "of 1 to {most} threads the answer is {answer}: they do {rate} tasks, and {best} could be done"
+                    "of 1 to {most} threads the answer is {answer}: they do {rate} tasks, and the best number of threads \
+                     does {best}"
                 ),
                 NOT_ENOUGH,
             );
@@ -145,8 +146,8 @@ pub fn measurements_are_few() {
         if measured > few {
             fail(
                 &format!("for 1 to {most} threads there were {measured} measurements, and {few} are enough"),
-                "a measurement takes minutes on a real service. Halve what is left with each: the curve rises up to its peak, and so does \
-                 the part of it that is good enough",
+                "a measurement takes minutes on a real service. Halve the range that is left with each step: the curve \
+                 rises up to its peak, so bisection finds the peak, and then the first number that is good enough",
             );
         }
     }
