@@ -15,7 +15,8 @@ const LOST: &str = "each accepted line is written before run() returns: the log 
 const COUNT_FIRST: &str = "log() found the log open before stop() was called, and may still put its line: so the line is owed. Count the \
                            line before put(), in the step that finds the log open";
 const AT_SIZE: &str = "a log owes any number of lines, and owes each of them until it is written";
-const EACH_ITS_OWN: &str = "what a log knows, it keeps in itself: that one log is stopped tells a thread nothing about another log";
+const EACH_ITS_OWN: &str =
+    "what a log knows, it keeps in itself: that one log is stopped tells a thread nothing about another log";
 const ONE_ENDED: &str = "a client that is interrupted ends its own reservation, and no other one";
 
 pub fn lines_are_written_in_their_order() {

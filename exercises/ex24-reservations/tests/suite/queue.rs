@@ -9,8 +9,8 @@ use crate::probe::{Counter, Shared, others_come_to_rest, until_others_wait};
 use crate::sync::{Arc, Condvar, Mutex, thread};
 
 pub const NOT_ENDED: &str = "the writer waits in take(), and nothing will come: the log is stopped, and all that was accepted is \
-                             written. The client that makes the last reservation end, and the caller of stop(), have to see whether the writer \
-                             must be woken: change what the writer looks at, and then call wake()";
+                             written. The client that makes the last reservation end, and the caller of stop(), have to see whether the \
+                             writer must be woken: change what the writer looks at, and then call wake()";
 pub const STOP_WAITS: &str = "stop() says that the log is stopped and wakes the writer. It waits for no client and for no line: no lock \
                               that it needs may be held during put(), take() or write()";
 pub const CLIENT_WAITS: &str = "log() waits for room in the queue and for nothing else: no lock that it needs may be held during \
