@@ -11,11 +11,12 @@ mod queue;
 
 use queue::{CLIENT_WAITS, NOT_ENDED, World, accepted, interrupted, join, start, stopped};
 
-const LOST: &str = "what was accepted is written before run() returns: the log is over when it is stopped and no line is owed";
-const COUNT_FIRST: &str = "log() saw an open log before stop() came, and its line may still be put: so it is owed. Count the line before \
-                           put(), in the same step in which the log is seen to be open";
+const LOST: &str = "each accepted line is written before run() returns: the log is over when it is stopped and no line is owed";
+const COUNT_FIRST: &str = "log() found the log open before stop() was called, and may still put its line: so the line is owed. Count the \
+                           line before put(), in the step that finds the log open";
 const AT_SIZE: &str = "a log owes any number of lines, and owes each of them until it is written";
-const EACH_ITS_OWN: &str = "what a log knows, it keeps in itself: a thread that has seen one log stopped has seen nothing of the other";
+const EACH_ITS_OWN: &str =
+    "what a log knows, it keeps in itself: that one log is stopped tells a thread nothing about another log";
 const ONE_ENDED: &str = "a client that is interrupted ends its own reservation, and no other one";
 
 pub fn lines_are_written_in_their_order() {
@@ -52,8 +53,8 @@ pub fn stop_ends_a_writer_that_waits() {
 pub fn a_wake_up_is_no_end() {
     let mut world = World::waiting(1);
     world.queue.wake();
-    let cause = "take() returned None, which says that a thread has called wake(), and not why. Look whether the log is over, \
-                 and take again if it is not";
+    let cause = "take() returned None, which says that a thread has called wake(), and not why. Check whether the log is over, and take \
+                 again if it is not";
     world.the_writer_waits("take() returned None, and the log was not stopped", cause);
     world.accept("one");
     world.queue.wake();

@@ -9,14 +9,14 @@ use crate::probe::{Counter, Shared, others_come_to_rest, until_others_wait};
 use crate::sync::{Arc, Condvar, Mutex, thread};
 
 pub const NOT_ENDED: &str = "the writer waits in take(), and nothing will come: the log is stopped, and all that was accepted is \
-                             written. The client that makes the last reservation end, and the caller of stop(), have to see whether the writer \
-                             must be woken: change what the writer looks at, and then call wake()";
+                             written. The client that makes the last reservation end, and the caller of stop(), have to see whether the \
+                             writer must be woken: change what the writer looks at, and then call wake()";
 pub const STOP_WAITS: &str = "stop() says that the log is stopped and wakes the writer. It waits for no client and for no line: no lock \
                               that it needs may be held during put(), take() or write()";
 pub const CLIENT_WAITS: &str = "log() waits for room in the queue and for nothing else: no lock that it needs may be held during \
                                 put(), take() or write()";
-pub const SPINS: &str = "run() asks again and again, and keeps a core busy with nothing: take() waits until there is a line or \
-                         a thread wakes it, and one wake() ends one take()";
+pub const SPINS: &str = "run() calls take() again and again, and keeps a core busy for nothing: take() waits until there is a line or a \
+                         thread wakes it, and one wake() ends one take()";
 
 /// A queue whose room can change, and whose waiting clients can be interrupted.
 pub struct Queue {
@@ -261,8 +261,8 @@ pub fn accepted(line: &str, result: Result<(), Refused>) {
 }
 
 pub fn interrupted(line: &str, client: thread::JoinHandle<[Result<(), Refused>; 1]>) {
-    let cause = "put() has given the line back, since its client is to stop waiting. To put it again is to go on as if nothing had \
-                 happened";
+    let cause = "put() has given the line back, because its client must stop waiting. A client that puts the line again goes on as if \
+                 nothing had happened";
     let [result] = join("log(), of a client that was interrupted,", cause, client);
     if result != Err(Refused::Interrupted(line.to_owned())) {
         fail(

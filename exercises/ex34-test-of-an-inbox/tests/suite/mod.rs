@@ -46,16 +46,16 @@ fn rejected(wrong: &str, cause: &str) {
 pub fn m01_is_rejected() {
     rejected(
         "m01",
-        "it goes wrong only if a put() begins while a worker is about to sleep. So the worker has to run beside the thread that puts \
-         the job, and the test has to notice that this worker never comes back: join it",
+        "this inbox fails only if a put() begins while a worker is about to sleep. So the worker has to run beside the thread that puts \
+         the job, and the test has to notice that this worker never returns: join the worker",
     );
 }
 
 pub fn m03_is_rejected() {
     rejected(
         "m03",
-        "it forgets the second of two workers that sleep, if the second job comes before the first has been taken. With one worker, \
-         or with a worker that takes both jobs, nothing is missing",
+        "this inbox forgets the second of two sleeping workers, if the second job comes before a worker has taken the first job. With one \
+         worker, or with a worker that takes both jobs, nothing is missing",
     );
 }
 
@@ -70,14 +70,14 @@ pub fn m06_is_rejected() {
 pub fn m17_is_rejected() {
     rejected(
         "m17",
-        "a newer job passes an older one that is kept for a woken worker. That shows only while that worker is on its way: another \
-         thread that takes two jobs then gets the newer one first",
+        "a newer job overtakes an older job, which the inbox keeps for a woken worker. This shows only until that worker takes its job: \
+         another thread that takes two jobs then gets the newer one first",
     );
 }
 
 pub fn m19_is_rejected() {
     rejected(
         "m19",
-        "it counts two sleepers, and a third one is forgotten. Two workers are too few to see that",
+        "this inbox counts at most two sleeping workers, and forgets the third. Two workers are too few to see that",
     );
 }

@@ -83,16 +83,16 @@ fn rejected(wrong: &str, cause: &str) {
 pub fn m06_is_rejected() {
     rejected(
         "m06",
-        "lines lie in the queue when the log is stopped, and are never written. So the test has to know which lines were \
-         accepted, and to look for each of them in what was written: that all that was written had been accepted is another promise",
+        "lines lie in the queue when the log is stopped, and are never written. So the test has to know which lines were accepted, and to \
+         look for each of them in what was written. That every written line was accepted is another promise",
     );
 }
 
 pub fn m25_is_rejected() {
     rejected(
         "m25",
-        "run() returns while the log is open, if no line is owed just then. So the writer has to run before the log is stopped, and a line \
-         has to come after that",
+        "run() returns while the log is open, if no line is owed at that moment. So the writer has to run before the log is stopped, and \
+         a client has to hand in a line after the writer has started",
     );
 }
 
@@ -103,16 +103,16 @@ pub fn m40_is_rejected() {
 pub fn m05_is_rejected() {
     rejected(
         "m05",
-        "a client looks, the log is stopped, the writer ends, and then the client counts its line. So the client, the writer and the \
-         thread that stops the log have to run at the same time",
+        "a client sees that the log is open, then the log is stopped, the writer ends, and only then the client counts its line. So the \
+         client, the writer and the thread that stops the log have to run at the same time",
     );
 }
 
 pub fn m15_is_rejected() {
     rejected(
         "m15",
-        "a line is owed while another one is refused. A test in which no line is refused does not see it, and one whose line \
-         is the only one does not either",
+        "a line is owed while another one is refused. A test in which no line is refused does not see this mistake, and neither does a \
+         test that has only one line",
     );
 }
 
