@@ -56,7 +56,7 @@ pub fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// Before it reads a block, it asks `goes_on`.
 pub fn checksum(path: &Path, goes_on: impl Fn() -> io::Result<()>) -> io::Result<u32> {
-    let (mut file, mut block, mut sum) = (File::open(path)?, [0; 1 << 16], 1_u32);
+    let (mut file, mut block, mut sum) = (File::open(path)?, vec![0; 1 << 16], 1_u32);
     while let length @ 1.. = goes_on().and_then(|()| file.read(&mut block))? {
         sum = block[..length].iter().fold(sum, |sum, &byte| sum.rotate_left(5) ^ u32::from(byte));
     }

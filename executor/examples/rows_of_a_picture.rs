@@ -36,7 +36,8 @@ pub fn framed(picture: &mut [u8], width: usize) {
 // ANCHOR_END: program
 
 pub fn frame(width: usize, height: usize) -> Vec<u8> {
-    let is_border = |at: usize| at % width % (width - 1) == 0 || at / width % (height - 1) == 0;
+    let is_border =
+        |at: usize| (at % width).is_multiple_of(width - 1) || (at / width).is_multiple_of(height - 1);
     (0..width * height).map(|at| u8::from(is_border(at))).collect()
 }
 
