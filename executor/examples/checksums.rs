@@ -1,5 +1,4 @@
-//! Prints a checksum of each file below a folder. Eight files are open at a time. After ten seconds the
-//! program says which files it has not read.
+//! Prints a checksum of each file below a folder. Eight files are open at a time, for ten seconds in all.
 //!
 //! ```sh
 //! cargo run --example checksums -- executor/src
@@ -16,10 +15,8 @@ use std::time::Duration;
 fn main() -> io::Result<()> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "executor/src".to_owned());
     for (path, sum) in checksums(Path::new(&folder), 8, Duration::from_secs(10))? {
-        match sum {
-            Ok(sum) => println!("{sum:08x}  {}", path.display()),
-            Err(error) => println!("--------  {}: {error}", path.display()),
-        }
+        let sum = sum.map_or_else(|error| error.to_string(), |sum| format!("{sum:08x}"));
+        println!("{sum}  {}", path.display());
     }
     Ok(())
 }
@@ -34,11 +31,8 @@ pub fn checksums(folder: &Path, open: usize, limit: Duration) -> io::Result<Vec<
         FutureTask::fallible(move |token| checksum(&path, || Ok(token.check()?)))
     };
     let sums = pool.invoke_all_timeout(files.iter().map(sum), limit)?;
-    Ok(files
-        .into_iter()
-        .zip(sums)
-        .map(|(path, sum)| (path, sum.join().unwrap_or_else(|cut| Err(cut.into()))))
-        .collect())
+    let sums = sums.into_iter().map(|sum| sum.join().unwrap_or_else(|cut| Err(cut.into())));
+    Ok(files.into_iter().zip(sums).collect())
 }
 // ANCHOR_END: program
 

@@ -33,10 +33,7 @@ impl Jobs {
                 let (limit, work) = (millis(limit)?, millis(work)?);
                 let job = FutureTask::cancellable(move |token| token.sleep(work)).timeout(limit);
                 let job = job.prioritized(urgency.parse()?);
-                let job = self
-                    .of_customers
-                    .submit_in(customer.to_owned(), job)
-                    .map_err(|refused| refused.reason)?;
+                let job = self.of_customers.submit_in(customer.to_owned(), job)?;
                 let id = job.id();
                 self.accepted.lock().unwrap().insert(id, job.shared());
                 format!("job {id}")
