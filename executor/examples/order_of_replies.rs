@@ -4,7 +4,7 @@
 //! cargo run --example order_of_replies
 //! ```
 //!
-//! The book's chapter: Testing code that submits.
+//! The book explains this example in the chapter "Testing code that submits".
 
 use executor::{Executor, ManualExecutor, SerialExecutor, prelude::*};
 use std::sync::{Arc, Mutex};

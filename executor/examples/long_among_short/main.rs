@@ -4,7 +4,7 @@
 //! cargo run --example long_among_short
 //! ```
 //!
-//! The book's chapter: How many threads?
+//! The book explains this example in the chapter "How many threads?".
 
 #![allow(unreachable_pub)] // the module is written like a module of a library
 
