@@ -128,19 +128,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **From async code.** A handle is a future. If the future is dropped, the task goes on; a
-//! [`canceller`](TaskHandle::canceller) cancels it.
+//! **From async code.** A handle is a future, for any runtime. If the future is dropped, the task goes on; with
+//! [`cancel_on_drop`](TaskHandle::cancel_on_drop) it is cancelled. A thread without a runtime takes [`block_on`],
+//! which ends when the thread's task is cancelled.
 //!
 //! ```
-//! use executor::{ThreadPoolExecutor, prelude::*};
+//! use executor::{ThreadPoolExecutor, block_on, prelude::*};
 //!
 //! async fn hash(pool: &ThreadPoolExecutor) -> Result<u64, Box<dyn std::error::Error>> {
-//!     Ok(pool.submit(|| (1..=20).product())?.await?)
+//!     Ok(pool.submit(|| (1..=20).product())?.cancel_on_drop().await?)
 //! }
 //!
 //! let pool = ThreadPoolExecutor::fixed(1);
-//! let runtime = |future| pollster::block_on(future); // or tokio's, or any other
-//! assert_eq!(runtime(hash(&pool))?, 2_432_902_008_176_640_000);
+//! assert_eq!(block_on(hash(&pool))??, 2_432_902_008_176_640_000); // a runtime would await it
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
