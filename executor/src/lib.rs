@@ -64,6 +64,10 @@
 //!
 //! # Cookbook
 //!
+//! Among the examples of the package are three whole programs: `checksums` reads files, a few at a time and
+//! within a time limit; `job_server` runs its customers' jobs by urgency and in order; `rows_of_a_picture` is a
+//! parallel loop.
+//!
 //! **A graceful stop.** First refuse what comes, then wait, then cancel what still runs:
 //!
 //! ```
