@@ -13,7 +13,7 @@ use crate::probe::{Counter, Shared, until_asleep};
 use crate::sync::{Arc, thread};
 
 const NOT_RELEASED: &str = "the outcome is decided, and a waiter is not told: every waiter must be told. A waiter must look, \
-     and then wait or leave its waker, under one lock, so that the outcome cannot be decided in between";
+     and then wait or leave its waker: both under one lock, so that the outcome cannot be decided in between";
 
 /// An asynchronous task. It polls, and polls again when it is woken.
 struct Awaiting {
