@@ -246,17 +246,18 @@ fn a_worker_does_not_wait_for_the_callback_that_cancels_its_task() {
     within_deadline(|| {
         let pool = Arc::new(ThreadPoolExecutor::single());
         let token = CancelToken::new();
-        let begun = Signal::new();
-        let there = begun.clone();
-        let task = FutureTask::cancellable(move |token| {
+        let (begun, decided) = (Signal::new(), Arc::new(Latch::new(1)));
+        let (there, may_end) = (begun.clone(), Arc::clone(&decided));
+        let task = FutureTask::new(move || {
             there.set();
-            token.sleep(LONG)
+            executor::masked(|| may_end.wait()).unwrap(); // the callback is first to decide the outcome
         });
         let next = Latch::new(1);
         let (next, counts) = (Arc::new(next), Arc::clone(&pool));
         let handle = pool.submit(task.under(&token)).unwrap();
         let waits = Arc::clone(&next);
         handle.on_done(move |_| {
+            decided.count_down();
             counts.execute(move || next.count_down()).unwrap();
             waits.wait().unwrap();
         });

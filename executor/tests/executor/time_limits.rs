@@ -199,3 +199,25 @@ fn the_longest_time_limit_is_not_an_expired_one() {
         }
     });
 }
+
+/// Returns how often this thread has given up its processor to wait.
+#[cfg(target_os = "linux")]
+fn waits_of_this_thread() -> u32 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    count.unwrap().trim().parse().unwrap()
+}
+
+/// A wait without time must not put the thread to sleep: the system would wake it a timer's slack later.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_wait_without_time_does_not_sleep() {
+    let (token, latch) = (executor::CancelToken::new(), executor::Latch::new(1));
+    let before = waits_of_this_thread();
+    for _ in 0..1_000 {
+        token.sleep(Duration::ZERO).unwrap();
+        assert!(latch.wait_timeout(Duration::ZERO).is_err());
+    }
+    let waits = waits_of_this_thread() - before;
+    assert!(waits < 100, "{waits} in 2000 waits without time");
+}
