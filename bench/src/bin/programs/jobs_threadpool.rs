@@ -49,7 +49,7 @@ struct Waiting {
     of_customers: HashMap<String, VecDeque<Arc<Job>>>,
     turns: BinaryHeap<(i32, Reverse<u64>, String)>,
     accepted: HashMap<u64, Arc<Job>>,
-    waiting: usize,
+    count: usize,
     last: u64,
     is_shut_down: bool,
 }
@@ -94,11 +94,11 @@ impl Jobs {
 
     fn submit(&self, customer: &str, job: &Arc<Job>) -> Result<u64, &'static str> {
         let mut waiting = self.waiting.lock().unwrap();
-        if waiting.is_shut_down || waiting.waiting == self.bound {
+        if waiting.is_shut_down || waiting.count == self.bound {
             return Err(if waiting.is_shut_down { "shut down" } else { "the queue is full" });
         }
         waiting.last += 1;
-        waiting.waiting += 1;
+        waiting.count += 1;
         let id = waiting.last;
         waiting.accepted.insert(id, Arc::clone(job));
         let of_customer = waiting.of_customers.entry(customer.to_owned());
@@ -130,7 +130,7 @@ fn run_the_most_urgent(all: &Mutex<Waiting>) {
             waiting.of_customers.remove(&customer);
             return;
         };
-        waiting.waiting -= 1;
+        waiting.count -= 1;
         drop(waiting);
         job.run();
     }

@@ -3,6 +3,8 @@
 //! Run this comparison with `cargo run --release --bin programs` in `bench/`. README.md says what the
 //! programs do.
 
+#![allow(unreachable_pub)] // the modules are written like modules of a library
+
 #[path = "../../../../executor/examples/checksums.rs"]
 #[allow(dead_code, reason = "an example, of which the comparison uses one function")]
 mod checksums_ours;
@@ -22,7 +24,8 @@ use bench::contest::{self, Cost, Flags, Measure, Peer};
 use clap::Parser;
 use cpu_time::ProcessTime;
 use std::error::Error;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Compares three programs on the executor with the same programs on other libraries
@@ -62,9 +65,11 @@ const PEERS: [(&str, &str, &str, Side); 4] = [
     ),
 ];
 
+type Checksums = Vec<(PathBuf, io::Result<u32>)>;
+
 #[derive(Clone, Copy)]
 enum Side {
-    Checksums(fn(&std::path::Path, usize, Duration) -> std::io::Result<Vec<(PathBuf, std::io::Result<u32>)>>),
+    Checksums(fn(&Path, usize, Duration) -> io::Result<Checksums>),
     Jobs(fn() -> anyhow::Result<()>),
     Picture(fn(usize, usize) -> Vec<u8>, fn(&mut [u8], usize)),
 }
@@ -96,10 +101,11 @@ fn main() -> anyhow::Result<()> {
             objects.extend(compared.iter().map(|compared| compared.json(row)));
             continue;
         }
-        let lines = PEERS.iter().filter(|(of, ..)| *of == row);
-        let lines =
-            lines.map(|(_, name, text, _)| format!(", {name} {}", lines_of(text))).collect::<String>();
-        println!("{row}: lines of code: ours {}{lines}", lines_of(source));
+        print!("{row}: lines of code: ours {}", lines_of(source));
+        for (_, name, text, _) in PEERS.iter().filter(|(of, ..)| *of == row) {
+            print!(", {name} {}", lines_of(text));
+        }
+        println!();
         contest::print("ms", 1, &compared);
     }
     args.flags.print(&objects);
@@ -121,7 +127,7 @@ fn measured(side: Side, folder: PathBuf) -> Measure {
         let (wall, cpu) = (Instant::now(), ProcessTime::now());
         let sum = match side {
             Side::Checksums(checksums) => {
-                let sums = checksums(&folder, 8, Duration::from_secs(600))?;
+                let sums = checksums(&folder, 8, Duration::from_mins(10))?;
                 let mut all = 0;
                 for (path, sum) in sums {
                     all ^= u64::from(sum.map_err(|error| anyhow!("{}: {error}", path.display()))?);
