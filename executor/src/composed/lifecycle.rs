@@ -171,8 +171,8 @@ impl Lifecycle {
     }
 }
 
-/// The stay of a task, of a strand or of a table of strands in a life. While a stay counts, the life is
-/// not over. A stay counts until it is dropped or interrupted.
+/// Keeps a life from ending while a task, a strand or a table of strands is still under way. It counts until
+/// it is dropped or interrupted.
 pub(crate) struct InFlight {
     life: Arc<Lifecycle>,
     counts: AtomicBool,

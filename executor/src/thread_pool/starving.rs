@@ -14,9 +14,9 @@
 //!
 //! # Invariants
 //!
-//! 1. While waiting threads rely on the answer that all workers wait, the inbox is closed, and each new task
-//!    makes these threads look again. In any case, each worker that leaves or does not start makes the
-//!    threads that have asked look again.
+//! 1. A waiting thread that asks may be told that all workers wait, and relies on it. Until it looks again,
+//!    the inbox is closed, and each new task makes it look again. Each worker that leaves or does not start
+//!    makes all threads that have asked look again.
 //! 2. The pool has at most `spares` more workers than the maximum. After the pool has dismissed a spare
 //!    worker, one worker leaves, because there are too many.
 

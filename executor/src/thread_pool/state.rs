@@ -69,7 +69,8 @@ pub(super) struct PoolData {
 
     /// True if a waiting thread relies on the answer that all workers of the pool wait. See `starving`.
     pub(super) relied_on: bool,
-    /// True if a waiting thread has asked about the workers since the pool last made such threads look again.
+    /// True if a waiting thread has asked about the workers. The pool clears the flag when it makes such
+    /// threads look again.
     pub(super) asked: bool,
     /// The number of workers that the pool may have beyond the maximum.
     pub(super) spares: usize,

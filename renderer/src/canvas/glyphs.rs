@@ -10,7 +10,7 @@ use swash::scale::{Render, ScaleContext, Source};
 use swash::zeno::{Format, Vector};
 use tiny_skia::{Pixmap, PremultipliedColorU8};
 
-/// The number of glyph images that are kept. When there would be more images, all of them are
+/// The number of glyph images that are kept. Before one more image is kept, all of them are
 /// dropped.
 const MOST_GLYPHS: usize = 4096;
 

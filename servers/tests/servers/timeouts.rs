@@ -34,8 +34,8 @@ fn a_second_half_request_is_timed_out() {
     });
 }
 
-/// A client that was told to send its body, or that has received its answer, cannot have begun
-/// earlier.
+/// The time for a request begins when its client can send it: after the answer to the request before.
+/// The time for a body begins when the client is told to send the body.
 #[test]
 fn a_slow_answer_takes_nothing_of_the_time_for_the_next_request() {
     let flags = ["--quiet", "--header-timeout", "1s", "--body-timeout", "1s"];

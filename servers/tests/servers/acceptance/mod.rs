@@ -219,7 +219,7 @@ fn who_expects_100_continue_and_does_not_wait_reads_the_refusal() {
         let mut client = stage.connect();
         client.send("POST /hello HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n");
         for _ in 0..100 {
-            // The client sends for a second in total: it is slow, but does not wait for anything.
+            // The client needs a second for its body. It is slow, but it does not wait for the server.
             thread::sleep(Duration::from_millis(10));
             client.send("a");
         }
