@@ -177,7 +177,7 @@ impl Listener {
         Incoming { listener: self, stop: stop.clone(), pause: FIRST_PAUSE, _wake: wake }
     }
 
-    /// Makes the socket of an event loop, on which accepting does not wait.
+    /// Makes the socket of an event loop: a call of `accept` on it never waits.
     pub(crate) fn into_nonblocking(self) -> io::Result<(TcpListener, Crowd)> {
         self.socket.set_nonblocking(true)?;
         Ok((self.socket, self.crowd))

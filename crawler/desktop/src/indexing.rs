@@ -225,7 +225,7 @@ mod tests {
         fs::create_dir(&tree).unwrap();
         let flags = ["index".as_ref(), tree.as_os_str(), "--into".as_ref(), into.as_os_str()];
         let args = IndexArgs::parse_from(flags);
-        // Runs `index`; returns whether the index was complete in the middle of the run and at its end.
+        // Runs `index`. Returns two answers: was the index complete in the middle of the run, and at its end?
         let run = |(text, is_whole): (&str, bool)| {
             write(&tree.join("file"), text);
             let run = Indexing::prepare(&args).unwrap();

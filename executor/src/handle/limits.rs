@@ -1,4 +1,4 @@
-//! A task's own limits: a time limit, a deadline, and a token above it.
+//! A task's own limits: a time limit, a deadline, or a token that cancels the task.
 //!
 //! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) limits the wait of one caller. A task whose handle
 //! is joined late, or never, needs limits of its own. Such a limit is made together with the task, before any

@@ -4,8 +4,8 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use executor::{
-    CancelToken, Cancelled, ExecutorCompletionService, FutureTask, JoinError, Outcome, Promise, TaskState,
-    ThreadPoolExecutor, prelude::*,
+    CancelToken, Cancelled, ExecutorCompletionService, FutureTask, JoinError, Latch, Outcome, Promise,
+    TaskState, ThreadPoolExecutor, prelude::*,
 };
 
 use crate::support::{LONG, SHORT, Signal, assert_matches, blocked, on_every_pool, within_deadline};
@@ -212,7 +212,7 @@ fn waits_of_this_thread() -> u32 {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_wait_without_time_does_not_sleep() {
-    let (token, latch) = (executor::CancelToken::new(), executor::Latch::new(1));
+    let (token, latch) = (CancelToken::new(), Latch::new(1));
     let before = waits_of_this_thread();
     for _ in 0..1_000 {
         token.sleep(Duration::ZERO).unwrap();
