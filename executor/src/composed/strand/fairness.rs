@@ -9,9 +9,9 @@
 //!
 //! A borrow can last long: an executor that makes submitters wait for room makes the drain task wait, too.
 //! The only thread that could make room may be the thread that drops the serial or striped executor, but that
-//! thread waits for the borrow. So the drain task attaches a token and then calls the executor below, and
-//! the drop cancels that token. A drain task that waits in the call then goes on at once, as if its successor had been
-//! refused. So the drop waits only until the calls have returned.
+//! thread waits for the borrow. So the drain task attaches a token and then calls the executor below, and the
+//! drop cancels that token. A drain task that waits in the call then goes on at once, as if its successor had
+//! been refused. So the drop waits only until the calls have returned.
 
 use std::ops::Deref;
 use std::task::Waker;
