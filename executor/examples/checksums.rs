@@ -21,7 +21,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-// ANCHOR: program
+// ----- compared in `bench` -----
 /// Returns each file with its checksum, or with the reason why it has none.
 pub fn checksums(folder: &Path, open: usize, limit: Duration) -> io::Result<Vec<(PathBuf, io::Result<u32>)>> {
     let pool = ThreadPoolExecutor::fixed(open);
@@ -34,7 +34,7 @@ pub fn checksums(folder: &Path, open: usize, limit: Duration) -> io::Result<Vec<
     let sums = sums.into_iter().map(|sum| sum.join().unwrap_or_else(|cut| Err(cut.into())));
     Ok(files.into_iter().zip(sums).collect())
 }
-// ANCHOR_END: program
+// ----- shared by all sides -----
 
 pub fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);

@@ -17,7 +17,7 @@ fn main() {
     }
 }
 
-// ANCHOR: program
+// ----- compared in `bench` -----
 /// The rows in the middle take longest. A thread that has no row any more takes rows from another one.
 pub fn drawn(width: usize, height: usize) -> Vec<u8> {
     let mut picture = vec![0; width * height];
@@ -33,7 +33,7 @@ pub fn framed(picture: &mut [u8], width: usize) {
     let frame = frame(width, picture.len() / width);
     par_for_each((picture, &frame[..]), |(pixel, frame)| *pixel = (*pixel).max(*frame));
 }
-// ANCHOR_END: program
+// ----- shared by all sides -----
 
 pub fn frame(width: usize, height: usize) -> Vec<u8> {
     let is_border =

@@ -13,7 +13,7 @@ use tokio::runtime::Builder;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-// ANCHOR: program
+// ----- compared in `bench` -----
 pub fn checksums(folder: &Path, open: usize, limit: Duration) -> io::Result<Vec<(PathBuf, io::Result<u32>)>> {
     let runtime =
         Builder::new_multi_thread().worker_threads(1).max_blocking_threads(open).enable_time().build()?;
@@ -38,4 +38,3 @@ pub fn checksums(folder: &Path, open: usize, limit: Duration) -> io::Result<Vec<
         sums
     }))
 }
-// ANCHOR_END: program

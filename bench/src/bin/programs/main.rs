@@ -115,8 +115,8 @@ fn main() -> anyhow::Result<()> {
 /// The lines that are neither empty nor a comment, between the marks if there are any. Outside the marks is what all sides
 /// share.
 fn lines_of(source: &str) -> usize {
-    let program = source.split("// ANCHOR: program\n").nth(1).unwrap_or(source);
-    let program = program.split("// ANCHOR_END: program\n").next().unwrap_or(program);
+    let program = source.split("// ----- compared in `bench` -----\n").nth(1).unwrap_or(source);
+    let program = program.split("// ----- shared by all sides -----\n").next().unwrap_or(program);
     program.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
 }
 

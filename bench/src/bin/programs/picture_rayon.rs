@@ -3,7 +3,7 @@
 use super::picture_ours::{frame, place, steps};
 use rayon::prelude::*;
 
-// ANCHOR: program
+// ----- compared in `bench` -----
 pub fn drawn(width: usize, height: usize) -> Vec<u8> {
     let mut picture = vec![0; width * height];
     picture.par_chunks_mut(width).enumerate().for_each(|(y, row)| {
@@ -18,4 +18,3 @@ pub fn framed(picture: &mut [u8], width: usize) {
     let frame = frame(width, picture.len() / width);
     picture.par_iter_mut().zip(&frame).for_each(|(pixel, frame)| *pixel = (*pixel).max(*frame));
 }
-// ANCHOR_END: program
