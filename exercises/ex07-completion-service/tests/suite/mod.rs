@@ -27,7 +27,10 @@ impl Desk {
     /// Takes out the task at the given place in the queue.
     fn remove(&self, place: usize) -> Task {
         self.tasks.with(|tasks| tasks.remove(place)).unwrap_or_else(|| {
-            fail("the executor has no task", "submit() returned Ok, and has not given the task to the executor")
+            fail(
+                "the executor has no task",
+                "submit() returned Ok, and has not given the task to the executor",
+            )
         })
     }
 
@@ -161,7 +164,8 @@ fn check_end<E: Executor>(service: &Service<E>) {
 pub fn a_task_ends_without_a_take() {
     let (desk, service) = at_a_desk();
     submit_all(&service, &[1, 2]);
-    let cause = "a thread that ends a task waits until another takes a result: make room for any number of results";
+    let cause =
+        "a thread that ends a task waits until another takes a result: make room for any number of results";
     at_once("the end of a task", cause, || {
         desk.run(0);
         desk.run(0);
@@ -216,7 +220,12 @@ pub fn take_waits_for_the_next_result() {
     until_asleep(1, ASLEEP);
     desk.run(0);
     let taken = join(HAS_ENDED, taker);
-    check(&taken, "the result 1", "a take() that waited", "take() must look at the queue again after the wait");
+    check(
+        &taken,
+        "the result 1",
+        "a take() that waited",
+        "take() must look at the queue again after the wait",
+    );
     aside(|| check_end(&service));
 }
 
@@ -301,7 +310,10 @@ pub fn who_waits_learns_that_nothing_will_come() {
     let mut taken: Vec<String> = takers.into_iter().map(|taker| text(&join(cause, taker))).collect();
     taken.sort_unstable();
     if taken != ["None", "None", "the result 1"] {
-        fail(&format!("there was one result, and three take() gave: {}", taken.join(", ")), "the result comes once");
+        fail(
+            &format!("there was one result, and three take() gave: {}", taken.join(", ")),
+            "the result comes once",
+        );
     }
 }
 
@@ -314,8 +326,7 @@ pub fn a_refused_task_is_not_waited_for() {
             "the caller believes that the task will be run: pass the error on",
         )
     };
-    let refusal =
-        "the error comes from the executor: pass it on as it is, with the task in it, so that the caller can use the task";
+    let refusal = "the error comes from the executor: pass it on as it is, with the task in it, so that the caller can use the task";
     if !matches!(refused.reason, RejectReason::Shutdown) {
         fail(&format!("the executor was shut down, and submit() says: {}", refused.reason), refusal);
     }
@@ -344,10 +355,14 @@ pub fn a_panicking_task_comes_too() {
     let (desk, service) = at_a_desk();
     submit(&service, || panic_on_purpose());
     desk.run(0);
-    let cause =
-        "the task has panicked, and take() waits for its result: the callback of on_done is called however a task ends";
+    let cause = "the task has panicked, and take() waits for its result: the callback of on_done is called however a task ends";
     let taken = take(&service, cause);
-    check(&taken, "a panic", "the task has panicked", "the thread that takes the result must learn how the task ended");
+    check(
+        &taken,
+        "a panic",
+        "the task has panicked",
+        "the thread that takes the result must learn how the task ended",
+    );
     aside(|| check_end(&service));
 }
 
@@ -356,8 +371,7 @@ pub fn a_cancelled_task_comes_too() {
     let canceller = submit_all(&service, &[1]).remove(0);
     step("cancels the task");
     canceller.cancel();
-    let cause =
-        "the task is cancelled, and take() waits for its result: the callback of on_done is called however a task ends";
+    let cause = "the task is cancelled, and take() waits for its result: the callback of on_done is called however a task ends";
     let taken = take(&service, cause);
     check(
         &taken,
@@ -422,7 +436,8 @@ pub fn a_task_that_is_dropped_unrun_comes_too() {
 
 pub fn the_executor_may_run_tasks_at_once() {
     let service = Service::new(DirectExecutor);
-    let cause = "submit() holds a lock while the executor runs the task, and the end of the task needs the lock";
+    let cause =
+        "submit() holds a lock while the executor runs the task, and the end of the task needs the lock";
     expect("submit()", cause, || submit_all(&service, &[1, 2]));
     check(&take(&service, HAS_ENDED), "the result 1", "both tasks have ended", HAS_ENDED);
     check(&take(&service, HAS_ENDED), "the result 2", "both tasks have ended", HAS_ENDED);
@@ -456,7 +471,10 @@ pub fn who_takes_the_last_result_releases_the_others() {
     taken.extend(takers.into_iter().map(|taker| text(&join_after(what, cause, taker))));
     taken.sort_unstable();
     if taken != ["None", "None", "the result 1"] {
-        fail(&format!("there was one result, and two take() and a try_take() gave: {}", taken.join(", ")), cause);
+        fail(
+            &format!("there was one result, and two take() and a try_take() gave: {}", taken.join(", ")),
+            cause,
+        );
     }
 }
 
