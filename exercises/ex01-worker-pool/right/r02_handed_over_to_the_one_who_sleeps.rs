@@ -87,8 +87,8 @@ impl WorkerPool {
         let job: Job = Box::new(job);
         let mut state = self.state.lock().unwrap();
         match state.sleepers.pop() {
-            // The value is set under the lock, so that a sleeper that is taken off the stack has its value
-            // before anything else happens.
+            // The value is set under the lock, so that a sleeper has its value as soon as it is off the
+            // stack.
             Some(bed) => bed.wake_with(Order::Run(job)),
             None => state.waiting.push_back(job),
         }

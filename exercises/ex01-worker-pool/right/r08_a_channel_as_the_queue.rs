@@ -27,7 +27,7 @@ impl WorkerPool {
         sender.send(Box::new(job)).expect("the workers have the receiver");
     }
 
-    pub fn shutdown(self) {} // what is to do, Drop does
+    pub fn shutdown(self) {} // Drop does the work
 }
 
 impl Drop for WorkerPool {
@@ -47,7 +47,7 @@ impl Worker {
     fn new(number: usize, jobs: Arc<Mutex<Receiver<Job>>>) -> Self {
         let work = move || {
             loop {
-                let message = jobs.lock().expect("no job runs under the lock").recv(); // here the lock is free again
+                let message = jobs.lock().expect("no job runs under the lock").recv(); // the lock is released at the end of this line
                 let Ok(job) = message else { break };
                 let _ = catch_unwind(AssertUnwindSafe(job));
             }

@@ -22,8 +22,8 @@ struct Shared {
     changed: Condvar,
 }
 
-/// A worker decides by the queue and by the flag what it does next. The queue and the flag are behind one
-/// lock, so a worker always sees both in the same state.
+/// The queue and the flag decide what a worker does next. They are behind one lock, so no other thread
+/// changes one of them while a worker looks at both.
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
@@ -61,12 +61,12 @@ impl WorkerPool {
 
 fn work(shared: &Shared) {
     while let Some(job) = next_job(shared) {
-        // The lock is free here. A panic is the job's own affair.
+        // No lock is held here. A panic ends only the job.
         let _ = catch_unwind(AssertUnwindSafe(job));
     }
 }
 
-/// Waits for a job. `None`: the queue is empty and stays so.
+/// Waits for a job and takes it. Returns `None` if the queue is empty and the pool must end.
 fn next_job(shared: &Shared) -> Option<Job> {
     let mut state = shared.state.lock().unwrap();
     loop {

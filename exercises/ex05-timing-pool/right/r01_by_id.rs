@@ -36,7 +36,7 @@ struct Book {
     ended: Summary,
 }
 
-/// The hooks are given to one pool.
+/// Counts and times the tasks of one pool, as its hooks.
 pub struct Timing {
     clock: Box<dyn Fn() -> Millis + Send + Sync>,
     log: Box<dyn Fn(Summary) + Send + Sync>,

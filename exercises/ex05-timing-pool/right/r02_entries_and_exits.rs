@@ -35,7 +35,7 @@ thread_local! {
     static BEGAN: Cell<Millis> = const { Cell::new(0) };
 }
 
-/// The hooks are given to one pool.
+/// Counts and times the tasks of one pool, as its hooks.
 pub struct Timing {
     clock: Box<dyn Fn() -> Millis + Send + Sync>,
     log: Box<dyn Fn(Summary) + Send + Sync>,

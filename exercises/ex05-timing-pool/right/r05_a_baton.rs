@@ -56,12 +56,12 @@ impl Baton {
         drop(place);
         let result = f(&mut book);
         *self.place.lock().unwrap() = Some(book);
-        self.laid_back.notify_one(); // the one that is woken lays it back in turn
+        self.laid_back.notify_one(); // the woken thread puts the book back and notifies the next
         result
     }
 }
 
-/// The hooks are given to one pool.
+/// Counts and times the tasks of one pool, as its hooks.
 pub struct Timing {
     clock: Box<dyn Fn() -> Millis + Send + Sync>,
     log: Box<dyn Fn(Summary) + Send + Sync>,

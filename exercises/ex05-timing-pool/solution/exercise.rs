@@ -29,11 +29,11 @@ impl Summary {
 }
 
 thread_local! {
-    /// When the task that this thread runs has begun. Each thread runs one task at a time.
+    /// The time at which the task on this thread began. Each thread runs one task at a time.
     static BEGAN: Cell<Millis> = const { Cell::new(0) };
 }
 
-/// To be given to one pool as its hooks.
+/// Counts and times the tasks of one pool, as its hooks.
 pub struct Timing {
     clock: Box<dyn Fn() -> Millis + Send + Sync>,
     log: Box<dyn Fn(Summary) + Send + Sync>,
@@ -52,7 +52,7 @@ impl Timing {
         Self { clock: Box::new(clock), log: Box::new(log), summary: Mutex::default() }
     }
 
-    /// The tasks that have ended so far. Any thread may ask at any time.
+    /// Returns the summary of the tasks that have ended so far. Any thread may call `summary` at any time.
     pub fn summary(&self) -> Summary {
         *self.summary.lock().unwrap()
     }

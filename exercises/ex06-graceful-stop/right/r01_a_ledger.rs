@@ -18,7 +18,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and ends each wait in `accept`. Closing the listener twice is
+    /// Lets no client connect any more, and ends every wait in `accept`. Closing the listener twice is
     /// harmless.
     fn close(&self);
 }
@@ -37,7 +37,7 @@ pub trait Connection: Send + 'static {
 /// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Every client that was being served, or waited for its turn, was served.
+    /// Every client that was being served or waited for its turn was served.
     InOrder,
     /// The time was up before every client was served.
     CutOff,
@@ -66,7 +66,8 @@ struct Desk {
     changed: Condvar,
 }
 
-/// A client is inside until this is dropped, and is refused then if no thread has served it.
+/// A client that is inside until this value is dropped. If no thread has served the client, the drop refuses
+/// it.
 struct Guest<C: Connection> {
     connection: Option<C>,
     desk: Arc<Desk>,

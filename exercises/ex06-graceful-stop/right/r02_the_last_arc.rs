@@ -1,7 +1,7 @@
-//! Right: this answer has no number and no Condvar. Each client holds an Arc, and the server holds one until
-//! the first shutdown() drops it. The drop of the last Arc decides InOrder, and a deadline decides CutOff.
-//! The event that comes first cancels a token, and the cancel wakes the calls of shutdown() that sleep under
-//! this token.
+//! Right: this answer has no count of clients and no Condvar. Each client holds an Arc, and the server holds
+//! one until the first shutdown() drops it. The drop of the last Arc decides InOrder, and a deadline decides
+//! CutOff. The event that comes first cancels a token, and the cancel wakes the calls of shutdown() that
+//! sleep under this token.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -19,7 +19,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and ends each wait in `accept`. Closing the listener twice is
+    /// Lets no client connect any more, and ends every wait in `accept`. Closing the listener twice is
     /// harmless.
     fn close(&self);
 }
@@ -38,7 +38,7 @@ pub trait Connection: Send + 'static {
 /// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Every client that was being served, or waited for its turn, was served.
+    /// Every client that was being served or waited for its turn was served.
     InOrder,
     /// The time was up before every client was served.
     CutOff,
@@ -79,7 +79,7 @@ impl Drop for Open {
     }
 }
 
-/// A connection that is refused when this value is dropped, unless a thread has taken it out.
+/// A connection. The drop of this value refuses it, unless a thread has taken it out.
 struct Unanswered<C: Connection> {
     connection: Option<C>,
     refused: Arc<AtomicUsize>,
@@ -122,7 +122,7 @@ impl<L: Listener> Server<L> {
         while let Some(connection) = self.listener.accept() {
             let unanswered = Unanswered { connection: Some(connection), refused: Arc::clone(&self.refused) };
             let open = self.open.lock().unwrap().clone();
-            let Some(open) = open else { continue }; // shut down meanwhile: the client is refused here
+            let Some(open) = open else { continue }; // the server stops: the client is refused here
             let guest = Guest { unanswered, open };
             let _ = self.pool.execute(move || guest.serve());
         }
@@ -133,7 +133,7 @@ impl<L: Listener> Server<L> {
         self.listener.close();
         self.pool.shutdown();
         let open = self.open.lock().unwrap().take();
-        drop(open); // decides if no client holds it
+        drop(open); // decides the outcome if no client holds an Arc
         let fate = Arc::clone(&self.fate);
         let registration = deadline.on_cancel(move || fate.decide(Stopped::CutOff));
         let stopped = loop {

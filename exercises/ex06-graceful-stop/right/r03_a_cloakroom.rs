@@ -19,7 +19,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and ends each wait in `accept`. Closing the listener twice is
+    /// Lets no client connect any more, and ends every wait in `accept`. Closing the listener twice is
     /// harmless.
     fn close(&self);
 }
@@ -38,7 +38,7 @@ pub trait Connection: Send + 'static {
 /// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Every client that was being served, or waited for its turn, was served.
+    /// Every client that was being served or waited for its turn was served.
     InOrder,
     /// The time was up before every client was served.
     CutOff,

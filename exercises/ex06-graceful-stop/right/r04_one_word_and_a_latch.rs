@@ -1,6 +1,6 @@
-//! Right: atomics. Right: one word has the number of clients inside and, in its lowest bit, whether the
-//! server stops. The thread whose change leads to "stops, and no client inside" has reached the end. A second
-//! word is the outcome, which is set once, and a Latch releases the waiting threads.
+//! Right: this answer uses atomics. One word has the number of clients inside and, in its lowest bit, whether
+//! the server stops. The thread whose change leads to "stops, and no client inside" has reached the end. A
+//! second word is the outcome, which is set once, and a Latch releases the waiting threads.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -18,7 +18,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and ends each wait in `accept`. Closing the listener twice is
+    /// Lets no client connect any more, and ends every wait in `accept`. Closing the listener twice is
     /// harmless.
     fn close(&self);
 }
@@ -37,7 +37,7 @@ pub trait Connection: Send + 'static {
 /// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Every client that was being served, or waited for its turn, was served.
+    /// Every client that was being served or waited for its turn was served.
     InOrder,
     /// The time was up before every client was served.
     CutOff,
@@ -94,7 +94,8 @@ impl Gate {
     }
 }
 
-/// A client that is inside until this value is dropped; a client that no thread has served is then refused.
+/// A client that is inside until this value is dropped. If no thread has served the client, the drop refuses
+/// it.
 struct Guest<C: Connection> {
     connection: Option<C>,
     gate: Arc<Gate>,

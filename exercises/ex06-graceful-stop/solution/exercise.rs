@@ -17,7 +17,7 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client. Returns `None` once the listener is closed.
     fn accept(&self) -> Option<Self::Connection>;
 
-    /// Lets no client connect any more, and ends each wait in `accept`. Closing the listener twice is
+    /// Lets no client connect any more, and ends every wait in `accept`. Closing the listener twice is
     /// harmless.
     fn close(&self);
 }
@@ -36,7 +36,7 @@ pub trait Connection: Send + 'static {
 /// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Every client that was being served, or waited for its turn, was served.
+    /// Every client that was being served or waited for its turn was served.
     InOrder,
     /// The time was up before every client was served.
     CutOff,
@@ -83,7 +83,7 @@ impl<L: Listener> Server<L> {
     pub fn run(&self) {
         while let Some(connection) = self.listener.accept() {
             let guest = Guest { connection: Some(connection), refused: Arc::clone(&self.refused) };
-            // If the pool refuses, the guest is dropped with the error.
+            // If the pool refuses the task, the guest is dropped with the error.
             let _ = self.pool.execute(move || guest.serve());
         }
     }
@@ -96,7 +96,7 @@ impl<L: Listener> Server<L> {
         let over = self.cut_off.load(Ordering::Relaxed)
             || deadline.attach(|| self.pool.await_termination(Duration::MAX));
         if !over {
-            // Before a client is cut off, so that no other caller takes the pool's end for an orderly one.
+            // Set first, so that no other caller takes the pool's end for an orderly one.
             self.cut_off.store(true, Ordering::Relaxed);
             drop(self.pool.shutdown_now());
         }

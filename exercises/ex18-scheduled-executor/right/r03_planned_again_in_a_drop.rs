@@ -1,4 +1,4 @@
-//! Right: the drop of a guard plans the next run, also during a panic; the inner executor catches the panic.
+//! Right: the drop of a guard plans the next run, even during a panic; the inner executor catches the panic.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -127,7 +127,7 @@ impl TaskHandle {
             state.waiting.remove(&(plan.due, self.number));
         }
         drop(state);
-        drop(plan); // with no lock held: it has the closure
+        drop(plan); // with no lock held, because the plan has the closure
     }
 }
 
@@ -139,7 +139,7 @@ impl Shared {
         let number = state.made;
         if state.is_shut_down {
             drop(state);
-            return number; // and the closure is dropped, with no lock held
+            return number; // the closure is dropped, with no lock held
         }
         state.waiting.insert((plan.due, number));
         state.plans.insert(number, plan);
@@ -148,8 +148,8 @@ impl Shared {
         number
     }
 
-    /// The body of the thread: gives the executor the runs that are due, and sleeps until the next run is
-    /// due.
+    /// Runs on the scheduler's thread: gives the executor the runs that are due, and sleeps until the next
+    /// run is due.
     fn watch_the_time(self: &Arc<Self>) {
         while let Some(next) = self.next() {
             match next {
@@ -162,7 +162,7 @@ impl Shared {
         }
     }
 
-    /// The next thing that the thread has to do. `None`: end.
+    /// Returns what the thread must do next, or `None` if the thread must end.
     fn next(&self) -> Option<Next> {
         let mut state = self.state.lock().unwrap();
         if state.is_shut_down {
@@ -207,7 +207,7 @@ impl Shared {
     }
 }
 
-/// A run. A guard that is dropped when the run has ended.
+/// A guard that is dropped when the run has ended.
 struct Run<'a> {
     shared: &'a Arc<Shared>,
     number: u64,

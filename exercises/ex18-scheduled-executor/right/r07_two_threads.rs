@@ -134,7 +134,7 @@ impl TaskHandle {
             state.waiting.remove(&(plan.due, self.number));
         }
         drop(state);
-        drop(plan); // with no lock held: it has the closure
+        drop(plan); // with no lock held, because the plan has the closure
     }
 }
 
@@ -146,7 +146,7 @@ impl Shared {
         let number = state.made;
         if state.is_shut_down {
             drop(state);
-            return number; // and the closure is dropped, with no lock held
+            return number; // the closure is dropped, with no lock held
         }
         state.waiting.insert((plan.due, number));
         state.plans.insert(number, plan);
@@ -155,8 +155,8 @@ impl Shared {
         number
     }
 
-    /// The body of the thread: gives the executor the runs that are due, and sleeps until the next run is
-    /// due.
+    /// Runs on the scheduler's thread: gives the executor the runs that are due, and sleeps until the next
+    /// run is due.
     fn watch_the_time(self: &Arc<Self>) {
         while let Some(next) = self.next() {
             match next {
@@ -169,7 +169,7 @@ impl Shared {
         }
     }
 
-    /// The body of the second thread, which gives runs to the executor.
+    /// Runs on the second thread: gives the executor the runs that are due.
     fn give(self: &Arc<Self>) {
         loop {
             let mut state = self.state.lock().unwrap();
@@ -186,7 +186,7 @@ impl Shared {
         }
     }
 
-    /// The next thing that the thread has to do. `None`: end.
+    /// Returns what the thread must do next, or `None` if the thread must end.
     fn next(&self) -> Option<Next> {
         let mut state = self.state.lock().unwrap();
         if state.is_shut_down {

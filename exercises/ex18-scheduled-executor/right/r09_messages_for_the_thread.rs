@@ -1,5 +1,5 @@
-//! Right: only the scheduler's thread has the times, without a lock; other threads leave messages for this
-//! thread.
+//! Right: only the scheduler's thread has the schedule, so the schedule needs no lock; other threads send
+//! messages to this thread.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -60,14 +60,14 @@ struct Post {
     numbers: AtomicU64,
 }
 
-/// The time at which the next run of this entry is due.
+/// Tells the thread when the next run of an entry is due.
 struct Message {
     due: Millis,
     number: u64,
     cell: Arc<Cell>,
 }
 
-/// The value belongs to a message, to the thread, or to a run, and is dropped with its owner.
+/// The state of an entry. A message, the thread or a run owns it, and drops it at the end of the entry.
 struct Cell {
     period: Option<Millis>,
     inside: Mutex<Inside>,
@@ -99,7 +99,7 @@ impl Scheduler {
     /// down, the closure is dropped.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         let due = self.post.clock.now().saturating_add(delay);
-        let number = self.post.numbers.fetch_add(1, Ordering::Relaxed); // any number that no other has
+        let number = self.post.numbers.fetch_add(1, Ordering::Relaxed); // any number that no other entry has
         let cell = Arc::new(Cell { period, inside: Mutex::new(Inside::Work(work)) });
         let entry = TaskHandle { cell: Arc::downgrade(&cell) };
         self.post.send(Message { due, number, cell });
@@ -146,7 +146,7 @@ impl Cell {
         }
     }
 
-    /// Returns false if the entry was cancelled; then the closure is dropped.
+    /// Puts the closure back after a run. If the entry was cancelled, drops the closure and returns false.
     fn put_back(&self, work: Work) -> bool {
         let mut inside = self.inside.lock().unwrap();
         if matches!(*inside, Inside::Cancelled) {
@@ -165,7 +165,7 @@ impl Post {
             Some(messages) => messages.push(message),
             None => {
                 drop(inbox);
-                return; // and the message is dropped, with no lock held
+                return; // the message is dropped, with no lock held
             }
         }
         drop(inbox);
@@ -187,7 +187,7 @@ impl Post {
 fn watch_the_time(post: &Arc<Post>, below: &dyn Executor) {
     let mut plan = BTreeMap::new();
     loop {
-        let now = post.clock.now(); // and then the messages: an earlier entry that came before this time is among them
+        let now = post.clock.now(); // read before the messages, so that every entry scheduled before this time is among them
         match post.inbox.lock().unwrap().as_mut() {
             Some(messages) => {
                 plan.extend(messages.drain(..).map(|message| ((message.due, message.number), message.cell)));

@@ -59,17 +59,17 @@ struct Shared {
 struct State {
     /// The plans of all entries that have not ended, by number.
     plans: BTreeMap<u64, Plan>,
-    /// Of those that wait for their time: the time and the number.
+    /// The entries that wait for their time: the time and the number of each.
     waiting: BTreeSet<(Millis, u64)>,
-    /// How many entries were ever made.
+    /// The number of entries that were ever made.
     made: u64,
     is_shut_down: bool,
 }
 
 struct Plan {
-    /// The closure. It is not here while it runs.
+    /// The closure; it is taken out while it runs.
     work: Option<Work>,
-    /// When its next run is due; during a run, when that was due.
+    /// The time at which the next run is due; during a run, the time at which that run was due.
     due: Millis,
     period: Option<Millis>,
 }
@@ -127,7 +127,7 @@ impl TaskHandle {
             state.waiting.remove(&(plan.due, self.number));
         }
         drop(state);
-        drop(plan); // with no lock held: it has the closure
+        drop(plan); // with no lock held, because the plan has the closure
     }
 }
 
@@ -139,7 +139,7 @@ impl Shared {
         let number = state.made;
         if state.is_shut_down {
             drop(state);
-            return number; // and the closure is dropped, with no lock held
+            return number; // the closure is dropped, with no lock held
         }
         state.waiting.insert((plan.due, number));
         state.plans.insert(number, plan);
@@ -148,8 +148,8 @@ impl Shared {
         number
     }
 
-    /// The body of the thread: gives the executor the runs that are due, and sleeps until the next run is
-    /// due.
+    /// Runs on the scheduler's thread: gives the executor the runs that are due, and sleeps until the next
+    /// run is due.
     fn watch_the_time(self: &Arc<Self>) {
         while let Some(next) = self.next() {
             match next {
@@ -162,7 +162,7 @@ impl Shared {
         }
     }
 
-    /// What the thread has to do next. `None`: end.
+    /// Returns what the thread must do next, or `None` if the thread must end.
     fn next(&self) -> Option<Next> {
         let mut state = self.state.lock().unwrap();
         if state.is_shut_down {
@@ -176,18 +176,18 @@ impl Shared {
         Some(Next::Due(number))
     }
 
-    /// One run, as a job of the inner executor.
+    /// Makes one run, as a job of the inner executor.
     fn run(self: &Arc<Self>, number: u64) {
         let mut state = self.state.lock().unwrap();
         let Some(mut work) = state.plans.get_mut(&number).and_then(|plan| plan.work.take()) else { return };
         drop(state);
         let entry = TaskHandle { shared: Arc::clone(self), number };
-        // No lock is held here, and a panic ends this run alone.
+        // No lock is held here, and a panic ends only this run.
         drop(catch_unwind(AssertUnwindSafe(|| work(&entry))));
         self.has_run(number, work);
     }
 
-    /// Plans the next run, or drops the closure if there is none.
+    /// Plans the next run, or drops the closure if there is no next run.
     fn has_run(&self, number: u64, work: Work) {
         let mut state = self.state.lock().unwrap();
         let Some(plan) = state.plans.get_mut(&number) else {

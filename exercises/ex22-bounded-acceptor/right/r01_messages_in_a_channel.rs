@@ -90,7 +90,7 @@ struct Place(Arc<Places>);
 /// A client that has a place. If the guest is dropped before a thread serves it, the client is refused.
 struct Guest<C: Connection> {
     connection: Option<C>,
-    /// The place is dropped after `Guest::drop` has run, so it is free only when the client has its answer.
+    /// Dropped after `Guest::drop` has run, so the place becomes free only when the client has its answer.
     place: Place,
 }
 
@@ -118,7 +118,7 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
             }
             match self.listener.accept() {
                 Accepted::Client(connection) => self.admit(connection, reserved),
-                Accepted::Failed => {} // and the place is free again
+                Accepted::Failed => {} // the place becomes free again
                 Accepted::Closed => return,
             }
         }
@@ -126,14 +126,12 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
 
     /// Hands the client to the executor, or refuses it.
     fn admit(&self, connection: L::Connection, reserved: Option<Place>) {
-        // With `Refuse`, a place must be free now; whether one was free when this thread began to wait does
-        // not matter.
+        // With `Refuse`, the check comes after `accept`, which may have waited for long.
         let Some(place) = reserved.or_else(|| Places::take(&self.places)) else {
             return connection.refuse();
         };
         let guest = Guest { connection: Some(connection), place };
-        // The calling thread holds no lock here. If the executor refuses the job, the guest is dropped with
-        // the error.
+        // No lock is held here. If the executor refuses the job, the guest is dropped with the error.
         drop(self.below.execute(Box::new(move || guest.serve())));
     }
 
@@ -165,7 +163,7 @@ impl Places {
     /// Waits until a place is free, and takes it. Returns `None` after `stop`.
     fn wait_for_one(this: &Arc<Self>) -> Option<Place> {
         this.free.lock().unwrap().recv().ok()?;
-        let place = Place(Arc::clone(this)); // if this is the end, its drop passes the message on
+        let place = Place(Arc::clone(this)); // after `stop`, the drop of `place` passes the message on
         (!this.stopped.load(Ordering::SeqCst)).then_some(place)
     }
 

@@ -124,7 +124,7 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
             }
             match self.listener.accept() {
                 Accepted::Client(connection) => self.admit(connection, reserved),
-                Accepted::Failed => {} // and the place is free again
+                Accepted::Failed => {} // the place becomes free again
                 Accepted::Closed => return,
             }
         }
@@ -132,8 +132,7 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
 
     /// Hands the client to the executor, or refuses it.
     fn admit(&self, connection: L::Connection, reserved: Option<Place<L::Connection>>) {
-        // With `Refuse`, a place must be free now; whether one was free when this thread began to wait does
-        // not matter.
+        // With `Refuse`, the check comes after `accept`, which may have waited for long.
         let Some(place) = reserved.or_else(|| Places::take(&self.places)) else {
             return connection.refuse();
         };

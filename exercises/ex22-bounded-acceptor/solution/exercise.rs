@@ -68,7 +68,7 @@ pub enum WhenFull {
 
 // ----- Yours. -----
 
-/// Accepts clients and hands them to an executor, with so many at most under way.
+/// Accepts clients and hands them to an executor, with a bound on the clients that have no answer yet.
 pub struct Acceptor<L, E> {
     listener: L,
     below: E,
@@ -76,10 +76,10 @@ pub struct Acceptor<L, E> {
     places: Arc<Places>,
 }
 
-/// The places that are free, and whether a loop still wants one.
+/// The free places, and whether the acceptor was stopped.
 struct Places {
     state: Mutex<State>,
-    /// A place is free, or the end has come.
+    /// Notified when a place has become free, or after `stop`.
     changed: Condvar,
 }
 
@@ -88,13 +88,13 @@ struct State {
     stopped: bool,
 }
 
-/// One that is taken. It is free again when this is dropped.
+/// A place that is taken. Dropping the value makes the place free again.
 struct Place(Arc<Places>);
 
 /// A client that has a place. If the guest is dropped before a thread serves it, the client is refused.
 struct Guest<C: Connection> {
     connection: Option<C>,
-    /// Dropped after `Guest::drop` has run, so the place is free only when the client has its answer.
+    /// Dropped after `Guest::drop` has run, so the place becomes free only when the client has its answer.
     place: Place,
 }
 
@@ -113,7 +113,7 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
         loop {
             let mut reserved = None;
             if self.when_full == WhenFull::Wait {
-                // The place comes first: no client is accepted that would have to wait for one.
+                // The loop takes the place first, so that it accepts no client that would have to wait.
                 reserved = Places::wait_for_one(&self.places);
                 if reserved.is_none() {
                     return;
@@ -121,7 +121,7 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
             }
             match self.listener.accept() {
                 Accepted::Client(connection) => self.admit(connection, reserved),
-                Accepted::Failed => {} // and the place is free again
+                Accepted::Failed => {} // the place becomes free again
                 Accepted::Closed => return,
             }
         }
@@ -129,12 +129,12 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
 
     /// Hands the client to the executor, or refuses it.
     fn admit(&self, connection: L::Connection, reserved: Option<Place>) {
-        // With `Refuse`, what counts is now, and not when this thread began to wait for a client.
+        // With `Refuse`, the check comes after `accept`, which may have waited for long.
         let Some(place) = reserved.or_else(|| Places::take(&self.places)) else {
             return connection.refuse();
         };
         let guest = Guest { connection: Some(connection), place };
-        // No lock is held here. If the executor refuses, the guest is dropped with the error.
+        // No lock is held here. If the executor refuses the job, the guest is dropped with the error.
         drop(self.below.execute(Box::new(move || guest.serve())));
     }
 

@@ -9,8 +9,8 @@ use crate::sync::{Arc, thread};
 
 const NOT_RUN: &str = "a job is in the queue and no worker takes it: does execute() notify after the push, does a worker \
                        look at the queue before it waits, and are there workers left?";
-const STUCK_SHUTDOWN: &str = "a worker does not end: does every worker learn that the end has come, the sleeping ones \
-                              and those that are just about to wait?";
+const STUCK_SHUTDOWN: &str = "a worker does not end: does every worker learn that the end has come, even a worker that sleeps or is about \
+                              to wait?";
 
 fn shut_down(pool: WorkerPool) {
     expect("shutdown()", STUCK_SHUTDOWN, || pool.shutdown());
@@ -24,7 +24,7 @@ fn run_at_once(pool: &WorkerPool, jobs: usize, cause: &str) {
     for job in 1..=jobs {
         let (begun, ended) = (Arc::clone(&begun), Arc::clone(&ended));
         let handed_over =
-            "execute() has to hand the job over: the caller who submits work should not wait for it";
+            "execute() has to hand the job over: the caller must not wait until the job has run";
         expect("execute()", handed_over, || {
             pool.execute(move || {
                 step(&format!("job {job} begins and waits for the other"));
@@ -57,7 +57,7 @@ pub fn every_job_runs_once() {
     if seen != [1, 2, 3] {
         fail(
             &format!("these jobs ran: {seen:?}"),
-            "a job is taken out of the queue and kept, or given to more than one worker",
+            "a job is taken out of the queue and not run, or is given to more than one worker",
         );
     }
 }
@@ -77,8 +77,8 @@ pub fn one_worker_runs_the_jobs_in_their_order() {
     if !order.is_sorted() {
         fail(
             &format!("the order was {order:?}"),
-            "a queue is first in, first out: push at one end, take from the other, and let no job go round it. (The \
-             other way round the oldest job may wait for ever.)",
+            "a queue is first in, first out: push at one end, take from the other, and let no job go round it. (If the newest job came \
+             first, the oldest one might wait for ever.)",
         );
     }
 }
@@ -88,9 +88,9 @@ pub fn as_many_jobs_run_at_once_as_there_are_threads() {
     let cause = if live_threads() < 2 {
         "only one job runs at a time: does new() start as many threads as it is asked for?"
     } else {
-        "only one job runs at a time, and there are threads enough: is every lock let go before the job is called, does a \
-         worker take one job and leave the rest to the others, and does every execute() wake a worker up, that is: does \
-         it notify after the change?"
+        "only one job runs at a time although there are enough threads: is every lock released before the job is called, does a worker \
+         take one job and leave the rest to the others, and does every execute() wake a worker up, that is: does it notify after the \
+         change?"
     };
     run_at_once(&pool, 2, cause);
     aside(|| shut_down(pool));
@@ -113,8 +113,8 @@ pub fn no_job_waits_for_a_busy_worker_while_another_is_free() {
             }
         });
     }
-    let cause = "a job waits for the worker that is busy with job 1, and the other worker has nothing to do: is there one \
-                 queue for all workers, and does a worker that is free take the next job, whichever it is?";
+    let cause = "a job waits for the worker that is busy with job 1, while the other worker has nothing to do: is there one queue for all \
+                 workers, and does a free worker always take the next job?";
     expect("waiting for jobs 2 and 3, while job 1 keeps one of two workers busy", cause, || ran.wait_for(2));
     open.add();
     aside(|| shut_down(pool));
@@ -139,7 +139,7 @@ pub fn no_more_threads_run_jobs_than_the_pool_has() {
     if ran_on.with(|threads| threads.contains(&test)) {
         fail(
             "a job ran on the thread that called execute()",
-            "execute() has to hand the job over: the caller who submits work should not wait for it",
+            "execute() has to hand the job over: the caller must not wait until the job has run",
         );
     }
     aside(|| shut_down(pool));
@@ -147,13 +147,13 @@ pub fn no_more_threads_run_jobs_than_the_pool_has() {
     if threads.contains(&test) {
         fail(
             "a job ran on the thread that called shutdown()",
-            "shutdown() waits for the workers and runs no job itself: one more would run at a time than the pool has threads",
+            "shutdown() waits for the workers and runs no job itself: otherwise more jobs would run at a time than the pool has threads",
         );
     }
     if threads.len() > 2 {
         fail(
             &format!("{} threads ran jobs, in a pool of 2", threads.len()),
-            "a thread for each job is no pool: under load there are as many as there are jobs",
+            "a thread for each job is no pool: under load there are as many threads as jobs",
         );
     }
 }
@@ -162,8 +162,7 @@ pub fn execute_returns_while_every_worker_is_busy() {
     let pool = WorkerPool::new(1);
     let open = Arc::new(Counter::new("the test to open the gate"));
     let ran = Arc::new(Counter::new("three jobs to have run"));
-    let cause = "execute() waits for a worker, or runs the job itself: it has only to put it into a queue, which has \
-                 no bound here";
+    let cause = "execute() waits for a worker, or runs the job itself: it must only put the job into a queue, which has no bound here";
     for job in 1..=3 {
         let (open, ran) = (Arc::clone(&open), Arc::clone(&ran));
         at_once("execute()", cause, || {
@@ -184,8 +183,8 @@ pub fn a_worker_without_a_job_sleeps_until_there_is_one() {
     let pool = WorkerPool::new(2);
     let ran = Arc::new(Counter::new("the job to run"));
     for job in 1..=2 {
-        let cause = "a worker that looks at the queue again and again keeps a core busy with nothing (and one that ends \
-                     is missing later): wait on a Condvar";
+        let cause = "a worker that looks at the queue again and again keeps a core busy for nothing (and a worker that ends is missing \
+                     later): wait on a Condvar";
         until_asleep(2, cause);
         until_others_wait("a thread of the pool runs while there is nothing to do", cause);
         step("sees both workers asleep");
@@ -214,9 +213,9 @@ pub fn workers_stay_when_another_was_faster() {
         });
     }
     expect("waiting for two jobs", NOT_RUN, || ran.wait_for(2));
-    let cause = "a worker is gone that found no job when it woke up. A wake-up is only a hint (another worker may have \
-                 been faster, and a wait may end with no notification at all): look again, in a `while`, not in an `if`. \
-                 If no worker is gone: does every execute() wake a worker up?";
+    let cause = "a worker has ended because it found no job when it woke up. A wake-up is only a hint (another worker may have been \
+                 faster, and a wait may end without a notification): look again, in a `while`, not in an `if`. If no worker has ended: \
+                 does every execute() wake a worker up?";
     run_at_once(&pool, 2, cause);
     aside(|| shut_down(pool));
 }
@@ -226,8 +225,7 @@ pub fn a_panicking_job_costs_no_worker() {
     for _ in 0..2 {
         pool.execute(|| panic_on_purpose());
     }
-    let cause =
-        "the workers that ran the panicking jobs are gone. Catch the panic of a job where it is called";
+    let cause = "the workers that ran the panicking jobs have ended. Catch the panic of a job where the job is called";
     run_at_once(&pool, 2, cause);
     aside(|| shut_down(pool));
 }
@@ -254,7 +252,7 @@ pub fn shutdown_runs_what_was_accepted() {
     if ran < 4 {
         fail(
             &format!("{ran} of 4 jobs were run"),
-            "a worker ends as soon as it hears of the shutdown: it may only end when the queue is empty, too",
+            "a worker ends as soon as it learns of the shutdown: it may only end when the queue is empty as well",
         );
     }
 }
@@ -279,8 +277,8 @@ pub fn shutdown_returns_when_every_thread_has_ended() {
     }
     shut_down(pool);
     none_left(
-        "shutdown() asks the threads to end and does not wait for their end: keep their JoinHandles and join them. (What \
-         a thread says in its last lines, it says before its end.)",
+        "shutdown() tells the threads to end and does not wait for their end: keep their JoinHandles and join them. (What a thread says \
+         in its last lines, it says before its end: a count of ended workers is not enough.)",
     );
 }
 
@@ -289,8 +287,8 @@ pub fn no_thread_is_left_after_a_panic_either() {
     pool.execute(|| panic_on_purpose());
     shut_down(pool);
     none_left(
-        "shutdown() does not wait for the thread that took the place of one whose job panicked. Catch the panic, and the \
-         thread need not end; or keep the JoinHandle of the new one, too",
+        "shutdown() does not wait for the thread that took the place of one whose job panicked. Catch the panic, so that the thread need \
+         not end; or keep the JoinHandle of the new thread, too",
     );
 }
 
@@ -313,8 +311,8 @@ pub fn shutdown_sleeps_until_the_threads_have_ended() {
     let closer =
         thread::Builder::new().name("closer".into()).spawn(move || shut_down(pool)).expect("a thread");
     until_others_wait(
-        "a thread runs on and on, while shutdown() waits for a job",
-        "a loop looks again and again whether the threads have ended, and keeps a core busy with nothing: join() sleeps",
+        "a thread never sleeps while shutdown() waits for a job",
+        "a loop checks again and again whether the threads have ended, and keeps a core busy for nothing: join() sleeps",
     );
     step("opens the gate");
     open.add();
@@ -348,27 +346,26 @@ pub fn many_jobs_and_many_workers() {
     let order = order.with(|order| order.clone());
     if let Some(wrong) = (0..JOBS).find(|job| order.get(*job) != Some(job)) {
         let seen = format!(
-            "{JOBS} jobs were executed, {} have run, and the {wrong} first in their order",
+            "{JOBS} jobs were executed, {} have run, and only the first {wrong} ran in their order",
             order.len()
         );
         fail(
             &seen,
-            "all jobs that were accepted are run, in their order, however many wait and however many panic. The queue has no \
-             bound: keep every job, and let no job go round it",
+            "all accepted jobs must run in their order, however many wait and however many panic. The queue has no bound: keep every job, \
+             and let no job go round it",
         );
     }
 
     let pool = WorkerPool::new(WORKERS);
     until_asleep(
         WORKERS,
-        "workers look again and again, and keep a core busy with nothing: wait on a Condvar",
+        "workers look again and again, and keep a core busy for nothing: wait on a Condvar",
     );
-    let cause =
-        "many threads sleep, and as many jobs come: each execute() has to wake one, however many there are";
+    let cause = "many workers sleep, and as many jobs come: each execute() must wake a worker, however many workers there are";
     run_at_once(&pool, WORKERS, cause);
     until_asleep(
         WORKERS,
-        "workers look again and again, and keep a core busy with nothing: wait on a Condvar",
+        "workers look again and again, and keep a core busy for nothing: wait on a Condvar",
     );
     shut_down(pool);
 }

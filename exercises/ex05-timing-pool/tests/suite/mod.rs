@@ -9,8 +9,8 @@ use super::exercise::{Millis, Summary, Timing};
 use crate::probe::{Counter, Shared};
 use crate::sync::{Arc, thread};
 
-const AT_SIZE: &str = "every task counts, the three-hundredth as the first, and every task that runs has a beginning of its own, however many run: \
-                       where beginnings are kept, no two of those tasks may share a place";
+const AT_SIZE: &str = "every task counts, the three-hundredth like the first, and every running task has its own beginning, however many \
+                       tasks run: where beginnings are kept, no two of those tasks may share a place";
 
 /// A pool with a timing, a clock that advances only when it is told to, and the summaries that were logged.
 struct Timed {
@@ -147,9 +147,9 @@ pub fn every_task_is_counted_once() {
         "two tasks ended at about the same time, and one thread went on without counting its task, because try_lock() found \
          the lock taken. Use lock(): a hook may wait for a lock that is held for no more than two additions"
     } else {
-        "two tasks ended at about the same time, and one of them is lost. If both threads read the number and write it \
-                 back plus one, one is overwritten: Read and write have to be one step. If both keep something in the same \
-                 place, one takes it away from the other. If one finds the other at it and goes on, it has not counted"
+        "two tasks ended at about the same time, and one of them was not counted. If both threads read the number and write it back plus \
+                 one, one update is lost: Read and write have to be one step. If both tasks keep something in the same place, one takes \
+                 it away from the other. If a thread finds the other at it and goes on, its task is not counted"
     };
     timed.check("after three tasks that took no time", 3, 0, cause);
     timed.close();
@@ -158,18 +158,18 @@ pub fn every_task_is_counted_once() {
 pub fn a_panicking_task_is_counted_and_timed() {
     let timed = Timed::new(1);
     if join(timed.panicking_task_of(10)) {
-        fail("the task panicked, and its handle says that it has not", "no hook can do that");
+        fail("the task panicked, and its handle says that it did not", "no hook can do that");
     }
     timed.check(
         "after a task of 10 ms that panicked",
         1,
         10,
-        "it has ended as well, and taken its time: count every outcome",
+        "this task has ended and has taken time, too: count every outcome",
     );
     timed.clock.advance(100);
     join(timed.task_of(5));
     timed.check(
-        "after a task of 10 ms that panicked, 100 ms of nothing and a task of 5 ms",
+        "after a task of 10 ms that panicked, a pause of 100 ms and a task of 5 ms",
         2,
         15,
         "the panicked task's beginning was left for the next one",
@@ -191,7 +191,7 @@ pub fn a_task_that_gives_up_is_counted_and_timed() {
         "after a task that gave up after 10 ms",
         1,
         10,
-        "its outcome is Cancelled, and it has ended as well, and taken its time: count every outcome",
+        "its outcome is Cancelled, and it has ended as well and has taken time: count every outcome",
     );
     timed.close();
 }
@@ -203,7 +203,7 @@ pub fn whoever_has_joined_a_task_finds_it_counted() {
         "after a task that was joined",
         1,
         10,
-        "after_execute is called before the task's end is made known, and what is done later (by the next task, or at \
+        "count in after_execute, which is called before the waiting threads learn of the task's end: any later moment (the next task, or \
          the end of the thread) is too late",
     );
     timed.close();
@@ -226,7 +226,7 @@ pub fn the_mean_of_no_tasks_is_none() {
     if mean.is_some() {
         fail(
             &format!("no task has ended, and the mean is {mean:?}"),
-            "zero by zero is a panic for whole numbers, and NaN for others; neither is an answer",
+            "zero divided by zero panics for integers and is NaN for floats; return None",
         );
     }
     timed.close();
@@ -236,14 +236,15 @@ pub fn the_mean_is_the_total_by_the_number() {
     let timed = Timed::new(1);
     for (millis, tasks, total) in [(5, 1, 5), (10, 2, 15), (5, 3, 20)] {
         join(timed.task_of(millis));
-        let cause = "number and total are counted and added up, each by itself; the mean is worked out when a thread asks";
+        let cause =
+            "keep the number and the total, and not the mean; the mean is worked out when a thread asks";
         timed.check(&format!("after {tasks} of three tasks (5, 10 and 5 ms)"), tasks, total, cause);
         let (mean, right) = (timed.timing.summary().mean(), total as f64 / tasks as f64);
         if !mean.is_some_and(|mean| (mean - right).abs() < 1e-9) {
             fail(
                 &format!("the summary says: tasks {tasks}, total {total} ms; and the mean is {mean:?}"),
                 &format!(
-                    "it is {right}: a division of whole numbers throws the rest away, so convert first, and do not round"
+                    "the mean is {right}: an integer division drops the remainder, so convert first, and do not round"
                 ),
             );
         }
@@ -269,19 +270,20 @@ pub fn every_time_on_the_clock_counts() {
         "after a task of 7 ms that began when the clock said 0",
         1,
         7,
-        "0 is a time like any other. What says that there is no beginning has to be another value: an Option",
+        "0 is a time like any other. To say that there is no beginning, use an Option",
     );
     join(timed.task_of(5_000_000_000));
     timed.check(
         "after a task of 7 ms and one of 58 days",
         2,
         5_000_000_007,
-        "both numbers are u64. One of fewer bits runs over, and if the two share a word, it runs over into the other one",
+        "both numbers are u64. A number with fewer bits overflows, and if the two share a word, the total overflows into the number of \
+         tasks",
     );
     let mean = timed.timing.summary().mean();
     if !mean.is_some_and(|mean| (mean - 2_500_000_003.5).abs() < 1e-3) {
         let seen = format!("two tasks took 5000000007 ms together, and the mean is {mean:?}");
-        fail(&seen, "the total is a u64, and has to be all there when it is divided");
+        fail(&seen, "the total is a u64: the division must use all of its bits");
     }
     timed.close();
 }
@@ -293,10 +295,10 @@ pub fn a_task_is_timed_from_its_beginning_to_its_end() {
     timed.clock.advance(100);
     join(timed.task_of(20));
     timed.check(
-        "after a task of 10 ms, 100 ms of nothing and a task of 20 ms on the same thread",
+        "after a task of 10 ms, a pause of 100 ms and a task of 20 ms on the same thread",
         2,
         30,
-        "every task has a beginning of its own, which before_execute has to set each time",
+        "every task has a beginning of its own, which before_execute must set each time",
     );
     timed.close();
 }
@@ -314,10 +316,10 @@ pub fn the_times_of_tasks_side_by_side_add_up() {
     join(first);
     join(second);
     timed.check(
-        "after a task of 15 ms and one that began 5 ms after it and ended with it",
+        "after a task of 15 ms and another that began 5 ms later and ended at the same time",
         2,
         25,
-        "several tasks run at the same time: where is the beginning of each kept? In one place for all, the later one \
+        "several tasks run at the same time: where do you keep the beginning of each? If all beginnings share one place, the later one \
          overwrites the earlier",
     );
     timed.close();
@@ -331,8 +333,8 @@ pub fn number_and_total_belong_together() {
         if total != tasks * 10 {
             fail(
                 &format!("every task takes 10 ms, and the summary says: tasks {tasks}, total {total} ms"),
-                "one number was read after a task was added to it, the other one before. That each is right by itself \
-                 is not enough: change both under one lock, and read both under the same",
+                "one of the two numbers was read before a task was added to it, and the other one after. Change both numbers under one \
+                 lock, and read both under the same lock",
             );
         }
         thread::yield_now();
@@ -354,9 +356,9 @@ pub fn the_log_is_called_once_after_the_last_task() {
     let early = timed.log.with(|log| log.len());
     if early > 0 {
         fail(
-            "the log was called, and tasks are still running",
-            "that nothing runs just now is not the end, and shutdown() is not either: tasks that were accepted are \
-             still run. The pool says when it is over",
+            "the log was called while tasks are still running",
+            "that nothing runs just now is not the end, and shutdown() is not the end either: tasks that were accepted still run. The \
+             pool calls terminated() when it has ended",
         );
     }
     gate.add();
@@ -371,10 +373,10 @@ pub fn the_log_is_called_once_after_the_last_task() {
     if told != [3] {
         fail(
             &format!(
-                "the pool has run 3 tasks and is over; the log was called with these numbers of tasks: {told:?}"
+                "the pool has run 3 tasks and has ended; the log was called with these numbers of tasks: {told:?}"
             ),
-            "the pool calls terminated() once, when all of its tasks have ended; every other moment is too early, too \
-             late or comes for each thread",
+            "the pool calls terminated() once, when all of its tasks have ended; any other moment is too early or too late, or comes once \
+             for each thread",
         );
     }
 }
@@ -386,9 +388,9 @@ pub fn a_pool_that_has_run_no_task_logs_as_well() {
     if told != [Summary { tasks: 0, total: 0 }] {
         fail(
             &format!(
-                "the pool is over and has run no task; the log was called with these numbers of tasks: {told:?}"
+                "the pool has ended and has run no task; the log was called with these numbers of tasks: {told:?}"
             ),
-            "such a pool has an end, too, and perhaps it never had a thread: the pool calls terminated() in any case",
+            "such a pool ends, too, and perhaps it never had a thread: the pool calls terminated() in any case",
         );
     }
 }
@@ -407,8 +409,8 @@ pub fn the_clock_may_ask_for_the_summary() {
     slot.with(|slot| *slot = Some(Arc::clone(&timing)));
     let pool = pool(1, &timing);
     let task = submit(&pool, Box::new(|| step("the task runs")));
-    let cause = "the clock is the caller's code, and is called while a lock is held. It may need that lock, and as long as \
-                 it takes, no other task can begin or end: read the clock first, then lock";
+    let cause = "the clock is the caller's code, and your answer calls it under a lock. The clock may need that lock, and while the clock \
+                 runs, no other task can begin or end: read the clock first, then lock";
     expect("join() of a task", cause, || drop(task.join()));
     close(&pool);
     slot.with(|slot| slot.take());
@@ -432,14 +434,14 @@ pub fn the_log_may_ask_for_the_summary() {
     if pool.execute(|| step("the task runs")).is_err() {
         fail("the pool refused a task", "no hook can do that");
     }
-    let cause = "the log is the caller's code, and is called while a lock is held that it needs";
+    let cause = "the log is the caller's code, and your answer calls it under a lock that the log needs";
     expect("the pool's close()", cause, || pool.close());
     slot.with(|slot| slot.take());
 }
 
 pub fn many_tasks_are_counted_and_timed() {
     if !exercises_harness::first_run!() {
-        return; // one schedule is enough: what is looked for here is no race
+        return; // one schedule is enough: this property looks for no race
     }
     let timed = Timed::new(1);
     let tasks: Vec<_> = (0..300).map(|_| timed.task_of(3)).collect();

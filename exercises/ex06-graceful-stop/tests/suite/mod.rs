@@ -14,8 +14,8 @@ use world::{
     A_WHILE, Client, Door, Fate, NO_END, Running, join, join_shutdown, no_deadline, spawn, time_is_up,
 };
 
-const AT_SIZE: &str = "the accept loop comes back after the hundredth client as after the first, whether that was handed over or refused; and \
-                       at the end each of them has an answer";
+const AT_SIZE: &str = "the accept loop comes back after the hundredth client as after the first, whether that client was handed over or \
+                       refused; and at the end each client has an answer";
 
 /// The number of clients in the properties about many clients.
 const MANY: usize = 300;
@@ -26,14 +26,14 @@ pub fn clients_are_served_side_by_side() {
     for client in &clients {
         running.door.connect(client);
     }
-    let cause = "the accept loop comes back for the second client only when the first one is served: hand it to the pool";
+    let cause = "the accept loop comes back for the second client only when the first one is served: hand each client to the pool";
     for client in &clients {
         expect("waiting for both requests to begin", cause, || client.begun.wait_for(1));
     }
     clients.iter().for_each(|client| client.let_finish());
     running.shutdown(NO_END, &no_deadline());
     for client in &clients {
-        client.must_be_served("it was being served: shutdown() has to wait for it");
+        client.must_be_served("the client was being served: shutdown() has to wait for it");
     }
     if running.server.refused() > 0 {
         fail(
@@ -67,8 +67,8 @@ pub fn shutdown_waits_for_requests_in_progress() {
     (0..A_WHILE).for_each(|_| thread::yield_now());
     if returned.get() > 0 && client.fate() == Fate::Waits {
         fail(
-            "shutdown() returned, and a request is in progress",
-            "there is time: shutdown() has to wait for those who are in",
+            "shutdown() returned while a request is in progress",
+            "the time is not up: shutdown() has to wait for every accepted client",
         );
     }
     client.let_finish();
@@ -82,9 +82,9 @@ pub fn shutdown_sleeps_while_it_waits() {
     let running = Running::with_request_in_progress(1, &client);
     let shutdown = running.begin_shutdown(&no_deadline());
     until_others_wait(
-        "a thread runs on and on, while shutdown() waits for a request",
-        "a loop asks again and again whether the end or the deadline has come, and keeps a core busy with nothing: \
-         await_termination() sleeps until the pool has ended, and a deadline that is the current token ends that sleep",
+        "a thread never sleeps while shutdown() waits for a request",
+        "a loop asks again and again whether the end or the deadline has come, and keeps a core busy for nothing: await_termination() \
+         sleeps until the pool has ended, and if the deadline is the current token, its cancellation ends that sleep",
     );
     client.let_finish();
     join_shutdown(NO_END, shutdown);
@@ -102,8 +102,8 @@ pub fn who_was_accepted_and_not_begun_is_served() {
     }
     clients.iter().for_each(|client| client.let_finish());
     join_shutdown(NO_END, shutdown);
-    let cause = "it was waiting in the pool's queue. Accepted is accepted, begun or not: there is more to wait for than \
-                 what runs";
+    let cause = "the client was waiting in the pool's queue. Accepted is accepted, even if the request has not begun: there is more to \
+                 wait for than what runs";
     clients[1].must_be_served(cause);
     running.end();
 }
@@ -125,8 +125,8 @@ pub fn whom_a_full_pool_refuses_is_refused() {
     let clients = ["1", "2", "3"].map(|name| Client::new(name, true));
     for (n, client) in clients.iter().enumerate() {
         running.door.connect(client);
-        let cause = "the pool serves one client, keeps one and has refused the third. The accept loop has to refuse it, too, \
-                     and to come back for the next: it serves no client itself";
+        let cause = "the pool serves one client, keeps another in its queue and has refused the third. The accept loop must then refuse \
+                     the third client and come back for the next: it serves no client itself";
         expect("waiting for the accept loop to come back", cause, || running.door.accepts.wait_for(n + 2));
         clients[0].wait_until_begun();
     }
@@ -134,18 +134,18 @@ pub fn whom_a_full_pool_refuses_is_refused() {
     if clients[2].fate() != Fate::Refused || server.refused() != 1 {
         fail(
             &format!(
-                "the pool was full when client 3 came, and now: {:?}; refused() is {}",
+                "the pool was full when client 3 came. The client's state now is {:?}; refused() is {}",
                 clients[2].fate(),
                 server.refused()
             ),
-            "what the pool refuses comes back in the error: refuse that connection, and count it",
+            "the task that the pool refuses comes back in the error: refuse its connection, and count it",
         );
     }
     clients.iter().for_each(|client| client.let_finish());
     if running.shutdown(NO_END, &no_deadline()) != Stopped::InOrder {
         fail(
-            "a client was refused before shutdown(), all others were served in time, and shutdown() says CutOff",
-            "the outcome says whether the time was up, not whether a client was refused",
+            "a client was refused before shutdown(), and all others were served in time, but shutdown() returned CutOff",
+            "the outcome tells whether the time was up, not whether a client was refused",
         );
     }
     running.end();
@@ -154,16 +154,16 @@ pub fn whom_a_full_pool_refuses_is_refused() {
 pub fn a_request_that_panics_is_over() {
     let client = Client::panicking("1");
     let running = Running::with_request_in_progress(1, &client);
-    let cause = "a request has panicked, and shutdown() waits for it. What stands after serve() is not reached then: what has \
-                 to be done in any case belongs into a Drop";
+    let cause = "a request has panicked, and shutdown() waits for it. A panic skips the lines after serve(): work that must be done in \
+                 any case belongs in a Drop";
     let stopped = running.shutdown(cause, &no_deadline());
     if stopped != Stopped::InOrder || running.server.refused() != 0 {
         let refused = running.server.refused();
         fail(
             &format!(
-                "a request has panicked, no client was refused; shutdown() says {stopped:?}, and refused() is {refused}"
+                "a request has panicked and no client was refused; shutdown() returned {stopped:?}, and refused() is {refused}"
             ),
-            "a request that was begun is not refused any more, whatever becomes of it: only refuse() counts",
+            "a request that was begun is not refused, even if it panics: only refuse() counts",
         );
     }
     running.end();
@@ -189,13 +189,12 @@ fn check_answers(server: &Server<Arc<Door>>, clients: &[Arc<Client>]) {
         match client.fate() {
             Fate::Waits => fail(
                 &format!("{} was accepted, and has no answer", client.name),
-                "it is still in a queue that no thread looks at any more",
+                "the client is still in a queue that no thread looks at any more",
             ),
             Fate::HungUpOn => fail(
                 &format!("{} was accepted and hung up on, without an answer", client.name),
-                "its connection was dropped: the pool refused the task (after shutdown() it does), or handed it back \
-                 unrun, and what the task had captured went with it. Refuse such a connection, wherever that happens: a \
-                 Drop is told in every case",
+                "its connection was dropped: the pool refused the task (as it does after shutdown()), or handed it back unrun, and the \
+                 connection was dropped with the task. Refuse such a connection in both cases: a Drop runs in each of them",
             ),
             _ => {}
         }
@@ -204,7 +203,7 @@ fn check_answers(server: &Server<Arc<Door>>, clients: &[Arc<Client>]) {
     if server.refused() != refused {
         fail(
             &format!("clients that were refused: {refused}; refused() is {}", server.refused()),
-            "every refusal counts, once, no matter which thread refuses",
+            "every refusal counts once, on whichever thread it happens",
         );
     }
 }
@@ -220,8 +219,8 @@ pub fn the_wait_ends_with_the_deadline() {
             deadline.cancel();
         })
     };
-    let cause = "the time is up, and shutdown() waits for a request that does not end. The deadline may come during the \
-                 wait, and a request that does not look at its token cannot be waited for afterwards either";
+    let cause = "the time is up, and shutdown() waits for a request that does not end. The deadline may come during the wait. A request \
+                 that ignores its token may never end, so it cannot be waited for afterwards either";
     running.shutdown(cause, &deadline);
     join(clock);
     client.let_finish();
@@ -232,8 +231,8 @@ pub fn requests_in_progress_are_cancelled_at_the_deadline() {
     let client = Client::new("1", true);
     let running = Running::with_request_in_progress(1, &client);
     running.shutdown(NO_END, &time_is_up());
-    let cause = "shutdown() has returned, and a request goes on for ever: the token that serve() was given is not \
-                 cancelled. shutdown_now() cancels those of the pool's tasks, CancelToken::current() is a task's own";
+    let cause = "shutdown() has returned, and a request goes on for ever: the token that was passed to serve() is not cancelled. \
+                 shutdown_now() cancels the tokens of the pool's tasks; inside a task, CancelToken::current() is a task's own token";
     expect("waiting for the request in progress to give up", cause, || client.ended.wait_for(1));
     running.end();
 }
@@ -246,7 +245,10 @@ pub fn who_was_not_begun_is_refused_at_the_deadline() {
     running.shutdown(NO_END, &time_is_up());
     check_answers(&running.server, &clients[1..]);
     if clients[1].fate() != Fate::Refused {
-        fail(&format!("client 2, not begun, now: {:?}", clients[1].fate()), "there is no time to serve it");
+        fail(
+            &format!("client 2 was not begun, and its state is now {:?}", clients[1].fate()),
+            "there is no time to serve it",
+        );
     }
     clients[0].let_finish();
     running.end();
@@ -256,15 +258,15 @@ pub fn the_outcome_tells_how_it_ended() {
     let quick = Client::quick("1");
     let running = Running::with_request_in_progress(1, &quick);
     if running.shutdown(NO_END, &no_deadline()) != Stopped::InOrder {
-        fail("all clients were served, and shutdown() says CutOff", "the time was not up");
+        fail("all clients were served, and shutdown() returned CutOff", "the time was not up");
     }
     running.end();
     let client = Client::new("2", true);
     let running = Running::with_request_in_progress(1, &client);
     if running.shutdown(NO_END, &time_is_up()) != Stopped::CutOff {
         fail(
-            "a request was cut off, and shutdown() says InOrder",
-            "that the pool has ended says nothing: it ends after a shutdown_now(), too, and sooner. Say what you did",
+            "a request was cut off, and shutdown() returned InOrder",
+            "that the pool has ended says nothing: a pool also ends after shutdown_now(). Say what you did",
         );
     }
     running.end();
@@ -277,8 +279,8 @@ pub fn a_second_shutdown_is_harmless() {
     let cause = "the server has stopped already, and the second shutdown() waits for it to stop again";
     if running.shutdown(cause, &no_deadline()) != Stopped::InOrder {
         fail(
-            "the server stopped in order, and the second shutdown() says CutOff",
-            "nothing was cut off since",
+            "the server stopped in order, and the second shutdown() returned CutOff",
+            "no client has been cut off since",
         );
     }
     running.end();
@@ -286,11 +288,11 @@ pub fn a_second_shutdown_is_harmless() {
     let running = Running::with_request_in_progress(1, &client);
     running.shutdown(NO_END, &time_is_up());
     let cause =
-        "the server was cut off already, and the second shutdown() waits for what the first one gave up";
+        "the first shutdown() cut off a request, and the second one waits for what the first one gave up";
     if running.shutdown(cause, &no_deadline()) != Stopped::CutOff {
         fail(
-            "the first shutdown() cut off, and the second one says InOrder",
-            "it was not: remember what was done",
+            "the first shutdown() cut off a request, and the second one returned InOrder",
+            "the end was not orderly: remember the outcome of the first call",
         );
     }
     client.let_finish();
@@ -302,27 +304,25 @@ pub fn shutdowns_at_the_same_time_agree() {
     let running = Running::with_request_in_progress(1, &client);
     let first = running.begin_shutdown(&no_deadline());
     running.wait_for_close();
-    let cause = "two threads stop the server at the same time, and the second one's time is up, but it waits for the \
-                 first one. Hold no lock while waiting";
+    let cause = "two threads call shutdown() at the same time. The second one's time is up, but it waits for the first one. Hold no lock \
+                 while waiting";
     let second = running.shutdown(cause, &time_is_up());
     if second != Stopped::CutOff {
         fail(
             &format!(
-                "the time was up for the second of two, a request was in progress, and it says {second:?}"
+                "the time was up for the second of two calls while a request was in progress, and this call returned {second:?}"
             ),
-            "that another thread is stopping the server is not the end: each caller of shutdown() waits for it, and learns how it \
-             came. If the first one to know writes down the outcome, it has to do so before a client is cut off",
+            "that another thread is stopping the server is not the end: each caller of shutdown() must wait for the end, and learn the \
+             outcome. If one caller decides the outcome, it must write the outcome down before it cuts off any client",
         );
     }
-    let first =
-        join_shutdown("the request was cancelled by the second one, and the first one waits on", first);
+    let first = join_shutdown("the second call cancelled the request, and the first call still waits", first);
     if first != second {
         fail(
             &format!(
-                "the time was up for one of two, which says {second:?}; the other one waited beside it and says {first:?}"
+                "the time was up for one of two calls, which returned {second:?}; the other call, which also waited, returned {first:?}"
             ),
-            "what is done for one of them can be seen by the other one at once, before it is finished: write down that it is \
-             cut off before you cut off",
+            "the other caller can see the pool end as soon as you cut it off: write down that it is cut off before you cut off",
         );
     }
     running.end();
@@ -330,7 +330,7 @@ pub fn shutdowns_at_the_same_time_agree() {
 
 pub fn many_clients_have_an_answer() {
     if !exercises_harness::first_run!() {
-        return; // one schedule is enough: what is looked for here is no race
+        return; // one schedule is enough: this property looks for no race
     }
     let pool =
         ThreadPoolExecutor::builder().threads(1).queue(FifoQueue::bounded(1)).build().expect("a valid pool");
@@ -355,7 +355,7 @@ pub fn many_clients_have_an_answer() {
     check_answers(&running.server, &clients);
     let refused = running.server.refused();
     if refused != MANY {
-        fail(&format!("the time is up, clients that were not begun: {MANY}; refused: {refused}"), AT_SIZE);
+        fail(&format!("the time is up; {MANY} clients were not begun, and {refused} were refused"), AT_SIZE);
     }
     first.let_finish();
     running.end();

@@ -12,7 +12,7 @@ use crate::sync::{Arc, thread};
 /// The state of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
-    /// Nothing yet.
+    /// The client waits for an answer.
     #[default]
     Waits,
     Served,
@@ -86,12 +86,19 @@ impl Client {
 
     pub fn must_be_served(&self, cause: &str) {
         if self.fate() != Fate::Served {
-            fail(&format!("{} was accepted before shutdown(), and now: {:?}", self.name, self.fate()), cause);
+            fail(
+                &format!(
+                    "{} was accepted before shutdown(), and its state is now {:?}",
+                    self.name,
+                    self.fate()
+                ),
+                cause,
+            );
         }
     }
 
     pub fn wait_until_begun(&self) {
-        let cause = "the accept loop does not hand it to the pool";
+        let cause = "the accept loop does not hand the client to the pool";
         expect("waiting for a request to begin", cause, || self.begun.wait_for(1));
     }
 }
@@ -111,11 +118,10 @@ impl Connection for Link {
             let client = Arc::clone(client);
             let registration = token.on_cancel(move || {
                 client.wake_up.add();
-                // Cancelling a request may take so long that meanwhile the request ends, and the pool with
-                // it.
+                // Gives the request, and then the pool, time to end before this callback returns.
                 (0..A_WHILE).for_each(|_| thread::yield_now());
             });
-            registration.keep(); // its drop would wait for the callback
+            registration.keep(); // the drop of the registration would wait for the callback
         }
         client.wake_up.wait_for(1);
         client.now_is(if client.may_finish.with(|may| *may) { Fate::Served } else { Fate::GivenUp });
@@ -208,7 +214,7 @@ pub struct Running {
 /// The number of times that a thread lets other threads go first.
 pub const A_WHILE: usize = 10;
 
-pub const NO_END: &str = "shutdown() waits for something that does not come";
+pub const NO_END: &str = "shutdown() waits for an event that does not come";
 
 impl Running {
     pub fn start(threads: usize) -> Self {
@@ -220,7 +226,7 @@ impl Running {
         let server = Arc::new(Server::new(Arc::clone(&door), pool));
         let loop_thread = {
             let server = Arc::clone(&server);
-            let cause = "run() does not panic. That the pool refuses a client is nothing unusual: it does so when it is full, \
+            let cause = "run() must not panic. That the pool refuses a client is nothing unusual: a pool refuses tasks when it is full, \
                          and after its shutdown()";
             spawn("accept loop", move || expect("run()", cause, || server.run()))
         };
@@ -237,8 +243,7 @@ impl Running {
 
     /// Waits until the given number of clients have been handed to the pool.
     pub fn wait_for_hand_over(&self, clients: usize) {
-        let cause = "the accept loop has to hand a client to the pool and come back for the next one, however long the \
-                     first one takes";
+        let cause = "the accept loop must hand a client to the pool and come back for the next one, however long the first request takes";
         expect("waiting for the accept loop to come back", cause, || self.door.accepts.wait_for(clients + 1));
     }
 
@@ -263,11 +268,11 @@ impl Running {
 
     /// Checks the server after a shutdown, when no request is blocked any more.
     pub fn end(self) {
-        let cause = "the accept loop is still waiting for clients: a flag is seen only by a thread that looks at it. Only \
-                     close() brings a thread back from accept()";
+        let cause = "the accept loop is still waiting for clients: a flag is seen only by a thread that looks at it. Only close() ends a \
+                     wait in accept()";
         expect("run()", cause, || join(self.loop_thread));
-        let cause = "a thread that your code has started is left over. It waits for something that does not come any more (a \
-                     deadline that the test does not let pass, say): have no such thread, or end it in shutdown()";
+        let cause = "a thread that your code has started is left over. Perhaps the thread waits for a deadline that never passes: start \
+                     no such thread, or end it in shutdown()";
         expect("waiting for the threads of the answer to end", cause, || {
             while live_threads() > 0 {
                 thread::yield_now();

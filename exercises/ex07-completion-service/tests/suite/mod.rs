@@ -15,8 +15,8 @@ use crate::sync::{Arc, thread};
 type Service<E> = CompletionService<E, u32>;
 type Taken = Option<Result<u32, TaskError>>;
 
-/// An executor under the property's control: it keeps the tasks until the property calls them, and refuses
-/// tasks if it is told to.
+/// An executor that the property controls: it keeps the tasks until the property runs them, and refuses tasks
+/// if the property says so.
 #[derive(Default)]
 struct Desk {
     tasks: Shared<VecDeque<Task>>,
@@ -27,7 +27,10 @@ impl Desk {
     /// Takes out the task at the given place in the queue.
     fn remove(&self, place: usize) -> Task {
         self.tasks.with(|tasks| tasks.remove(place)).unwrap_or_else(|| {
-            fail("the executor has no task", "submit() returned Ok, and has not given it to the executor")
+            fail(
+                "the executor has no task",
+                "submit() returned Ok, and has not given the task to the executor",
+            )
         })
     }
 
@@ -42,7 +45,7 @@ impl Executor for Desk {
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         if self.refuses.with(|refuses| *refuses) {
             for _ in 0..3 {
-                thread::yield_now(); // it takes its time to say no
+                thread::yield_now(); // the refusal takes some time
             }
             step("the executor refuses");
             return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
@@ -161,8 +164,8 @@ fn check_end<E: Executor>(service: &Service<E>) {
 pub fn a_task_ends_without_a_take() {
     let (desk, service) = at_a_desk();
     submit_all(&service, &[1, 2]);
-    let cause = "a thread that ends a task waits until another takes a result: there has to be room for any number of \
-                 results";
+    let cause =
+        "a thread that ends a task waits until another takes a result: make room for any number of results";
     at_once("the end of a task", cause, || {
         desk.run(0);
         desk.run(0);
@@ -178,16 +181,16 @@ pub fn every_result_comes_once() {
         let taken = take(&service, HAS_ENDED);
         let Some(Ok(value)) = taken else {
             fail(
-                &format!("two tasks were submitted, and of two take() one gave {}", text(&taken)),
-                "a result is still to come for as long as no thread has taken it, ended or not: count it off when the \
-                 result is taken, and look again after every wake-up, in a `while`",
+                &format!("two tasks were submitted, and one of two take() gave {}", text(&taken)),
+                "a result is outstanding for as long as no thread has taken it, even if the task has ended: count it off when the result \
+                 is taken, and look again after every wake-up, in a `while`",
             );
         };
         values.push(value);
     }
     values.sort_unstable();
     if values != [1, 2] {
-        fail(&format!("tasks with the results 1 and 2, and what came was {values:?}"), "each comes once");
+        fail(&format!("the tasks had the results 1 and 2, and take() gave {values:?}"), "each comes once");
     }
     aside(|| check_end(&service));
     threads.join();
@@ -196,8 +199,8 @@ pub fn every_result_comes_once() {
 pub fn results_come_in_the_order_in_which_tasks_end() {
     let (desk, service) = at_a_desk();
     submit_all(&service, &[1, 2, 3]);
-    let cause = "a task has ended, and take() waits for another one that was submitted before it. Do not wait for a \
-                 certain task: have every task say when it has ended";
+    let cause = "a task has ended, and take() waits for another one that was submitted before it. Do not wait for a certain task: let the \
+                 end of every task be reported";
     desk.run(1);
     check(&take(&service, cause), "the result 2", "the second task has ended, alone", cause);
     desk.run(1);
@@ -217,7 +220,12 @@ pub fn take_waits_for_the_next_result() {
     until_asleep(1, ASLEEP);
     desk.run(0);
     let taken = join(HAS_ENDED, taker);
-    check(&taken, "the result 1", "a take() that waited", "it has to look again after the wait");
+    check(
+        &taken,
+        "the result 1",
+        "a take() that waited",
+        "take() must look at the queue again after the wait",
+    );
     aside(|| check_end(&service));
 }
 
@@ -240,10 +248,10 @@ pub fn take_waits_while_anything_is_outstanding() {
     taken.sort_unstable();
     if taken != ["the result 1", "the result 2"] {
         fail(
-            &format!("one task runs, a second one is submitted; two take() gave: {}", taken.join(", ")),
-            "the first task was outstanding all the time, so neither may come back with nothing. Count a task before \
-             its result can be seen, count it off when the result is taken, keep both under one lock, and look again \
-             after every wake-up, in a `while`",
+            &format!("one task runs and a second one is submitted; two take() gave: {}", taken.join(", ")),
+            "the first task was outstanding all the time, so neither take() may return None. Count a task before its result can be seen, \
+             count it off when the result is taken, keep the count and the results under one lock, and look again after every wake-up, in \
+             a `while`",
         );
     }
     aside(|| check_end(&service));
@@ -257,12 +265,12 @@ pub fn several_takes_share_the_results() {
     until_asleep(2, ASLEEP);
     desk.run(0);
     desk.run(0);
-    let cause = "two results came one after the other, and one waiter was told of both: notify for each result, not only \
-                 for one that finds the queue empty";
+    let cause = "two results came one after the other, and only one waiter was notified: notify for each result, not only for a result \
+                 that finds the queue empty";
     let mut taken: Vec<String> = takers.into_iter().map(|taker| text(&join(cause, taker))).collect();
     taken.sort_unstable();
     if taken != ["the result 1", "the result 2"] {
-        fail(&format!("two results, two take(), and they gave: {}", taken.join(", ")), "each gets one");
+        fail(&format!("there were two results, and two take() gave: {}", taken.join(", ")), "each gets one");
     }
     aside(|| check_end(&service));
 }
@@ -286,8 +294,8 @@ pub fn a_drained_service_goes_on() {
     submit_all(&service, &[2]);
     let taker = taker("taker", &service);
     desk.run(0);
-    let cause = "every result had been taken, and then another task was submitted: it counts like the first one. That \
-                 nothing was to come before is no fact for ever";
+    let cause = "every result had been taken, and then another task was submitted: it counts like the first one. A service that was empty \
+                 once can have results again";
     check(&join(HAS_ENDED, taker), "the result 2", "a take() after the second submit()", cause);
 }
 
@@ -297,12 +305,15 @@ pub fn who_waits_learns_that_nothing_will_come() {
     let takers = ["taker 1", "taker 2", "taker 3"].map(|name| taker(name, &service));
     until_asleep(3, ASLEEP);
     desk.run(0);
-    let cause = "one has taken the last result; the others were waiting for it and are not told that there will be none \
+    let cause = "one thread has taken the last result; the other threads were waiting for it, and are not told that no result will come \
                  for them";
     let mut taken: Vec<String> = takers.into_iter().map(|taker| text(&join(cause, taker))).collect();
     taken.sort_unstable();
     if taken != ["None", "None", "the result 1"] {
-        fail(&format!("one result, three take(), and they gave: {}", taken.join(", ")), "it comes once");
+        fail(
+            &format!("there was one result, and three take() gave: {}", taken.join(", ")),
+            "the result comes once",
+        );
     }
 }
 
@@ -315,8 +326,7 @@ pub fn a_refused_task_is_not_waited_for() {
             "the caller believes that the task will be run: pass the error on",
         )
     };
-    let refusal =
-        "the error is the executor's: pass it on as it is, with the task in it, for the caller to use";
+    let refusal = "the error comes from the executor: pass it on as it is, with the task in it, so that the caller can use the task";
     if !matches!(refused.reason, RejectReason::Shutdown) {
         fail(&format!("the executor was shut down, and submit() says: {}", refused.reason), refusal);
     }
@@ -325,7 +335,7 @@ pub fn a_refused_task_is_not_waited_for() {
     if !matches!(refused.handle.try_join(), Ok(1)) {
         fail("the caller ran the refused task, and its handle has no result", refusal);
     }
-    let taken = take(&service, "the task was refused, and counts as one whose result is to come");
+    let taken = take(&service, "the task was refused, and is still counted as outstanding");
     check(&taken, "None", "the only task was refused", "no result of a refused task comes out");
 }
 
@@ -334,8 +344,7 @@ pub fn a_refusal_releases_who_waits() {
     desk.refuses.with(|refuses| *refuses = true);
     let takers = ["taker 1", "taker 2"].map(|name| taker(name, &service));
     drop(service.submit(|| 1));
-    let cause = "the task was counted, take() began to wait for it, the executor refused, and no thread told the waiter: all of \
-                 them have to be told that nothing will come";
+    let cause = "the task was counted, take() began to wait for it, and the executor refused it: notify all waiters that nothing will come";
     for taker in takers {
         let taken = join(cause, taker);
         check(&taken, "None", "the only task was refused", "no result of a refused task comes out");
@@ -346,10 +355,14 @@ pub fn a_panicking_task_comes_too() {
     let (desk, service) = at_a_desk();
     submit(&service, || panic_on_purpose());
     desk.run(0);
-    let cause =
-        "the task has panicked, and take() waits for its result: on_done is told how every task has ended";
+    let cause = "the task has panicked, and take() waits for its result: the callback of on_done is called however a task ends";
     let taken = take(&service, cause);
-    check(&taken, "a panic", "the task has panicked", "the thread that takes has to learn how it ended");
+    check(
+        &taken,
+        "a panic",
+        "the task has panicked",
+        "the thread that takes the result must learn how the task ended",
+    );
     aside(|| check_end(&service));
 }
 
@@ -358,14 +371,13 @@ pub fn a_cancelled_task_comes_too() {
     let canceller = submit_all(&service, &[1]).remove(0);
     step("cancels the task");
     canceller.cancel();
-    let cause =
-        "the task is cancelled, and take() waits for its result: on_done is told how every task has ended";
+    let cause = "the task is cancelled, and take() waits for its result: the callback of on_done is called however a task ends";
     let taken = take(&service, cause);
     check(
         &taken,
         "a cancelled task",
         "the task was cancelled",
-        "the thread that takes has to learn how it ended",
+        "the thread that takes the result must learn how the task ended",
     );
     aside(|| check_end(&service));
 }
@@ -383,8 +395,8 @@ pub fn the_canceller_reaches_the_task() {
     step("cancels the task");
     canceller.cancel();
     desk.run(0);
-    let cause = "what submit() returns has to be the canceller of the task itself, the one of its handle. Another one \
-                 calls off the result, and the task knows nothing of it";
+    let cause = "submit() must return the canceller of the task itself, from the task's handle. Another canceller cancels only the \
+                 result, and the task does not learn of it";
     if ran.with(|ran| *ran) {
         fail("the task was cancelled before it began, and ran all the same", cause);
     }
@@ -410,21 +422,22 @@ pub fn a_task_that_is_dropped_unrun_comes_too() {
     let task = desk.remove(0);
     step("the executor drops the task, as after shutdown_now()");
     drop(task);
-    let cause = "the task will never run, and take() waits for its result. A closure that is dropped runs no code: what \
-                 must be done at the end of every task belongs into on_done";
+    let cause = "the task will never run, and take() waits for its result. A closure that is dropped runs no code: do the work that every \
+                 task needs at its end in the callback of on_done";
     let taken = take(&service, cause);
     check(
         &taken,
         "a cancelled task",
         "the task was dropped",
-        "the thread that takes has to learn how it ended",
+        "the thread that takes the result must learn how the task ended",
     );
     aside(|| check_end(&service));
 }
 
 pub fn the_executor_may_run_tasks_at_once() {
     let service = Service::new(DirectExecutor);
-    let cause = "submit() holds a lock while the executor runs the task, and the end of the task needs it";
+    let cause =
+        "submit() holds a lock while the executor runs the task, and the end of the task needs the lock";
     expect("submit()", cause, || submit_all(&service, &[1, 2]));
     check(&take(&service, HAS_ENDED), "the result 1", "both tasks have ended", HAS_ENDED);
     check(&take(&service, HAS_ENDED), "the result 2", "both tasks have ended", HAS_ENDED);
@@ -440,8 +453,8 @@ pub fn try_take_takes_what_is_there() {
     check(&try_take(), "None", "the task has not ended", "its result is not there yet");
     desk.run(0);
     check(&try_take(), "the result 1", "the task has ended", HAS_ENDED);
-    let cause = "try_take() has taken the last result, and take() waits for one: a result that is taken is not outstanding \
-                 any more, no matter who took it";
+    let cause = "try_take() has taken the last result, and take() waits for another: count a result off whether take() or try_take() \
+                 takes it";
     check(&take(&service, cause), "None", "a take() after the last result", "a result comes once");
 }
 
@@ -453,12 +466,15 @@ pub fn who_takes_the_last_result_releases_the_others() {
     let taken = service.try_take();
     step(&format!("try_take() has given {}", text(&taken)));
     let what = "a take(), while another one or try_take() takes the last result,";
-    let cause = "the thread that takes the last result, with take() or try_take(), tells all who wait that nothing will come";
+    let cause = "the thread that takes the last result, with take() or try_take(), must notify all waiters that nothing will come";
     let mut taken = vec![text(&taken)];
     taken.extend(takers.into_iter().map(|taker| text(&join_after(what, cause, taker))));
     taken.sort_unstable();
     if taken != ["None", "None", "the result 1"] {
-        fail(&format!("one result, two take() and a try_take(), and they gave: {}", taken.join(", ")), cause);
+        fail(
+            &format!("there was one result, and two take() and a try_take() gave: {}", taken.join(", ")),
+            cause,
+        );
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Calls(Arc<AtOnce>);
 
 impl Calls {
     /// Makes an executor that calls each job before `execute` returns: on the thread that submits, or on
-    /// another thread, for which the submitting one waits.
+    /// another thread for which the submitting thread waits.
     pub(super) fn at_once(elsewhere: bool) -> Arc<Self> {
         Arc::new(Self(AtOnce::new(elsewhere)))
     }
@@ -49,9 +49,7 @@ impl Desk {
         if others_come_to_rest() && self.given.get() < jobs {
             let given = self.given.get();
             fail(
-                &format!(
-                    "{jobs} runs are due, nothing moves any more, and the executor was given so many: {given}"
-                ),
+                &format!("{jobs} runs are due and all threads wait; the executor was given {given} jobs"),
                 cause,
             );
         }
@@ -61,7 +59,7 @@ impl Desk {
     /// Calls the jobs that are here, on the calling thread.
     pub(super) fn call_all(&self, cause: &str) {
         while let Some(job) = self.jobs.with(VecDeque::pop_front) {
-            step("the executor calls what it was given");
+            step("the executor calls its jobs");
             expect("what the executor was given", cause, || {
                 drop(catch_unwind(AssertUnwindSafe(job)));
             });
@@ -71,7 +69,7 @@ impl Desk {
 
 impl Executor for Desk {
     fn execute(&self, job: Job) {
-        step("the executor queues what it was given");
+        step("the executor queues a job");
         self.jobs.with(|jobs| jobs.push_back(job));
         self.given.add();
     }

@@ -57,7 +57,7 @@ impl Clock for Hands {
         if self.state.with(|state| std::mem::replace(&mut state.is_watched, true)) {
             fail(
                 "two threads wait for the clock at once",
-                "the clock wakes one thread. One is enough, too: it waits until the earliest time of all",
+                "the clock wakes only one thread. Let one thread wait until the earliest time of all entries",
             );
         }
         step(&if until == NEVER {

@@ -26,13 +26,13 @@ pub fn a_cancelled_entry_is_dropped_and_does_not_run() {
     trial.until_ended(2, CANCELLED);
     trial.until_dropped(3, "its only run has ended", AFTER_THE_LAST);
     let _last = trial.once(10, 5, nothing());
-    trial.cancel(&entries[2]); // does nothing, since that has run
+    trial.cancel(&entries[2]); // does nothing, because this entry has run
     trial.clock.advance_to(60);
     trial.until_ended(3, CANCELLED);
     let mut begun = trial.log.begun();
     begun.sort_unstable();
     if begun != [3, 4, 5] {
-        let seen = format!("entries 3, 4 and 5 were not cancelled, and these have run: {begun:?}");
+        let seen = format!("entries 3, 4 and 5 were not cancelled; the entries that have run are {begun:?}");
         fail(&seen, CANCELLED);
     }
     trial.end();
@@ -48,7 +48,7 @@ pub fn a_run_that_has_not_begun_can_be_cancelled() {
         trial.cancel(entry);
         trial.check_dropped(
             number,
-            "the inner executor has not called it yet, cancel() has returned",
+            "the inner executor has not called the job yet, and cancel() has returned",
             CANCELLED,
         );
     }
@@ -63,10 +63,10 @@ pub fn a_cancelled_series_does_not_come_back() {
     let series = trial.every(10, 1, Box::new(move |_| passes.pass()));
     trial.clock.advance_to(10);
     gate.until_reached(LATE);
-    gate.open(); // so the run may end before, after, or while it is cancelled
+    gate.open(); // so the run may end before, during or after the cancel
     let cancels = move || series.cancel();
-    trial.at_once("cancel()", "a run of it may be under way", BUSY, Box::new(cancels));
-    trial.until_dropped(1, "cancel() has returned, no run is under way", COMES_BACK);
+    trial.at_once("cancel()", "a run of the entry may be under way", BUSY, Box::new(cancels));
+    trial.until_dropped(1, "cancel() has returned, and no run is under way", COMES_BACK);
     trial.clock.advance_to(50);
     trial.check(&[1], COMES_BACK);
     trial.end();
@@ -110,7 +110,7 @@ pub fn what_is_dropped_may_use_the_scheduler() {
     let cancelled = trial.scheduler.schedule(10, None, of(1));
     trial.at_once(
         "cancel()",
-        "what it drops uses the scheduler",
+        "a value that the call drops uses the scheduler",
         UNDER_LOCK,
         Box::new(move || cancelled.cancel()),
     );
@@ -121,12 +121,12 @@ pub fn what_is_dropped_may_use_the_scheduler() {
     let _late = trial.scheduler.schedule(100, None, of(3));
     let scheduler = Arc::clone(&trial.scheduler);
     let shuts_down = Box::new(move || scheduler.shutdown());
-    trial.at_once("shutdown()", "what it drops uses the scheduler", UNDER_LOCK, shuts_down);
+    trial.at_once("shutdown()", "a value that the call drops uses the scheduler", UNDER_LOCK, shuts_down);
     let (scheduler, late) = (Arc::clone(&trial.scheduler), of(4));
     let schedules = move || drop(scheduler.schedule(100, None, late));
     trial.at_once(
         "schedule()",
-        "after shutdown() it drops what uses the scheduler",
+        "after shutdown(), the call drops a value that uses the scheduler",
         UNDER_LOCK,
         Box::new(schedules),
     );
@@ -177,12 +177,12 @@ pub fn after_shutdown_nothing_is_kept() {
     let trial = Trial::on_threads();
     let same = Arc::clone(&trial);
     let schedules = move || drop(same.once(10, 1, nothing()));
-    let other = on_a_thread("other", Box::new(schedules)); // before, after, or while it is shut down
+    let other = on_a_thread("other", Box::new(schedules)); // before, during or after the shutdown
     trial.shutdown(ENDS);
     drop(other.join());
-    trial.check_dropped(1, "shutdown() has returned, schedule() has returned", SHUT_FOR_GOOD);
+    trial.check_dropped(1, "shutdown() and schedule() have returned", SHUT_FOR_GOOD);
     let entry = trial.every(10, 2, nothing());
-    trial.check_dropped(2, "schedule() has returned, after shutdown()", SHUT_FOR_GOOD);
+    trial.check_dropped(2, "schedule() was called after shutdown(), and has returned", SHUT_FOR_GOOD);
     trial.cancel(&entry);
     trial.clock.advance_to(10);
     trial.check(&[], SHUT_FOR_GOOD);

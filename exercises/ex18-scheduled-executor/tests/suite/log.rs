@@ -82,7 +82,7 @@ impl Log {
             overlaps
         });
         if overlaps {
-            fail(&format!("a run of entry {number} begins, and the one before it has not ended"), OVERLAP);
+            fail(&format!("a run of entry {number} begins, and the previous run has not ended"), OVERLAP);
         }
         self.begins.add();
         Running(self, number)
@@ -151,7 +151,7 @@ impl Trial {
         Box::new(move |entry| {
             let _running = captured.log.begin(captured.number);
             does(entry);
-            thread::yield_now(); // a thread that thinks that something is over has the time for it
+            thread::yield_now(); // lets other threads act on the end of this run before it ends
         })
     }
 
@@ -188,12 +188,12 @@ impl Trial {
 
     /// Waits until the given number of runs have begun in all.
     pub(super) fn until_begun(&self, runs: usize, cause: &str) {
-        self.until(&self.log.begins, runs, "so many runs are due", cause);
+        self.until(&self.log.begins, runs, "the number of runs that are due", cause);
     }
 
     /// Waits until the given number of runs have ended in all.
     pub(super) fn until_ended(&self, runs: usize, cause: &str) {
-        self.until(&self.log.ended, runs, "so many runs are due", cause);
+        self.until(&self.log.ended, runs, "the number of runs that are due", cause);
     }
 
     fn until(&self, counter: &Counter, least: usize, what: &str, cause: &str) {
@@ -205,8 +205,7 @@ impl Trial {
                 }
                 _ => format!("these entries have run: {begun:?}"),
             };
-            let seen =
-                format!("the clock says {now}, {what}: {least}, nothing moves any more, and {have_run}");
+            let seen = format!("the clock says {now}, {what}: {least}; all threads wait, and {have_run}");
             fail(&seen, cause);
         }
         expect("waiting for a run", cause, || counter.wait_for(least));
@@ -241,9 +240,7 @@ impl Trial {
         if begun != expected {
             let now = self.clock.now();
             fail(
-                &format!(
-                    "the clock says {now}, these entries have run: {begun:?}; and it should have been {expected:?}"
-                ),
+                &format!("the clock says {now}. These entries have run: {begun:?}; expected: {expected:?}"),
                 cause,
             );
         }

@@ -7,17 +7,17 @@ use super::exercise::{Millis, TaskHandle};
 use super::log::{Trial, nothing};
 use super::{CANCELLED, MISSED, ORDER, PANIC};
 
-const AT_SIZE: &str = "what holds for three entries holds for any number: of the same time, missed by a series, panicked in a row, or \
-                       cancelled";
-const EACH_ITS_OWN: &str = "what a scheduler knows is in the scheduler and in its entries. Another one in the same process has its own \
-                            numbers, its own clock and its own end, also if a run of the one uses the other";
+const AT_SIZE: &str = "what holds for three entries holds for any number of entries that are due at the same time or cancelled, and for \
+                       any number of runs that a series has missed or panicked in";
+const EACH_ITS_OWN: &str = "what a scheduler knows is in the scheduler and in its entries. Another scheduler in the same process has its \
+                            own numbers, clock and shutdown, even if a run of one scheduler uses the other";
 
 /// The number of entries of each kind.
 const MANY: u32 = 300;
 
 pub fn many_entries_run_at_their_times() {
     if !exercises_harness::first_run!() {
-        return; // one schedule is enough: what is looked for here is no race
+        return; // one schedule is enough: this property looks for no race
     }
     let trial = Trial::over(&Calls::at_once(false));
     let _same: Vec<TaskHandle> = (1..=MANY).map(|number| trial.once(10, number, nothing())).collect();
@@ -34,7 +34,10 @@ pub fn many_entries_run_at_their_times() {
         let (wanted, seen) = (in_order[place], begun.get(place).copied().unwrap_or_default());
         let cause = if seen == 0 { CANCELLED } else { ORDER };
         fail(
-            &format!("of {} runs, number {place} should be of entry {wanted}; it is of {seen}", begun.len()),
+            &format!(
+                "of {} runs, number {place} should be a run of entry {wanted}, but it is a run of entry {seen}",
+                begun.len()
+            ),
             cause,
         );
     }
@@ -62,7 +65,7 @@ pub fn two_schedulers_do_not_know_each_other() {
     let _cancels = one.once(10, 1, Box::new(move |_| of_the_other.cancel()));
     one.clock.advance_to(10);
     one.until_ended(1, EACH_ITS_OWN);
-    other.check_dropped(2, "a run of another scheduler has cancelled it", EACH_ITS_OWN);
+    other.check_dropped(2, "a run of another scheduler has cancelled the entry", EACH_ITS_OWN);
     one.end();
     let _entry = other.once(10, 3, nothing());
     other.check(&[], EACH_ITS_OWN);

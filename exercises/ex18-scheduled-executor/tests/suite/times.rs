@@ -78,18 +78,18 @@ pub fn an_earlier_entry_wakes_the_thread() {
 
 pub fn the_thread_sleeps_while_nothing_is_due() {
     let (trial, gate) = (Trial::on_threads(), Gate::new());
-    until_others_wait("nothing is scheduled, and the thread runs on and on", SPINS);
+    until_others_wait("nothing is scheduled, and the thread never sleeps", SPINS);
     let _late = trial.once(100, 1, nothing());
-    until_others_wait("nothing is due, and the thread runs on and on", SPINS);
+    until_others_wait("nothing is due, and the thread never sleeps", SPINS);
     let series = trial.every(10, 2, waits_at(&gate));
     trial.clock.advance_to(35);
     gate.until_reached(LATE);
     until_others_wait(
-        "a run of a series is under way, the time of its next one has passed, and the thread runs on and on",
+        "a run of a series is under way, the time of the next run has passed, and the thread never sleeps",
         SPINS,
     );
     trial.cancel(&series);
-    until_others_wait("the only series was cancelled, and the thread runs on and on", SPINS);
+    until_others_wait("the only series was cancelled, and the thread never sleeps", SPINS);
     gate.open();
     trial.end();
 }
@@ -206,9 +206,9 @@ pub fn a_panic_ends_one_run() {
         }
         let times = trial.log.times_of(2);
         if times != [10, 20, 30] {
-            fail(&format!("a series of which each run panics has run at these times: {times:?}"), PANIC);
+            fail(&format!("a series whose runs all panic has run at these times: {times:?}"), PANIC);
         }
-        trial.until_dropped(1, "its only run has panicked", PANIC);
+        trial.until_dropped(1, "the entry's only run has panicked", PANIC);
         trial.end();
         trial.join();
     }

@@ -47,7 +47,7 @@ impl Dropping {
     }
 
     pub fn drop_all(&self) {
-        exercises_harness::step("the executor drops what it has taken, and calls none of it");
+        exercises_harness::step("the executor drops the jobs that it has taken, and calls none of them");
         drop(self.jobs.with(std::mem::take));
     }
 }

@@ -14,46 +14,50 @@ mod world;
 use below::{Counted, Dropping};
 use world::{Client, Door, Fate, Running, accept_loop, returns};
 
-const HANDED_OVER: &str = "the accept loop hands each client to the executor and comes back for the next one. A request runs where the \
-                           executor calls it: not on the accept loop's thread, and on no thread of yours";
-const SIDE_BY_SIDE: &str = "the executor calls two jobs on two threads, and each request waits for the other: nothing of yours may keep them apart, \
-                            no lock either";
-const ONE_TOO_MANY: &str = "a place is taken from before the executor is given the client until the client has its answer, by one client at \
-                            a time. To look for a place and to take it is one step, and what a closure does not use it does not keep";
-const PLACE_FIRST: &str = "with `Wait`, no client is accepted without a place, not even to be held until one is free. So the place comes \
-                           first, and then accept(); a place that was only looked at may be gone by then; it is not free before \
-                           its client has the answer; and it comes back once, also after a panic";
-const REFUSED_AT_ONCE: &str = "with `Refuse`, a client that comes when all places are taken is refused at once, by the accept loop itself: no client waits for a \
-                               place, and no client is put into a queue of yours";
-const WHEN_IT_COMES: &str = "what counts is whether a place is free when the client comes. accept() may return an hour after you looked: look \
-                             when it has returned";
-const COMES_BACK: &str = "a place was taken and has not come back, or the loop that waits for it was not woken. A place has to come back \
-                          in whatever way a client's job ends: it returns, it panics, the executor refuses it, or drops it. A \
-                          Drop is told in every case";
-const ONCE: &str = "a place comes back once: with a guard that does it, nothing else does, and one that was not taken does not come back at all";
-const LOST: &str = "a client that was accepted is served or refused, wherever it is when something ends. If the executor refuses a job, or drops it, \
-                    what the job has captured goes with it: refuse such a client. A Drop is told in every case. And who was accepted \
-                    at the moment of stop() is no exception";
-const FAILED: &str = "a client has gone before it was accepted, and that is all: there is none to be served, so the place that was taken for it, if \
-                      any was, is free again, and the accept loop goes on";
-const EACH_PLACE: &str = "two places are free, two loops waited for one, and the executor keeps one of the loops waiting: the other one has to go on. \
-                          Each place that comes back wakes a loop, also if another place was free before; and no loop waits for \
-                          the other's execute()";
-const FOR_NOBODY: &str = "the listener was closed, and a loop ended that had a place and no client: that place must be free again, since another \
-                          loop may wait for it";
-const CALLED_AT_ONCE: &str = "the executor may call a job before its execute() returns, and a job gives back its place, or calls stop(). So no lock \
-                              is held that these need while execute() runs";
-const STOP: &str = "after stop(), run() returns: from accept(), which only close() ends; from the wait for a place, every loop that waits there, \
-                    and they may be several; and before that wait, if stop() came first. Change what a loop looks at under the lock \
-                    under which it looks, and wake all of them";
-const STOP_WAITS: &str = "stop() does not wait: not for requests, and not for an executor that takes its time. So no lock is held \
-                          that it needs while accept(), execute(), serve() or refuse() run";
+const HANDED_OVER: &str = "the accept loop hands each client to the executor and comes back for the next one. A request runs on the \
+                           thread on which the executor calls its job: not on the accept loop's thread, and not on a thread that you have \
+                           started";
+const SIDE_BY_SIDE: &str = "the executor calls two jobs on two threads, and each request waits for the other: no lock or other code of \
+                            yours may keep them from running at the same time";
+const ONE_TOO_MANY: &str = "a client has its place from before the hand-over to the executor until it has its answer, and only one client \
+                            has a place at a time. To look for a place and to take it is one step. A closure keeps only the values that \
+                            it uses";
+const PLACE_FIRST: &str = "with `Wait`, no client may be accepted without a place, even if the loop holds the client until a place is \
+                           free. So the place comes first, and then accept(). Take the place at once: a place that was only looked at may \
+                           be gone by then. Keep the place: it is not free before its client has the answer. Give the place back once, \
+                           even after a panic";
+const REFUSED_AT_ONCE: &str = "with `Refuse`, a client that comes when all places are taken is refused at once, by the accept loop itself: \
+                               no client waits for a place, and no client is put into a queue of yours";
+const WHEN_IT_COMES: &str = "what counts is whether a place is free when the client comes. accept() may return an hour after it was \
+                             called: look when it has returned";
+const COMES_BACK: &str = "a place was taken and has not come back, or the loop that waits for it was not woken. A place must come back in \
+                          whichever way a client's job ends: it returns, it panics, the executor refuses it, or drops it. A Drop runs in \
+                          every case";
+const ONCE: &str = "a place comes back once: if a guard gives it back, no other line may, and a place that was not taken must not come \
+                    back";
+const LOST: &str = "every accepted client must be served or refused. If the executor refuses a job, or drops it, the values that the job \
+                    has captured are dropped with it: refuse such a client. A Drop runs in every case. A client that was accepted at the \
+                    moment of stop() is no exception";
+const FAILED: &str = "a client hung up before it was accepted: there is none to be served, so give the place back that was taken for this \
+                      client, if any was, and let the accept loop go on";
+const EACH_PLACE: &str = "two loops waited for a place, two places are free, and the executor keeps one loop waiting: the other loop must \
+                          go on. Each place that comes back must wake a loop, also if another place was free before; and no loop may wait \
+                          for the other's execute()";
+const FOR_NOBODY: &str = "the listener was closed, and a loop ended that had a place and no client: that place must be free again, \
+                          because another loop may wait for it";
+const CALLED_AT_ONCE: &str = "the executor may call a job before its execute() returns, and the job gives back its place, or calls \
+                              stop(). So while execute() runs, hold no lock that the job or stop() needs";
+const STOP: &str = "after stop(), every run() must return: from accept(), which only close() ends; from the wait for a place, every loop \
+                    that waits there, and several may wait; and before that wait, if stop() came first. Set the flag under the lock under \
+                    which the loops check it, and wake all loops";
+const STOP_WAITS: &str = "stop() must not wait, neither for requests nor for a slow executor. So while accept(), execute(), serve() or \
+                          refuse() run, hold no lock that stop() needs";
 const AS_BEFORE: &str =
-    "the executor had this client before stop(): it is served as if stop() had not been called";
+    "the executor had this client before stop(): the client is served as if stop() had not been called";
 const SPINS: &str = "an accept loop that waits for a place must not look again and again: wait on a Condvar";
 
-const AT_SIZE: &str = "the loop goes on after the thousandth client as after the first, whether that was served, refused or gone: count nothing \
-                       that has an end, and let run() not call itself";
+const AT_SIZE: &str = "the loop goes on after the thousandth client as after the first, whether that client was served, was refused or \
+                       hung up: set no limit to the number of clients, and let run() not call itself";
 
 /// The number of clients in a test with many clients.
 const MANY: usize = 500;
@@ -80,7 +84,7 @@ pub fn clients_are_handed_to_the_executor() {
     clients.iter().for_each(|client| running.door.connect(client));
     until_given(&below, 2, HANDED_OVER);
     for client in &clients {
-        client.must_be(Fate::Accepted, "the executor has called nothing yet", HANDED_OVER);
+        client.must_be(Fate::Accepted, "the executor has called no job yet", HANDED_OVER);
     }
     let other = below.desk.run_one_elsewhere();
     below.desk.run_all(SIDE_BY_SIDE);
@@ -88,7 +92,7 @@ pub fn clients_are_handed_to_the_executor() {
         expect("what the executor was given", SIDE_BY_SIDE, || drop(other.join()));
     }
     for client in &clients {
-        client.must_be(Fate::Served, "the executor has called all that it was given", HANDED_OVER);
+        client.must_be(Fate::Served, "the executor has called all its jobs", HANDED_OVER);
     }
     running.end();
 }
@@ -105,13 +109,13 @@ pub fn who_finds_no_place_is_refused_at_once() {
     clients.iter().for_each(|client| running.door.connect(client));
     clients[2].until_answered(REFUSED_AT_ONCE);
     until_back(&running, 4, REFUSED_AT_ONCE);
-    clients[2].must_be(Fate::Refused, "2 places, both taken, and a third client", REFUSED_AT_ONCE);
+    clients[2].must_be(Fate::Refused, "2 places are taken, and a third client comes", REFUSED_AT_ONCE);
     if clients[2].refused_on() != Some(running.loops[0].thread().id()) {
-        fail("client 3 is refused, and on another thread than that of the accept loop", REFUSED_AT_ONCE);
+        fail("client 3 was refused on another thread than the accept loop's", REFUSED_AT_ONCE);
     }
     below.desk.run_all(HANDED_OVER);
     for client in &clients[..2] {
-        client.must_be(Fate::Served, "the executor has called all that it was given", REFUSED_AT_ONCE);
+        client.must_be(Fate::Served, "the executor has called all its jobs", REFUSED_AT_ONCE);
     }
     running.end();
 }
@@ -127,10 +131,10 @@ pub fn a_place_that_is_free_when_the_client_comes_is_taken() {
     running.door.connect(&clients[1]);
     until_back(&running, 3, WHEN_IT_COMES);
     if clients[1].fate() == Fate::Refused {
-        fail("client 1 was served, then client 2 came, and it was refused", WHEN_IT_COMES);
+        fail("client 1 was served, then client 2 came and was refused", WHEN_IT_COMES);
     }
     below.desk.run_all(HANDED_OVER);
-    clients[1].must_be(Fate::Served, "the executor has called all that it was given", HANDED_OVER);
+    clients[1].must_be(Fate::Served, "the executor has called all its jobs", HANDED_OVER);
     running.end();
 }
 
@@ -140,13 +144,13 @@ pub fn nobody_is_accepted_before_a_place_is_free() {
     let clients = [1, 2].map(Client::new);
     clients.iter().for_each(|client| running.door.connect(client));
     until_given(&below, 1, HANDED_OVER);
-    until_others_wait("all places are taken, and the accept loop runs on and on", SPINS);
+    until_others_wait("all places are taken, and the accept loop never sleeps", SPINS);
     clients[1].must_be(Fate::Outside, "the only place is taken", PLACE_FIRST);
     below.desk.run_all(HANDED_OVER);
     until_given(&below, 2, COMES_BACK);
     below.desk.run_all(HANDED_OVER);
     for client in &clients {
-        client.must_be(Fate::Served, "the executor has called all that it was given", HANDED_OVER);
+        client.must_be(Fate::Served, "the executor has called all its jobs", HANDED_OVER);
     }
     running.end();
 }
@@ -161,7 +165,7 @@ fn the_place_comes_back_once(when_full: WhenFull, first: &Arc<Client>, ends: imp
     running.door.connect(first);
     until_given(&below, 1, HANDED_OVER);
     if when_full == WhenFull::Wait {
-        running.door.connect(&others[0]); // and the loop waits for the place, or is about to
+        running.door.connect(&others[0]); // the loop waits or is about to wait for the place
     }
     below.desk.run_all(HANDED_OVER);
     first.until_answered(LOST);
@@ -171,7 +175,7 @@ fn the_place_comes_back_once(when_full: WhenFull, first: &Arc<Client>, ends: imp
         until_back(&running, 3, HANDED_OVER);
         if others[0].fate() == Fate::Refused {
             fail(
-                "client 1 has had its answer, and client 2 is refused: the only place is still taken",
+                "client 1 has its answer, and client 2 was refused: the only place is still taken",
                 COMES_BACK,
             );
         }
@@ -185,7 +189,7 @@ fn the_place_comes_back_once(when_full: WhenFull, first: &Arc<Client>, ends: imp
         others[1].must_be(Fate::Outside, "client 2 has the only place", ONCE);
     }
     below.desk.run_all(HANDED_OVER);
-    others[0].must_be(Fate::Served, "the executor has called all that it was given", HANDED_OVER);
+    others[0].must_be(Fate::Served, "the executor has called all its jobs", HANDED_OVER);
     running.end();
     below.desk.run_all(HANDED_OVER);
 }
@@ -234,7 +238,7 @@ pub fn an_accept_that_fails_takes_no_place() {
             );
         }
         below.desk.run_all(HANDED_OVER);
-        clients[0].must_be(Fate::Served, "the executor has called all that it was given", FAILED);
+        clients[0].must_be(Fate::Served, "the executor has called all its jobs", FAILED);
         running.end();
     }
 }
@@ -247,7 +251,11 @@ pub fn loops_share_the_places() {
     clients.iter().for_each(|client| running.door.connect(client));
     for client in &clients {
         client.until_answered(COMES_BACK);
-        client.must_be(Fate::Served, "1 place, two loops that wait for it, and two clients", ONE_TOO_MANY);
+        client.must_be(
+            Fate::Served,
+            "there are 1 place, 2 loops that wait for it, and 2 clients",
+            ONE_TOO_MANY,
+        );
     }
     running.end();
 
@@ -256,12 +264,16 @@ pub fn loops_share_the_places() {
     let clients = [1, 2, 3, 4, 5].map(Client::new);
     running.door.connect(&clients[0]);
     until_back(&running, 3, HANDED_OVER);
-    clients[0].must_be(Fate::Accepted, "2 loops, 1 place that is free, and 1 client", WHEN_IT_COMES);
+    clients[0].must_be(Fate::Accepted, "there are 2 loops, 1 free place and 1 client", WHEN_IT_COMES);
     let full = &clients[1..=2];
     full.iter().for_each(|client| running.door.connect(client));
     until_back(&running, 5, REFUSED_AT_ONCE);
     for client in full {
-        client.must_be(Fate::Refused, "2 loops, 1 place that is taken, and 2 clients at once", ONE_TOO_MANY);
+        client.must_be(
+            Fate::Refused,
+            "there are 2 loops and no free place, and 2 clients come at once",
+            ONE_TOO_MANY,
+        );
     }
     below.desk.run_all(HANDED_OVER);
     let free = &clients[3..];
@@ -271,7 +283,9 @@ pub fn loops_share_the_places() {
     if refused != 1 {
         let cause = if refused == 0 { ONE_TOO_MANY } else { WHEN_IT_COMES };
         fail(
-            &format!("2 loops, 1 place that is free, 2 clients at once: {refused} of them are refused"),
+            &format!(
+                "there are 2 loops and 1 free place, and 2 clients come at once: {refused} of them were refused"
+            ),
             cause,
         );
     }
@@ -287,7 +301,7 @@ pub fn each_free_place_brings_a_loop() {
     others_come_to_rest();
     below.desk.decide_at(&gate, true);
     let other = below.desk.run_one_elsewhere();
-    below.desk.run_all(HANDED_OVER); // both places are free now, and one of the loops will be kept at the gate
+    below.desk.run_all(HANDED_OVER); // both places are free now, and the gate will stop one of the loops
     until_given(&below, 3, EACH_PLACE);
     gate.open();
     if let Some(other) = other {
@@ -312,7 +326,7 @@ pub fn the_executor_may_call_at_once() {
     let client = Client::new(1);
     running.door.connect(&client);
     client.until_answered(CALLED_AT_ONCE);
-    client.must_be(Fate::Served, "the executor calls what it is given at once", CALLED_AT_ONCE);
+    client.must_be(Fate::Served, "the executor calls the job at once", CALLED_AT_ONCE);
     running.end();
 }
 
@@ -350,14 +364,11 @@ pub fn stop_ends_loops_that_wait_for_a_place() {
     until_given(&below, 1, HANDED_OVER);
     at_once("stop()", STOP_WAITS, || running.acceptor.stop());
     if others_come_to_rest() && running.loops.iter().any(|thread| !thread.is_finished()) {
-        fail(
-            "stop() has returned, nothing moves any more, and run() has not returned on one of two threads",
-            STOP,
-        );
+        fail("stop() has returned, all threads wait, and run() has not returned on one of two threads", STOP);
     }
     running.loops_return(STOP);
     below.desk.run_all(HANDED_OVER);
-    clients[0].must_be(Fate::Served, "the executor has called all that it was given", AS_BEFORE);
+    clients[0].must_be(Fate::Served, "the executor has called all its jobs", AS_BEFORE);
     clients[1].must_be(Fate::StayedOutside, "the only place was taken until after stop()", PLACE_FIRST);
 }
 
@@ -372,7 +383,7 @@ pub fn stop_waits_for_nobody() {
     decides.open();
     running.loops_return(STOP);
     below.desk.run_all(HANDED_OVER);
-    client.must_be(Fate::Served, "the executor has called all that it was given", AS_BEFORE);
+    client.must_be(Fate::Served, "the executor has called all its jobs", AS_BEFORE);
 
     let (below, slow) = (Counted::new(), Gate::new());
     let running = Running::start(Arc::clone(&below), 1, WhenFull::Refuse, 1);
@@ -383,7 +394,7 @@ pub fn stop_waits_for_nobody() {
     slow.open();
     running.loops_return(STOP);
     below.desk.run_all(HANDED_OVER);
-    clients[0].must_be(Fate::Served, "the executor has called all that it was given", AS_BEFORE);
+    clients[0].must_be(Fate::Served, "the executor has called all its jobs", AS_BEFORE);
 }
 
 pub fn nobody_who_was_accepted_is_lost() {
@@ -400,14 +411,21 @@ pub fn nobody_who_was_accepted_is_lost() {
     below.desk.run_all(HANDED_OVER);
     for client in &clients {
         if matches!(client.fate(), Fate::Outside | Fate::Accepted) {
-            fail(&format!("all is over, and {} is still {:?}", client.name, client.fate()), LOST);
+            fail(
+                &format!(
+                    "the loops have ended and all jobs were called, and {} is still {:?}",
+                    client.name,
+                    client.fate()
+                ),
+                LOST,
+            );
         }
     }
 }
 
 pub fn many_clients_come_and_go() {
     if !exercises_harness::first_run!() {
-        return; // one schedule is enough: what is looked for here is no race
+        return; // one schedule is enough: this property looks for no race
     }
     let running = Running::start(AtOnce::new(false), 1, WhenFull::Wait, 1);
     running.door.fail_to_connect(MANY);
@@ -415,7 +433,7 @@ pub fn many_clients_come_and_go() {
     last.until_answered(AT_SIZE);
     last.must_be(
         Fate::Served,
-        "hundreds have gone before they were accepted, and hundreds were served",
+        "hundreds of clients hung up before they were accepted, and hundreds were served",
         AT_SIZE,
     );
     let depth = running.door.depth();
@@ -432,7 +450,7 @@ pub fn many_clients_come_and_go() {
     until_given(&below, MANY, AT_SIZE);
     let one_more = the_last_of_many(&running.door);
     one_more.until_answered(REFUSED_AT_ONCE);
-    one_more.must_be(Fate::Refused, "hundreds of places, all taken, and hundreds more clients", AT_SIZE);
+    one_more.must_be(Fate::Refused, "hundreds of places are taken, and hundreds more clients come", AT_SIZE);
     below.desk.run_all(HANDED_OVER);
     let late = Client::new(0);
     running.door.connect(&late);

@@ -119,10 +119,13 @@ impl Connection for Link {
         });
         if served > self.door.places {
             let places = self.door.places;
-            fail(&format!("clients that are served at once: {served}; places: {places}"), ONE_TOO_MANY);
+            fail(
+                &format!("{served} clients are served at once, and there are {places} places"),
+                ONE_TOO_MANY,
+            );
         }
         self.client.works();
-        thread::yield_now(); // until it has its answer, its place is taken
+        thread::yield_now(); // gives a loop time to take the place too early
         if self.client.panics {
             self.leaves(Fate::Panicked);
             panic_on_purpose();
@@ -132,7 +135,7 @@ impl Connection for Link {
 
     fn refuse(self) {
         self.client.works();
-        thread::yield_now(); // the same
+        thread::yield_now(); // as in `serve`
         self.client.refused_on.with(|on| *on = Some(thread::current().id()));
         self.leaves(Fate::Refused);
     }
@@ -170,7 +173,7 @@ pub struct Door {
     stack: Shared<Option<(usize, usize)>>,
 }
 
-/// The state of the listener; all fields are behind one lock, because each lock costs the model a step.
+/// The state of the listener; one lock guards all fields, because the model needs a step for each lock.
 #[derive(Default)]
 struct State {
     outside: VecDeque<Arc<Client>>,
@@ -223,7 +226,7 @@ impl Door {
             if state.without_answer > self.most {
                 let (name, others) = (&client.name, state.without_answer - 1);
                 let seen = format!(
-                    "{name} is accepted, places: {}, and clients that were accepted before it and have no answer: {others}",
+                    "{name} is accepted; there are {} places, and {others} clients that were accepted before have no answer yet",
                     self.places
                 );
                 fail(&seen, PLACE_FIRST);
@@ -320,7 +323,7 @@ pub fn accept_loop<E: Executor + 'static>(acceptor: &Arc<Acceptor<Arc<Door>, E>>
 /// Waits until an accept loop has returned.
 pub fn returns(thread: thread::JoinHandle<()>, cause: &str) {
     if expect("run()", cause, || thread.join()).is_err() {
-        let cause = "run() does not panic. That the executor refuses a client is nothing unusual, and neither is a request that panics";
+        let cause = "run() must not panic. An executor may refuse a client, and a request may panic";
         fail("run() panicked", cause);
     }
 }
