@@ -36,7 +36,7 @@ impl Terminal {
         // terminal.
         let command = format!(
             "trap : INT; echo settings-before $(stty -g); sh -c 'echo pid $$; exec {other} {course} watch ex01 --workspace {}'; \
-             echo code $?; echo settings-after $(stty -g)",
+             echo exit-code $?; echo settings-after $(stty -g)",
             root.display()
         );
         let mut child = Command::new("script")
@@ -97,7 +97,7 @@ impl Terminal {
     fn is_left_with(&mut self, code: &str) {
         self.shows("settings-after ");
         self.shows("\n");
-        assert_eq!(self.word_after("code"), code, "{}", self.seen);
+        assert_eq!(self.word_after("exit-code"), code, "{}", self.seen);
         assert_eq!(self.word_after("settings-after"), self.word_after("settings-before"), "{}", self.seen);
     }
 }
