@@ -24,6 +24,7 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use super::lifecycle::{InFlight, Lifecycle};
+use crate::cancel::reason::CancelKind;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::{Location, QueueId, TaskId};
 use crate::sync::{Arc, Duration, Mutex};
@@ -372,7 +373,7 @@ impl ExecutorService for ManualExecutor {
 }
 
 impl QueueOwner for ManualShared {
-    fn cancelled_in_queue(&self, _queue: QueueId) {
+    fn cancelled_in_queue(&self, _queue: QueueId, _by: CancelKind) {
         drop(self.take_all(Task::is_cancelled));
     }
 

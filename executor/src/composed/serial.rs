@@ -14,6 +14,7 @@ use std::task::Waker;
 use super::lifecycle::{InFlight, Lifecycle, Underlying, rest_of_service};
 use super::strand::{Lender, Strand, StrandOwner, StrandState, Turns, reclaim_drains};
 use crate::cancel::CancelToken;
+use crate::cancel::reason::CancelKind;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::{QueueId, TaskId};
 use crate::panics::OnDrop;
@@ -342,7 +343,7 @@ impl StrandOwner for Serial {
 }
 
 impl QueueOwner for Strand<Serial> {
-    fn cancelled_in_queue(&self, _queue: QueueId) {
+    fn cancelled_in_queue(&self, _queue: QueueId, _by: CancelKind) {
         let tombstones = &self.owner.tombstones;
         if tombstones.has_come() && tombstones.are_many(|| self.with(|state| state.len())) {
             drop(self.clear_out());

@@ -600,7 +600,7 @@ impl RegistryData {
 
 impl QueueOwner for Registry {
     // Only an empty task is left in the queue. A worker that takes this task out runs nothing.
-    fn cancelled_in_queue(&self, _queue: QueueId) {}
+    fn cancelled_in_queue(&self, _queue: QueueId, _by: CancelKind) {}
 
     fn tombstone_dropped(&self) {}
 

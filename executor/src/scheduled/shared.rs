@@ -47,6 +47,7 @@ use super::schedule::{AfterRun, AfterShutdown, Due, Schedule};
 use super::series::{Planner, SeriesEnd, SeriesShared};
 use super::series_task;
 use super::slack;
+use crate::cancel::reason::CancelKind;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::{Location, QueueId, TaskId, ThreadKey, this_thread};
 use crate::panics::{Panic, discard};
@@ -420,7 +421,7 @@ impl Planner for ScheduledShared {
 }
 
 impl QueueOwner for ScheduledShared {
-    fn cancelled_in_queue(&self, queue: QueueId) {
+    fn cancelled_in_queue(&self, queue: QueueId, _by: CancelKind) {
         // Perhaps the slot has another task by now. That task is taken only if it was cancelled, too.
         drop(self.take_from(queue, Task::is_cancelled));
     }

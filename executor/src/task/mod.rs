@@ -40,6 +40,7 @@ use std::fmt;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
 use crate::cancel::callbacks;
+use crate::cancel::cancelled::Cancelled;
 use crate::cancel::reason::CancelReason;
 use crate::cancel::{CancelToken, RunningTask, enter_task};
 use crate::ids::{QueueId, TaskId};
@@ -225,6 +226,11 @@ impl Task {
     pub(crate) fn leave_queue(&self) -> bool {
         self.observers().for_each(TaskObserver::dequeued);
         self.body.cell().is_some_and(HandleCell::leave_queue)
+    }
+
+    /// Returns why the task was cancelled. The task is cancelled and was not run.
+    pub(crate) fn why_cancelled(&self) -> Cancelled {
+        self.body.cell().map_or(Cancelled, HandleCell::why_cancelled)
     }
 
     /// Returns the address of the collector that gets the handle when the task has ended; 0 if there is none.
@@ -557,6 +563,11 @@ pub(crate) trait HandleCell: RunningTask {
 
     /// Does the cell's part of [`Task::left_out`].
     fn left_out(&self) {}
+
+    /// Returns why the task was cancelled, if it was cancelled for a reason.
+    fn why_cancelled(&self) -> Cancelled {
+        Cancelled
+    }
 
     /// Does the cell's part of [`Task::enter_queue`].
     fn enter_queue(&self, queue_id: QueueId) -> bool;

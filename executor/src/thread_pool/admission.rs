@@ -23,6 +23,7 @@ use std::io;
 
 use super::ThreadPoolExecutor;
 use super::ending::is_starting_a_worker;
+use super::failures::kind_of;
 use super::rejection::{Refuser, RefusingPool};
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
@@ -38,6 +39,7 @@ impl Executor for ThreadPoolExecutor {
     #[inline]
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         self.shared.admit(task).or_else(|refused| {
+            self.shared.never_taken.refused();
             let handler = self.rejection_handler();
             let result = handler.rejected(refused, &RefusingPool(&self.shared));
             discard(handler); // if it was replaced meanwhile, this drops it
@@ -61,6 +63,7 @@ impl PoolShared {
     fn enter(&self, task: &Task) {
         if !task.enter_queue(self.registration.id()) {
             self.tombstones.made(); // the task was cancelled before this
+            self.never_taken.cancelled(kind_of(&task.why_cancelled()));
         }
     }
 
@@ -140,7 +143,9 @@ impl PoolShared {
         let result = match pushed {
             Some(Ok(())) => Ok(()),
             Some(Err(refused)) => {
-                self.tombstones.has_left(&refused);
+                if self.tombstones.has_left(&refused) {
+                    self.never_taken.was_refused(kind_of(&refused.why_cancelled()));
+                }
                 return Err(Some(refused));
             }
             None if state.queue_has(id) => Err(None),

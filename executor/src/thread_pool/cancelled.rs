@@ -30,6 +30,7 @@
 use super::ThreadPoolExecutor;
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
+use crate::cancel::reason::CancelKind;
 use crate::ids::{QueueId, TaskId};
 use crate::sync::{Arc, MutexGuard};
 use crate::task::Task;
@@ -136,9 +137,10 @@ impl PoolShared {
 }
 
 impl QueueOwner for PoolShared {
-    fn cancelled_in_queue(&self, _queue: QueueId) {
+    fn cancelled_in_queue(&self, _queue: QueueId, by: CancelKind) {
         let state = self.state.lock();
         self.tombstones.made();
+        self.never_taken.cancelled(by);
         self.wake_submitter(&state);
         // Without the purge, tombstones that no worker reaches would pile up. The queue is searched only when
         // half of its tasks are tombstones, so the time for each tombstone is constant.

@@ -10,6 +10,7 @@
 //! user code, too, so the pool does not call it under the lock: `ask` keeps the panic, and
 //! [`PoolShared::report_kept`] reports it later.
 
+use super::failures::NeverTaken;
 use super::hooks::{Hooks, TaskInfo};
 use super::inbox::Inbox;
 use super::queue::WorkQueue;
@@ -39,6 +40,8 @@ pub(super) struct PoolShared {
 
     /// The number of cancelled tasks that wait. See `cancelled`.
     pub(super) tombstones: Tombstones,
+    /// The counts of the tasks that no worker has taken. See `failures`.
+    pub(super) never_taken: NeverTaken,
     /// True if a submitter waits to be told of room. See `room`.
     pub(super) submitter_waits: AtomicBool,
 
@@ -73,6 +76,7 @@ impl PoolShared {
             started: Condvar::new(),
             terminated: Latch::new(1),
             tombstones: Tombstones::new(),
+            never_taken: NeverTaken::new(),
             submitter_waits: AtomicBool::new(false),
             root,
             owner_token: Mutex::new(None),

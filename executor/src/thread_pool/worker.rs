@@ -136,11 +136,11 @@ impl<'a> LiveWorker<'a> {
     #[inline]
     fn run_task(&self, task: Task) {
         self.shared.run_task(task, |outcome| {
-            if let Outcome::Panicked(_) = outcome {
-                let mut state = self.shared.state.lock(); // so that both counts change in one step
-                state.panicked += 1;
+            if let Outcome::Completed = outcome {
                 self.worker_slot.complete();
             } else {
+                let mut state = self.shared.state.lock(); // so that all counts change in one step
+                state.failures.count(outcome);
                 self.worker_slot.complete();
             }
         });
