@@ -45,7 +45,7 @@ use crate::cancel::reason::CancelReason;
 use crate::cancel::{CancelToken, RunningTask, enter_task};
 use crate::ids::{QueueId, TaskId};
 use crate::panics::contain;
-use crate::sync::Arc;
+use crate::sync::{Arc, Instant};
 use crate::task::borrowed::ScopedJob;
 use crate::task::observer::{Accompanied, TaskObserver};
 
@@ -74,6 +74,8 @@ struct Rare {
     name: Option<Arc<str>>, // shared with labels
     priority: i32,
     observers: Option<Box<Accompanied>>,
+    /// The moment when the task was given to its pool, if the pool's hooks want times.
+    given_at: Option<Instant>,
 }
 
 enum TaskBody {
@@ -190,6 +192,15 @@ impl Task {
         if priority != self.priority() {
             self.rare().priority = priority;
         }
+    }
+
+    /// Notes that the task is given to a pool now.
+    pub(crate) fn given_now(&mut self) {
+        self.rare().given_at = Some(Instant::now());
+    }
+
+    pub(crate) fn given_at(&self) -> Option<Instant> {
+        self.rare.as_ref()?.given_at
     }
 
     fn rare(&mut self) -> &mut Rare {

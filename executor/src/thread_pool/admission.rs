@@ -22,8 +22,10 @@
 use std::io;
 
 use super::ThreadPoolExecutor;
+use super::cancelled::CancelledTasks;
 use super::ending::is_starting_a_worker;
 use super::failures::kind_of;
+use super::hooks::TaskInfo;
 use super::rejection::{Refuser, RefusingPool};
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
@@ -39,7 +41,7 @@ impl Executor for ThreadPoolExecutor {
     #[inline]
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         self.shared.admit(task).or_else(|refused| {
-            self.shared.never_taken.refused();
+            self.shared.tell_of_refusal(&refused);
             let handler = self.rejection_handler();
             let result = handler.rejected(refused, &RefusingPool(&self.shared));
             discard(handler); // if it was replaced meanwhile, this drops it
@@ -52,10 +54,27 @@ impl PoolShared {
     /// Accepts a task by the rules above, or gives it back with the reason.
     #[inline] // its callers are inlined, too: to copy a task at each call takes longer than the lock
     fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
+        if self.hooks.is_some() { self.admit_and_tell(task) } else { self.put_in(task) }
+    }
+
+    #[inline]
+    fn put_in(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
         match self.inbox.try_push(task, |task| self.enter(task)) {
             Ok(()) => Ok(()),
             Err(task) => self.decide(task),
         }
+    }
+
+    /// Accepts a task, and tells the hooks. The hooks are told when the task is in the pool, because only then
+    /// it is certain that the pool accepts the task.
+    fn admit_and_tell(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
+        if self.is_timed {
+            task.given_now();
+        }
+        let label = task.label();
+        self.put_in(task)?;
+        self.call_hooks(|hooks| hooks.submitted(&TaskInfo::of(&label)));
+        Ok(())
     }
 
     /// Notes this pool in a task that is about to wait, so that a canceller can tell the pool.
@@ -73,7 +92,7 @@ impl PoolShared {
     /// The task gets, if possible: a thread below core size, a place in the queue, or a thread below maximum
     /// size. With `threads_first`, the queue comes last.
     fn decide(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
-        let mut cancelled = Vec::new(); // declared first, so dropped last: after the lock is released
+        let mut cancelled = CancelledTasks::of(self); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();
         loop {
             if state.phase != PoolState::Running {
@@ -110,7 +129,7 @@ impl PoolShared {
                 self.inbox.reclaim(&mut state);
                 let removed = self.clear_out(&mut state);
                 if !removed.is_empty() {
-                    cancelled.extend(removed);
+                    cancelled.tasks.extend(removed);
                     continue; // there is room now
                 }
             }
@@ -218,7 +237,7 @@ impl Refuser for Arc<PoolShared> {
 
     /// Takes a task out as a worker does, but notes the claim without a worker slot.
     fn take_next(&self) -> Option<Task> {
-        let mut cancelled = Vec::new(); // declared first, so dropped last: after the lock is released
+        let mut cancelled = CancelledTasks::of(self); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();
         let task = loop {
             let Some(batch) = self.inbox.refill(&mut state) else {
@@ -231,7 +250,7 @@ impl Refuser for Arc<PoolShared> {
             if !was_cancelled {
                 break Some(task);
             }
-            cancelled.push(task);
+            cancelled.tasks.push(task);
         };
         drop(state);
         drop(cancelled);

@@ -28,6 +28,7 @@
 //! 2. Tombstones are dropped after the lock was released.
 
 use super::ThreadPoolExecutor;
+use super::hooks::TaskInfo;
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
 use crate::cancel::reason::CancelKind;
@@ -85,11 +86,50 @@ impl ThreadPoolExecutor {
     }
 }
 
+/// Cancelled tasks that were taken out of the queue. The drop tells the hooks of each task, and drops the task.
+/// The owner of the value holds no lock when it drops the value.
+pub(super) struct CancelledTasks<'a> {
+    pool: &'a PoolShared,
+    pub(super) tasks: Vec<Task>,
+}
+
+impl<'a> CancelledTasks<'a> {
+    pub(super) fn of(pool: &'a PoolShared) -> Self {
+        Self { pool, tasks: Vec::new() }
+    }
+
+    /// Tells the hooks of the tasks, and drops the tasks.
+    pub(super) fn clear(&mut self) {
+        for task in self.tasks.drain(..) {
+            self.pool.drop_cancelled(task);
+        }
+    }
+}
+
+impl Drop for CancelledTasks<'_> {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
 impl PoolShared {
+    /// Tells the hooks of a task that was cancelled in the queue, and drops the task. The caller holds no
+    /// lock.
+    pub(super) fn drop_cancelled(&self, task: Task) {
+        self.call_hooks(|hooks| {
+            hooks.cancelled_in_queue(&TaskInfo::of(&task.label()), &task.why_cancelled());
+        });
+        drop(task);
+    }
+
     /// Takes the next task out of the queue. Puts the cancelled tasks before the returned task into
     /// `cancelled`; the caller drops them outside the lock.
     #[inline]
-    pub(super) fn take_queued(&self, state: &mut PoolData, cancelled: &mut Vec<Task>) -> Option<Task> {
+    pub(super) fn take_queued(
+        &self,
+        state: &mut PoolData,
+        cancelled: &mut CancelledTasks<'_>,
+    ) -> Option<Task> {
         loop {
             let task = ask(|| state.queue.pop()).flatten()?;
             let was_cancelled = self.tombstones.has_left(&task);
@@ -97,7 +137,7 @@ impl PoolShared {
             if !was_cancelled {
                 return Some(task);
             }
-            cancelled.push(task);
+            cancelled.tasks.push(task);
         }
     }
 
@@ -114,9 +154,9 @@ impl PoolShared {
     /// Takes the cancelled tasks out of the queue under the lock, and drops the tasks outside the lock.
     fn purge(&self, mut state: MutexGuard<'_, PoolData>) {
         self.inbox.reclaim(&mut state);
-        let removed = self.clear_out(&mut state);
+        let tasks = self.clear_out(&mut state);
         drop(state);
-        drop(removed);
+        drop(CancelledTasks { pool: self, tasks });
         self.report_kept();
     }
 
@@ -132,7 +172,11 @@ impl PoolShared {
         let was_cancelled = self.tombstones.has_left(&task);
         self.wake_submitter(&state);
         drop(state);
-        (!was_cancelled).then_some(task)
+        if was_cancelled {
+            self.drop_cancelled(task);
+            return None;
+        }
+        Some(task)
     }
 }
 
@@ -161,11 +205,11 @@ impl QueueOwner for PoolShared {
         let mut state = self.state.lock();
         self.inbox.reclaim(&mut state);
         let removed = ask(|| state.queue.remove_if(&mut |task| wanted(task))).unwrap_or_default();
-        let (cancelled, taken): (Vec<_>, Vec<_>) =
+        let (tasks, taken): (Vec<_>, Vec<_>) =
             removed.into_iter().partition(|task| self.tombstones.has_left(task));
         self.wake_submitter(&state); // the submitter tells the next one when it leaves the wait list
         drop(state);
-        drop(cancelled);
+        drop(CancelledTasks { pool: self, tasks });
         self.report_kept();
         taken
     }

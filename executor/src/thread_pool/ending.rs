@@ -25,6 +25,7 @@
 //!    later, since the shutdown has closed the inbox and changed the phase under one lock.
 
 use super::ThreadPoolExecutor;
+use super::cancelled::CancelledTasks;
 use super::queue::FifoQueue;
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
@@ -139,6 +140,7 @@ impl PoolShared {
     }
 
     pub(super) fn shutdown_now(&self) -> Vec<Task> {
+        let mut cancelled = CancelledTasks::of(self);
         let mut state = self.state.lock();
         if state.phase < PoolState::Stopping {
             state.phase = PoolState::Stopping;
@@ -147,12 +149,11 @@ impl PoolShared {
         }
         self.inbox.reclaim(&mut state);
         let mut never_begun: Vec<Task> = state.first_tasks.drain(..).collect();
-        let mut cancelled = Vec::new();
         // If the queue panics, the loop goes on, but for at most as many panics as there were tasks.
         let mut panics_left = state.unclaimed();
         loop {
             match ask(|| state.queue.pop()) {
-                Some(Some(task)) if self.tombstones.has_left(&task) => cancelled.push(task),
+                Some(Some(task)) if self.tombstones.has_left(&task) => cancelled.tasks.push(task),
                 Some(Some(task)) => never_begun.push(task),
                 None if panics_left > 0 => panics_left -= 1,
                 Some(None) | None => break,

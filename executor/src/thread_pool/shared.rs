@@ -18,9 +18,10 @@ use super::queue::sealed::Ours;
 use super::settings::PoolSettings;
 use super::state::PoolData;
 use crate::cancel::{CancelToken, Registration};
+use crate::executor::RejectedExecution;
 use crate::panics::{self, PanicHandler, contain};
 use crate::sync::atomic::AtomicBool;
-use crate::sync::{Arc, Condvar, Mutex, Weak};
+use crate::sync::{Arc, Condvar, Instant, Mutex, Weak};
 use crate::task::Task;
 use crate::task::outcome::Outcome;
 use crate::task::tombstones::Tombstones;
@@ -50,6 +51,8 @@ pub(super) struct PoolShared {
     /// Stops the pool when the token above its root token is cancelled. See `stopper`.
     pub(super) owner_token: Mutex<Option<Registration>>,
     pub(super) hooks: Option<Box<dyn Hooks>>,
+    /// True if the hooks want times.
+    pub(super) is_timed: bool,
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
     /// The action of the pool in response to waits that could never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
@@ -80,6 +83,7 @@ impl PoolShared {
             submitter_waits: AtomicBool::new(false),
             root,
             owner_token: Mutex::new(None),
+            is_timed: hooks.as_deref().is_some_and(|hooks| contain(|| hooks.wants_times()).unwrap_or(false)),
             hooks,
             panic_handler,
             on_starvation,
@@ -103,15 +107,24 @@ impl PoolShared {
     #[inline]
     pub(super) fn run_task(&self, task: Task, ended: impl FnOnce(&Outcome)) {
         let label = task.label();
-        let info = TaskInfo { id: label.id(), name: label.name() };
+        let mut info = TaskInfo::of(&label);
+        let began = self.is_timed.then(Instant::now);
+        info.waited = began.and_then(|began| Some(began.saturating_duration_since(task.given_at()?)));
         self.call_hooks(|hooks| hooks.before_execute(&info));
         task.run_then(|outcome| {
             if let Outcome::Panicked(panic) = outcome {
                 panic.set_origin(Some(label.to_string()), self.panic_handler.clone());
             }
+            info.ran = began.map(|began| began.elapsed());
             self.call_hooks(|hooks| hooks.after_execute(&info, outcome));
             ended(outcome);
         });
+    }
+
+    /// Tells the hooks of a task that the pool did not accept.
+    pub(super) fn tell_of_refusal(&self, refused: &RejectedExecution) {
+        self.never_taken.refused();
+        self.call_hooks(|hooks| hooks.refused(&TaskInfo::of(&refused.task.label()), &refused.reason));
     }
 
     /// Reports the panics of the queue. The caller must not hold a lock.
