@@ -372,6 +372,9 @@ pub use scheduled::{
 
 pub mod fork_join;
 
+mod dump;
+pub use dump::{Dump, dump};
+
 // Calls on sockets and processes block in the system, where no model checker can control them.
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 mod system;

@@ -14,6 +14,7 @@
 //! [loom]: https://docs.rs/loom
 //! [shuttle]: https://docs.rs/shuttle
 
+use std::sync::TryLockError;
 pub(crate) use std::sync::{Arc, Weak};
 pub(crate) use std::time::Duration;
 
@@ -185,6 +186,20 @@ impl<T> Mutex<T> {
         #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
         locks_taken::count();
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Takes the lock, unless another thread holds it for longer than `patience`. With a patience of zero, the
+    /// call tries once.
+    pub(crate) fn lock_within(&self, patience: Duration) -> Option<MutexGuard<'_, T>> {
+        let end = Instant::now() + patience;
+        loop {
+            match self.0.try_lock() {
+                Ok(guard) => return Some(guard),
+                Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) if Instant::now() >= end => return None,
+                Err(TryLockError::WouldBlock) => thread::yield_now(),
+            }
+        }
     }
 
     /// Returns the protected value without locking: `&mut self` shows that no other thread uses the mutex.

@@ -72,6 +72,7 @@ mod stack; // how much of a stack is used
 mod worker_queue; // what a worker shares with thieves
 mod registry; // what the workers of a pool share
 mod worker; // what a worker does, and what it does while it waits
+mod running; // what runs now, for a dump
 mod growth; // how workers are started
 mod quiescence; // waiting until a pool has nothing left to do
 mod pool; // the public interface of a pool

@@ -50,9 +50,11 @@ use crate::panics::{PanicHandler, discard};
 use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, Weak};
 use crate::task::Task;
+use crate::time::Sightings;
 use crate::wait_graph;
 use crate::waiting::error::RejectReason;
 use crate::waiting::latch::Latch;
+use crate::waiting::pool_dump::{PoolDump, QueuedDump};
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 use crate::waiting::wait::{Ticket, WaitList};
 
@@ -88,6 +90,8 @@ pub(super) struct Registry {
     /// True if a waiting thread relies on the queues being empty. The publisher of the next job makes such a
     /// thread look again.
     pub(super) relied_on: AtomicBool,
+    /// The runs that the last dump has seen. See `running`.
+    pub(super) sightings: Mutex<Sightings>,
     pub(super) root: CancelToken,
     pub(super) terminated: Latch,
     pub(super) completed: AtomicU64,
@@ -139,6 +143,7 @@ impl Registry {
             searching: AtomicUsize::new(0),
             unfinished: AtomicUsize::new(0),
             relied_on: AtomicBool::new(false),
+            sightings: Mutex::default(),
             root: CancelToken::new(),
             terminated: Latch::new(1),
             completed: AtomicU64::new(0),
@@ -523,6 +528,11 @@ impl Registry {
         (state.live, state.awake(), state.submissions.len())
     }
 
+    /// Adds the submissions that have not begun to `queued`.
+    pub(super) fn describe_submissions(&self, queued: &mut QueuedDump) {
+        self.state.lock().submissions.iter().for_each(|task| queued.add(task));
+    }
+
     /// Returns the number of workers that search for a job, or could be woken or started to run a
     /// job.
     pub(super) fn idle(&self) -> usize {
@@ -631,6 +641,10 @@ impl QueueOwner for Registry {
 
     fn served_by(self: Arc<Self>, _queue: QueueId) -> ServedBy {
         ServedBy::Threads(self)
+    }
+
+    fn dumped(&self) -> Option<PoolDump> {
+        Some(self.describe())
     }
 
     fn queued_of(&self, queue: QueueId, collector: usize) -> usize {

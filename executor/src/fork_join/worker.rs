@@ -104,7 +104,7 @@ impl WorkerThread {
     /// Makes the calling thread the worker of a queue until `f` has ended.
     fn sit_at<R>(registry: &Arc<Registry>, number: usize, f: impl FnOnce(&Self) -> R) -> R {
         let queue = &registry.queues[number];
-        queue.sit(Some(this_thread()));
+        queue.sit(Some((this_thread(), thread::current())));
         demand::replace(Some(queue.demand));
         let _role = work_for(registry.registration.id(), Arc::clone(queue) as Arc<dyn PoolWorker>);
         let here = Rc::new(Self {

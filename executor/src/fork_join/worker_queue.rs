@@ -45,10 +45,13 @@ use super::demand::{self, Demand};
 use crate::cancel::{CancelToken, Context};
 use crate::ids::{TaskId, ThreadKey};
 use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::{Duration, Instant, Mutex, MutexGuard};
+use crate::sync::{Duration, Instant, Mutex, MutexGuard, thread};
 use crate::task::borrowed::JobRef;
 use crate::task::observer::TaskObserver;
 use crate::task::{Task, TaskLabel};
+use crate::time::RunKey;
+use crate::waiting::pool_dump::{QueuedDump, RunDump};
+use crate::waiting::starvation::TaskRef;
 
 /// The number of pieces in a queue that is enough while pieces are fine.
 const ENOUGH: usize = 3;
@@ -192,9 +195,11 @@ struct WorkerQueueState {
     /// The stolen jobs for which the owner waits, each with the length of `running` when the wait began.
     waits: Vec<(JobId, usize)>,
     followers: Vec<Waker>,
-    /// The labels of the tasks that the owner has begun and not ended.
-    labels: Vec<TaskLabel>,
-    thread: Option<ThreadKey>,
+    /// The labels of the tasks that the owner has begun and not ended, each with its number among all tasks
+    /// that were begun at this queue.
+    labels: Vec<(u64, TaskLabel)>,
+    begun: u64,
+    thread: Option<(ThreadKey, thread::Thread)>,
     steals: u64,
 }
 
@@ -209,6 +214,7 @@ impl WorkerQueue {
             waits: Vec::new(),
             followers: Vec::new(),
             labels: Vec::new(),
+            begun: 0,
             thread: None,
             steals: 0,
         };
@@ -387,16 +393,19 @@ impl WorkerQueue {
 
     // ----- reports -----
 
-    pub(super) fn sit(&self, thread: Option<ThreadKey>) {
+    pub(super) fn sit(&self, thread: Option<(ThreadKey, thread::Thread)>) {
         self.state.lock().thread = thread;
     }
 
     pub(super) fn thread(&self) -> Option<ThreadKey> {
-        self.state.lock().thread
+        self.state.lock().thread.as_ref().map(|(key, _)| *key)
     }
 
     pub(super) fn begin_task(&self, label: TaskLabel) {
-        self.state.lock().labels.push(label);
+        let mut state = self.state.lock();
+        state.begun += 1;
+        let number = state.begun;
+        state.labels.push((number, label));
     }
 
     pub(super) fn end_task(&self) {
@@ -405,13 +414,28 @@ impl WorkerQueue {
     }
 
     pub(super) fn label(&self) -> Option<TaskLabel> {
-        self.state.lock().labels.last().cloned()
+        self.state.lock().labels.last().map(|(_, label)| label.clone())
     }
 
     /// Returns the number of tasks that the owner has begun and not ended, and the owner's thread.
     pub(super) fn tasks_of_the_owner(&self) -> (usize, Option<ThreadKey>) {
         let state = self.state.lock();
-        (state.labels.len(), state.thread)
+        (state.labels.len(), state.thread.as_ref().map(|(key, _)| *key))
+    }
+
+    /// Returns the tasks that the owner has begun and not ended, the youngest last, for a dump. A computation
+    /// that has no task gives one entry without a task. Adds the waiting tasks to `queued`.
+    pub(super) fn describe(&self, queued: &mut QueuedDump) -> Vec<(Option<RunKey>, RunDump)> {
+        let state = self.state.lock();
+        state.queue.iter().filter_map(QueueEntry::task).for_each(|task| queued.add(task));
+        let thread = || state.thread.as_ref().map(|(key, thread)| (*key, thread.name().map(str::to_owned)));
+        let run = |task| RunDump { task, thread: thread(), age: Duration::ZERO };
+        let begun = state
+            .labels
+            .iter()
+            .map(|(number, label)| (Some((self.number, *number, label.id())), run(Some(TaskRef::of(label)))));
+        let without = (state.labels.is_empty() && !state.running.is_empty()).then(|| (None, run(None)));
+        begun.chain(without).collect()
     }
 
     pub(super) fn queued_tasks(&self) -> usize {
@@ -517,7 +541,6 @@ impl WorkerQueueState {
 #[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
 mod tests {
     use super::*;
-    use crate::sync::thread;
 
     #[test]
     fn pieces_that_come_quickly_are_fine_until_they_take_long() {

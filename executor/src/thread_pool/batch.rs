@@ -52,7 +52,7 @@
 
 #![allow(unsafe_code, reason = "a claimed place is touched without a lock")]
 
-use crate::ids::TaskId;
+use crate::ids::{TaskId, ThreadKey, this_thread};
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Arc, CachePadded, Mutex, UnsafeCell, thread};
 use crate::task::{Task, TaskLabel};
@@ -301,30 +301,33 @@ fn add_one(counter: &AtomicU64) {
     counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Release);
 }
 
+/// The thread of a worker.
+type SlotThread = (ThreadKey, thread::Thread);
+
 /// The worker slots of a pool; part of the state.
 #[derive(Default)]
 pub(super) struct WorkerSlots {
-    /// Each slot, and whether a worker has it. A worker keeps its slot as long as it lives.
-    all: Vec<(bool, Arc<WorkerSlot>)>,
+    /// Each slot, and the thread of the worker that has it. A worker keeps its slot as long as it lives.
+    all: Vec<(Option<SlotThread>, Arc<WorkerSlot>)>,
     /// The number of claims by threads without a worker slot.
     claimed_otherwise: u64,
 }
 
 impl WorkerSlots {
-    /// Assigns a slot to a worker. Returns the slot, and the number that `vacate` needs.
+    /// Assigns a slot to the worker on the calling thread. Returns the slot, and the number that `vacate` needs.
     pub(super) fn assign(&mut self) -> (usize, Arc<WorkerSlot>) {
-        let free = self.all.iter().position(|(taken, _)| !taken);
+        let free = self.all.iter().position(|(thread, _)| thread.is_none());
         let number = free.unwrap_or_else(|| {
             self.all.push(Default::default());
             self.all.len() - 1
         });
-        let (taken, worker_slot) = &mut self.all[number];
-        *taken = true;
+        let (thread, worker_slot) = &mut self.all[number];
+        *thread = Some((this_thread(), thread::current()));
         (number, Arc::clone(worker_slot))
     }
 
     pub(super) fn vacate(&mut self, number: usize) {
-        self.all[number].0 = false;
+        self.all[number].0 = None;
     }
 
     /// Notes that a thread without a worker slot has claimed a task.
@@ -351,6 +354,15 @@ impl WorkerSlots {
 
     pub(super) fn running(&self) -> Vec<TaskLabel> {
         self.all.iter().filter_map(|(_, worker_slot)| worker_slot.running()).collect()
+    }
+
+    /// Returns each running task with the number of its slot, the number of tasks begun in that slot, and its
+    /// thread. If the worker begins a task during the call, the numbers can be those of the task before.
+    pub(super) fn runs(&self) -> impl Iterator<Item = (usize, u64, TaskLabel, Option<&SlotThread>)> {
+        self.all.iter().enumerate().filter_map(|(number, (thread, worker_slot))| {
+            let begun = worker_slot.begun();
+            Some((number, begun, worker_slot.running()?, thread.as_ref()))
+        })
     }
 
     fn sum(&self, of: impl Fn(&WorkerSlot) -> u64) -> u64 {

@@ -33,6 +33,7 @@ use super::state::{PoolData, ask};
 use crate::ids::{QueueId, TaskId};
 use crate::sync::{Arc, MutexGuard};
 use crate::task::Task;
+use crate::waiting::pool_dump::PoolDump;
 use crate::waiting::queue_owner::{QueueOwner, ServedBy};
 
 impl ThreadPoolExecutor {
@@ -184,6 +185,10 @@ impl QueueOwner for PoolShared {
 
     fn served_by(self: Arc<Self>, _queue: QueueId) -> ServedBy {
         ServedBy::Threads(self)
+    }
+
+    fn dumped(&self) -> Option<PoolDump> {
+        Some(self.describe())
     }
 
     fn queued_of(&self, _queue: QueueId, collector: usize) -> usize {

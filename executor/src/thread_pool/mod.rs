@@ -77,6 +77,7 @@ mod state; // all fields that change together, behind one lock; the phases of a 
 mod inbox; // where submitters leave tasks while the pool has nothing to decide
 mod shared; // what the pool and its workers have in common; where panics of user code stop
 mod room; // how a submitter waits for room
+mod running; // what runs now, for a dump
 mod cancelled; // tasks that are cancelled while they wait
 mod stats; // the numbers of a pool, and the list of its tasks
 mod ending; // how a pool is shut down, and how it ends

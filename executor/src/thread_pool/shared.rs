@@ -28,6 +28,8 @@ use crate::waiting::queue_owner::QueueRegistration;
 use crate::waiting::starvation::OnStarvation;
 
 pub(super) struct PoolShared {
+    /// The name with which the pool was made. A dump shows it if the lock of the state is busy.
+    pub(super) first_name: Option<Arc<str>>,
     pub(super) state: Mutex<PoolData>,
     /// Tasks that were accepted and are not in the state's queue yet.
     pub(super) inbox: Inbox,
@@ -67,6 +69,7 @@ impl PoolShared {
     ) -> Arc<Self> {
         let inbox = Inbox::new(queue.as_fifo(Ours).is_some());
         Arc::new_cyclic(|me| Self {
+            first_name: settings.name.clone(),
             state: Mutex::new(PoolData::new(queue, settings)),
             inbox,
             work: Condvar::new(),

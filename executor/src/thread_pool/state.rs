@@ -33,6 +33,7 @@ use crate::executor::PoolState;
 use crate::ids::TaskId;
 use crate::panics::{self, contain};
 use crate::task::Task;
+use crate::time::Sightings;
 use crate::waiting::wait;
 
 pub(super) struct PoolData {
@@ -74,6 +75,8 @@ pub(super) struct PoolData {
     pub(super) asked: bool,
     /// The number of workers that the pool may have beyond the maximum.
     pub(super) spares: usize,
+    /// The runs that the last dump or the watchdog has seen. See `running`.
+    pub(super) sightings: Sightings,
     /// The number of waits that failed because they could never have ended.
     pub(super) starved: u64,
     /// Tasks that a thread ran on top of a task that waited.
@@ -104,6 +107,7 @@ impl PoolData {
             relied_on: false,
             asked: false,
             spares: 0,
+            sightings: Sightings::default(),
             starved: 0,
             helped: 0,
             submitters: wait::WaitList::new(),

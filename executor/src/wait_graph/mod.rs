@@ -56,9 +56,11 @@
 mod strands; // the strands that have tasks of a collector
 mod waiting; // the threads that wait, and an index of them
 mod search; // the search for something that can go on
+mod listed; // the list of the waits, for a dump
 mod report; // what is reported if nothing can go on
 mod relief; // how a pool helps a wait that could never end
 
+pub(crate) use listed::{ListedWait, listed};
 pub(crate) use relief::run_on_top;
 pub(crate) use strands::{enter as enter_strand, leave as leave_strand};
 

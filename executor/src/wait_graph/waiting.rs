@@ -82,6 +82,10 @@ impl WaitingThreads {
         self.threads.get(&key)
     }
 
+    pub(super) fn all(&self) -> impl Iterator<Item = (ThreadKey, &SleepingThread)> {
+        self.threads.iter().map(|(&key, wait)| (key, wait))
+    }
+
     /// Wakes a thread if it waits, so that it looks again.
     pub(super) fn wake(&self, key: ThreadKey) {
         if let Some(wait) = self.threads.get(&key) {

@@ -16,6 +16,7 @@ use crate::sync::process::OnceLock;
 use crate::task::HandleCell;
 
 /// The thing that a thread waits for.
+#[derive(Clone)]
 pub(crate) enum Awaited {
     /// The end of this task. The second field is the task's name.
     Task(Arc<dyn HandleCell>, Option<Arc<String>>),

@@ -16,6 +16,8 @@ pub use starvation::{OnStarvation, Starvation, StarvedWait, TaskRef, WaitsFor};
 pub(crate) mod error;
 pub use error::{CutShort, RejectReason, WaitError};
 
+pub(crate) mod pool_dump;
+
 pub(crate) mod queue_owner;
 
 pub(crate) mod awaited;

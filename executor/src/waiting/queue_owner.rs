@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use super::pool_dump::PoolDump;
 use super::starvation::OnStarvation;
 use crate::ids::{Location, QueueId, TaskId};
 use crate::panics::PanicHandler;
@@ -44,6 +45,12 @@ pub(crate) trait QueueOwner: Send + Sync {
 
     /// Returns the threads, or the drain task, that take tasks out of the queue.
     fn served_by(self: Arc<Self>, queue: QueueId) -> ServedBy;
+
+    /// Returns the description of a pool with threads of its own; `None` for any other owner. Never waits
+    /// long for a lock under which user code may hang.
+    fn dumped(&self) -> Option<PoolDump> {
+        None
+    }
 
     /// Returns the number of tasks in the queue that report to this collector.
     fn queued_of(&self, queue: QueueId, collector: usize) -> usize;
@@ -95,6 +102,13 @@ pub(crate) trait PoolOwner: QueueOwner {
 /// All queue owners, by the id of the first queue. This map is read when a queued task is cancelled, taken
 /// out or raised, and when `wait_graph` looks for the owner of a queue.
 static OWNERS: RwLock<BTreeMap<QueueId, Weak<dyn QueueOwner>>> = RwLock::new(BTreeMap::new());
+
+/// Returns all queue owners, the oldest first, each with the id of its first queue. The caller must hold no
+/// lock when it drops them, because it may be their last owner.
+pub(crate) fn all_owners() -> Vec<(QueueId, Arc<dyn QueueOwner>)> {
+    let owners = OWNERS.read().unwrap_or_else(PoisonError::into_inner);
+    owners.iter().filter_map(|(&id, owner)| Some((id, owner.upgrade()?))).collect()
+}
 
 impl QueueId {
     /// Returns the owner of this queue, if it still exists.

@@ -1,0 +1,36 @@
+//! The list of the waits, for a dump.
+
+use super::{WAITING, waiting::SleepingThread};
+use crate::ids::{TaskId, ThreadKey};
+use crate::sync::Duration;
+use crate::waiting::awaited::Awaited;
+use crate::waiting::starvation::TaskRef;
+
+/// A thread that sleeps or is about to sleep.
+pub(crate) struct ListedWait {
+    pub(crate) key: ThreadKey,
+    pub(crate) thread: Option<String>,
+    pub(crate) task: Option<TaskRef>,
+    /// The tasks that cannot end before this thread goes on.
+    pub(crate) tasks: Vec<TaskId>,
+    pub(crate) what: Awaited,
+}
+
+/// Returns the waits that the graph knows: those of threads of executors, without a deadline. Returns `None`
+/// if a search has the lock for longer than `patience`. The caller must hold no lock when it drops the
+/// result, because it may be the last owner of an awaited thing.
+pub(crate) fn listed(patience: Duration) -> Option<Vec<ListedWait>> {
+    let waiting = WAITING.lock_within(patience)?;
+    Some(waiting.all().map(|(key, wait)| list(key, wait)).collect())
+}
+
+fn list(key: ThreadKey, wait: &SleepingThread) -> ListedWait {
+    let runs = wait.context.runs().map(|label| TaskRef::of(&label));
+    ListedWait {
+        key,
+        thread: wait.thread.name().map(str::to_owned),
+        task: runs.or_else(|| wait.context.innermost().map(|id| TaskRef::new(id, None))),
+        tasks: wait.context.tasks().collect(),
+        what: wait.what.clone(),
+    }
+}

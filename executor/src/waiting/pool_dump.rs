@@ -1,0 +1,62 @@
+//! The description of one pool in a dump.
+//!
+//! Each kind of pool describes itself: see [`QueueOwner::dumped`](super::queue_owner::QueueOwner::dumped). A
+//! dump is made when tasks hang. Perhaps one of them hangs in a user's comparator or queue, under the lock of
+//! its pool. So a dump waits for such a lock for a short time only, the [`PATIENCE`].
+
+use crate::ids::ThreadKey;
+use crate::sync::Duration;
+use crate::task::{Task, TaskLabel};
+use crate::waiting::starvation::TaskRef;
+
+/// The longest time for which a dump waits for one lock.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The largest number of waiting tasks that a dump shows of one pool.
+const SHOWN: usize = 20;
+
+/// The description of one pool.
+pub(crate) struct PoolDump {
+    /// The kind and the name of the pool.
+    pub(crate) title: String,
+    /// The state of the pool and its numbers. `None` if the lock of the pool was busy; the lists are then
+    /// empty.
+    pub(crate) numbers: Option<String>,
+    pub(crate) running: Vec<RunDump>,
+    pub(crate) queued: QueuedDump,
+}
+
+/// A task that runs.
+pub(crate) struct RunDump {
+    /// `None` if the worker runs a computation that has no task.
+    pub(crate) task: Option<TaskRef>,
+    pub(crate) thread: Option<(ThreadKey, Option<String>)>,
+    /// For how long the task has run at least.
+    pub(crate) age: Duration,
+}
+
+/// The tasks that wait, in the order in which they will run: the first of them, and the number of all.
+#[derive(Default)]
+pub(crate) struct QueuedDump {
+    pub(crate) first: Vec<TaskRef>,
+    pub(crate) in_all: usize,
+}
+
+impl QueuedDump {
+    /// Adds a task, unless it is cancelled.
+    pub(crate) fn add(&mut self, task: &Task) {
+        if task.is_cancelled() {
+            return;
+        }
+        self.in_all += 1;
+        if self.first.len() < SHOWN {
+            self.first.push(TaskRef::of(&task.stands_for()));
+        }
+    }
+}
+
+impl TaskRef {
+    pub(crate) fn of(label: &TaskLabel) -> Self {
+        Self::new(label.id(), label.name())
+    }
+}
