@@ -86,7 +86,8 @@ impl fmt::Display for Dump {
 /// permits are known if all of them are threads of executors.
 ///
 /// No clock is read when a task begins. So a dump says how long a task has run only if an earlier dump has
-/// seen the same run: it says how much time has passed since then.
+/// seen the same run, or the [watchdog](crate::ThreadPoolBuilder::watchdog) of the pool: it says how much time
+/// has passed since then.
 ///
 /// # Blocking
 /// The call blocks for a short time only. A user's comparator or a user's queue can hang under the lock of its

@@ -352,9 +352,9 @@ mod thread_pool;
 pub use thread_pool::WaitCompute;
 pub use thread_pool::{
     Abort, Block, CallerRuns, Discard, DiscardOldest, DropPolicy, FifoQueue, HandOffQueue, Hooks, LifoQueue,
-    NamedThreads, PoolConfigError, PoolSnapshot, PoolStats, PriorityQueue, RefusingPool, RejectionHandler,
-    Stopper, TaskInfo, ThreadFactory, ThreadPoolBuilder, ThreadPoolExecutor, Timing, UnconfigurablePool,
-    WorkQueue, Worker, recommended_threads,
+    LongTask, NamedThreads, PoolConfigError, PoolSnapshot, PoolStats, PriorityQueue, RefusingPool,
+    RejectionHandler, Stopper, TaskInfo, ThreadFactory, ThreadPoolBuilder, ThreadPoolExecutor, Timing,
+    UnconfigurablePool, WorkQueue, Worker, recommended_threads,
 };
 
 mod composed;

@@ -302,7 +302,7 @@ fn add_one(counter: &AtomicU64) {
 }
 
 /// The thread of a worker.
-type SlotThread = (ThreadKey, thread::Thread);
+pub(super) type SlotThread = (ThreadKey, thread::Thread);
 
 /// The worker slots of a pool; part of the state.
 #[derive(Default)]

@@ -10,6 +10,7 @@ use super::queue::{FifoQueue, WorkQueue};
 use super::rejection::{Abort, RejectionHandler};
 use super::settings::{PoolConfigError, PoolSettings, in_arc};
 use super::shared::PoolShared;
+use super::watchdog::{LongTask, Watchdog};
 use crate::cancel::CancelToken;
 use crate::panics::PanicHandler;
 use crate::sync::{Arc, Duration};
@@ -62,6 +63,7 @@ pub struct ThreadPoolBuilder {
     rejection: Arc<dyn RejectionHandler>,
     factory: Option<Arc<dyn ThreadFactory>>,
     hooks: Option<Box<dyn Hooks>>,
+    watchdog: Option<Watchdog>,
     panic_handler: Option<Arc<dyn PanicHandler>>,
     on_drop: DropPolicy,
     token: Option<CancelToken>,
@@ -81,6 +83,7 @@ impl ThreadPoolBuilder {
             rejection: Arc::new(Abort),
             factory: None,
             hooks: None,
+            watchdog: None,
             panic_handler: None,
             on_drop: DropPolicy::Finish,
             token: None,
@@ -298,6 +301,47 @@ impl ThreadPoolBuilder {
         self
     }
 
+    /// Sets a watchdog: the handler is told once of each task that runs for longer than `limit`. Default: none.
+    ///
+    /// The watchdog looks at the running tasks four times in each `limit`, but not more often than every
+    /// millisecond. So the handler is told when a task has run for about one and a quarter of the limit at most, and
+    /// a task that ends between the limit and that time may be missed. A task that ends within the limit is
+    /// never told. No clock is read for a task, and there is no thread for the watchdog: the timer of the
+    /// process looks, also while the pool is idle.
+    ///
+    /// The handler runs on a thread of the timer, outside all locks, and may block. It may make a
+    /// [dump](crate::dump()), for instance. A panic in the handler goes to the [panic handler](crate::panics).
+    /// For a [`SerialExecutor`](crate::SerialExecutor) or a stripe, the handler is told of the drain task, as
+    /// [hooks](crate::TaskInfo) are: of a whole turn, and not of each task in it. A pool that is dropped or
+    /// terminated is not watched any more.
+    ///
+    /// ```
+    /// use executor::{LongTask, ThreadPoolExecutor, prelude::*};
+    /// use std::sync::mpsc;
+    /// use std::time::Duration;
+    ///
+    /// let (tell, told) = mpsc::channel();
+    /// let handler = move |task: &LongTask<'_>| {
+    ///     eprintln!("{task}");
+    ///     tell.send((task.id, task.ran)).unwrap();
+    /// };
+    /// let limit = Duration::from_millis(20);
+    /// let pool = ThreadPoolExecutor::builder().watchdog(limit, handler).build()?;
+    /// let slow = pool.submit_cancellable(|token| token.sleep(Duration::from_secs(3600)))?;
+    /// let (id, ran) = told.recv()?;
+    /// assert!(id == slow.id() && ran >= limit);
+    /// slow.cancel();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn watchdog(
+        mut self,
+        limit: Duration,
+        handler: impl Fn(&LongTask<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        self.watchdog = Some(Watchdog::new(limit, handler));
+        self
+    }
+
     /// Sets the handler for panics in this pool's tasks that no client reads from a handle. Default: [the
     /// handler of the process](crate::panics::set_handler). In an [`Arc`](std::sync::Arc), several pools can
     /// share a handler:
@@ -410,8 +454,16 @@ impl ThreadPoolBuilder {
         };
         settings.check()?;
         let root = self.token.as_ref().map_or_else(CancelToken::new, CancelToken::child);
-        let shared =
-            PoolShared::new(self.queue, settings, self.hooks, self.panic_handler, root, self.on_starvation);
+        let shared = PoolShared::new(
+            self.queue,
+            settings,
+            self.hooks,
+            self.watchdog,
+            self.panic_handler,
+            root,
+            self.on_starvation,
+        );
+        shared.watch();
         if let Some(token) = &self.token {
             shared.hang_on(token);
         }

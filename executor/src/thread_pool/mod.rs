@@ -74,10 +74,11 @@ mod rejection; // what happens to a task for which there is no room
 mod settings; // which settings contradict each other, and how they change while the pool runs
 mod batch; // tasks that workers claim one at a time without the lock; the workers' notes about their claims
 mod state; // all fields that change together, behind one lock; the phases of a pool
+mod watchdog; // what the handler of long tasks is told
 mod inbox; // where submitters leave tasks while the pool has nothing to decide
 mod shared; // what the pool and its workers have in common; where panics of user code stop
 mod room; // how a submitter waits for room
-mod running; // what runs now, for a dump
+mod running; // what runs now, for a dump and for the watchdog
 mod cancelled; // tasks that are cancelled while they wait
 mod stats; // the numbers of a pool, and the list of its tasks
 mod ending; // how a pool is shut down, and how it ends
@@ -109,6 +110,7 @@ pub use stats::{PoolSnapshot, PoolStats};
 pub use stopper::Stopper;
 pub use timing::Timing;
 pub use unconfigurable::UnconfigurablePool;
+pub use watchdog::LongTask;
 
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};

@@ -1,13 +1,18 @@
-//! What runs in a pool now, for a dump.
+//! What runs in a pool now, for a dump and for the [watchdog](super::watchdog).
 //!
-//! The description is made as a [snapshot](ThreadPoolExecutor::snapshot) is, with two differences. A dump is
+//! The description for a dump is made as a [snapshot](ThreadPoolExecutor::snapshot) is, with two differences. A dump is
 //! made when tasks hang, so it does not wait for the lock of the state if a user's comparator or queue hangs
 //! under that lock. And a dump says on which thread each task runs, and since when at least (`sightings`).
 
+use super::batch::SlotThread;
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
-use crate::sync::{Duration, Instant};
-use crate::task::Task;
+use super::watchdog::LongTask;
+use crate::executor::PoolState;
+use crate::panics::{UserCode, contain};
+use crate::sync::{Arc, Duration, Instant};
+use crate::task::{Task, TaskLabel};
+use crate::time;
 use crate::waiting::pool_dump::{PATIENCE, PoolDump, QueuedDump, RunDump};
 use crate::waiting::starvation::TaskRef;
 
@@ -36,7 +41,66 @@ impl PoolShared {
     }
 }
 
+/// A run that the watchdog tells of: the task, the name of its thread, and its age.
+type LongRun = (TaskLabel, Option<String>, Duration);
+
+impl PoolShared {
+    /// Registers the next look of the watchdog, if the pool has one and the clock reaches so far.
+    pub(super) fn watch(self: &Arc<Self>) {
+        let Some(watchdog) = &self.watchdog else { return };
+        let Some(next) = Instant::now().checked_add(watchdog.period()) else { return };
+        let pool = Arc::downgrade(self);
+        let look = time::at(next, move || pool.upgrade()?.look());
+        let before = watchdog.next_look.lock().replace(look);
+        drop(before); // after the lock was released
+    }
+
+    /// Looks at the running tasks for the watchdog. Returns the calls of the handler.
+    fn look(self: Arc<Self>) -> Option<UserCode> {
+        let long = self.long_runs();
+        if long.is_some() {
+            self.watch();
+        }
+        let Some(long) = long.filter(|long| !long.is_empty()) else { return self.let_go() };
+        Some(Box::new(move || long.iter().for_each(|run| self.tell_of(run))))
+    }
+
+    /// Returns the runs of which the handler must be told now. Returns `None` if the pool is terminated.
+    fn long_runs(&self) -> Option<Vec<LongRun>> {
+        let limit = self.watchdog.as_ref()?.limit;
+        let Some(mut state) = self.state.lock_within(Duration::ZERO) else { return Some(Vec::new()) };
+        (state.phase != PoolState::Terminated).then(|| state.long_runs(limit))
+    }
+
+    fn tell_of(&self, (label, thread, ran): &LongRun) {
+        let task = LongTask { id: label.id(), name: label.name(), thread: thread.as_deref(), ran: *ran };
+        let Some(watchdog) = &self.watchdog else { return };
+        if let Err(panic) = contain(|| (watchdog.handler)(&task)) {
+            panic.set_origin(None, self.panic_handler.clone());
+        }
+    }
+
+    /// Drops a reference to the pool. If it is the last one, users' values are dropped with the pool, and the
+    /// drop is returned as user code.
+    fn let_go(self: Arc<Self>) -> Option<UserCode> {
+        Arc::into_inner(self).map(|pool| -> UserCode { Box::new(move || drop(pool)) })
+    }
+}
+
 impl PoolData {
+    /// Returns the runs that are older than the limit and were not returned before.
+    fn long_runs(&mut self, limit: Duration) -> Vec<LongRun> {
+        let runs: Vec<_> = self.worker_slots.runs().collect();
+        let keys: Vec<_> = runs.iter().map(|(slot, begun, label, _)| (*slot, *begun, label.id())).collect();
+        let ages = self.sightings.look(Instant::now(), keys.iter().copied());
+        let long = runs
+            .into_iter()
+            .zip(keys)
+            .zip(ages)
+            .filter(|((_, key), age)| *age >= limit && self.sightings.tell_once(key));
+        long.map(|(((_, _, label, thread), _), age)| (label, name_of(thread), age)).collect()
+    }
+
     /// Returns the running tasks, and the tasks for which a thread is starting.
     fn running(&mut self) -> Vec<RunDump> {
         let runs: Vec<_> = self.worker_slots.runs().collect();
@@ -46,7 +110,7 @@ impl PoolData {
             .look(Instant::now(), runs.iter().map(|(slot, begun, label, _)| (*slot, *begun, label.id())));
         let running = runs.iter().zip(ages).map(|((_, _, label, thread), age)| RunDump {
             task: Some(TaskRef::of(label)),
-            thread: thread.map(|(key, thread)| (*key, thread.name().map(str::to_owned))),
+            thread: thread.map(|thread| (thread.0, name_of(Some(thread)))),
             age,
         });
         let starting = self.first_tasks.iter().map(Task::label).map(|label| RunDump {
@@ -72,4 +136,8 @@ impl PoolData {
             self.panicked,
         )
     }
+}
+
+fn name_of(thread: Option<&SlotThread>) -> Option<String> {
+    thread.and_then(|(_, thread)| thread.name()).map(str::to_owned)
 }

@@ -16,6 +16,7 @@ use super::queue::WorkQueue;
 use super::queue::sealed::Ours;
 use super::settings::PoolSettings;
 use super::state::PoolData;
+use super::watchdog::Watchdog;
 use crate::cancel::{CancelToken, Registration};
 use crate::panics::{self, PanicHandler, contain};
 use crate::sync::atomic::AtomicBool;
@@ -49,6 +50,7 @@ pub(super) struct PoolShared {
     /// Stops the pool when the token above its root token is cancelled. See `stopper`.
     pub(super) owner_token: Mutex<Option<Registration>>,
     pub(super) hooks: Option<Box<dyn Hooks>>,
+    pub(super) watchdog: Option<Watchdog>,
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
     /// The action of the pool in response to waits that could never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
@@ -63,6 +65,7 @@ impl PoolShared {
         mut queue: Box<dyn WorkQueue>,
         settings: PoolSettings,
         hooks: Option<Box<dyn Hooks>>,
+        watchdog: Option<Watchdog>,
         panic_handler: Option<Arc<dyn PanicHandler>>,
         root: CancelToken,
         on_starvation: OnStarvation,
@@ -80,6 +83,7 @@ impl PoolShared {
             root,
             owner_token: Mutex::new(None),
             hooks,
+            watchdog,
             panic_handler,
             on_starvation,
             registration: QueueRegistration::new(me),

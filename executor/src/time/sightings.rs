@@ -14,9 +14,15 @@ use crate::sync::{Duration, Instant};
 /// id, and so have all drain tasks of a strand.
 pub(crate) type RunKey = (usize, u64, TaskId);
 
-/// The runs that the last look has found, each with the time at which it was first seen.
+/// The runs that the last look has found.
 #[derive(Default)]
-pub(crate) struct Sightings(BTreeMap<RunKey, Instant>);
+pub(crate) struct Sightings(BTreeMap<RunKey, Sighting>);
+
+#[derive(Clone, Copy)]
+struct Sighting {
+    first_seen: Instant,
+    was_told: bool,
+}
 
 impl Sightings {
     /// Notes the present runs, and forgets all other runs. Returns for each run how long ago it was first
@@ -25,10 +31,16 @@ impl Sightings {
         let before = std::mem::take(&mut self.0);
         let mut ages = Vec::new();
         for run in runs {
-            let first_seen = before.get(&run).copied().unwrap_or(now);
-            ages.push(now - first_seen);
-            self.0.insert(run, first_seen);
+            let first = Sighting { first_seen: now, was_told: false };
+            let sighting = before.get(&run).copied().unwrap_or(first);
+            ages.push(now - sighting.first_seen);
+            self.0.insert(run, sighting);
         }
         ages
+    }
+
+    /// Returns true for the first call for this run. The last look must have found the run.
+    pub(crate) fn tell_once(&mut self, run: &RunKey) -> bool {
+        self.0.get_mut(run).is_some_and(|sighting| !std::mem::replace(&mut sighting.was_told, true))
     }
 }

@@ -9,12 +9,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use executor::fork_join::{ForkJoinPool, fork};
+use executor::panics::PanicReport;
 use executor::{
-    Executor, FifoQueue, FutureTask, Semaphore, SerialExecutor, Task, ThreadPerTaskExecutor,
-    ThreadPoolExecutor, WorkQueue, dump, prelude::*,
+    CancelToken, Executor, FifoQueue, FutureTask, LongTask, Semaphore, SerialExecutor, Task, TaskId,
+    ThreadPerTaskExecutor, ThreadPoolExecutor, WorkQueue, dump, prelude::*,
 };
 
-use crate::support::{LONG, Signal, eventually, within_deadline};
+use crate::support::{LONG, SHORT, Signal, eventually, within_deadline};
 
 /// Returns the part of a dump that begins with this title, without the line of the title's numbers.
 fn part(text: &str, title: &str) -> Option<(String, Vec<String>)> {
@@ -345,5 +346,125 @@ fn a_dump_can_be_made_under_the_lock_of_a_pool_and_in_a_task() {
         busy.set();
         let (_, lines) = part(&in_task.join().unwrap(), "pool dump-inside").unwrap();
         assert!(lines[0].starts_with("  runs    asks (#"), "{lines:#?}");
+    });
+}
+
+// ----- the watchdog -----
+
+/// What a watchdog has told: the task, its name, its thread, and its age.
+type Told = (TaskId, Option<String>, Option<String>, Duration);
+
+/// Returns a pool with a watchdog, and what the watchdog tells.
+fn watched(name: &str, threads: usize, limit: Duration) -> (Arc<ThreadPoolExecutor>, mpsc::Receiver<Told>) {
+    let (tell, told) = mpsc::channel();
+    let handler = move |task: &LongTask<'_>| {
+        let [name, thread] = [task.name, task.thread].map(|name| name.map(str::to_owned));
+        tell.send((task.id, name, thread, task.ran)).unwrap();
+    };
+    let builder = ThreadPoolExecutor::builder().threads(threads).name(name);
+    (Arc::new(builder.watchdog(limit, handler).build().unwrap()), told)
+}
+
+/// The second task is told a whole limit after the first, so the first would have been told again.
+#[test]
+fn a_watchdog_tells_once_of_each_task_that_runs_for_longer_than_its_limit() {
+    within_deadline(|| {
+        let limit = Duration::from_millis(20);
+        let (pool, told) = watched("watch-once", 2, limit);
+        let (end, began) = (Signal::new(), Instant::now());
+        occupy(&*pool, "first", &end);
+        let (_, name, thread, ran) = told.recv_timeout(LONG).unwrap();
+        assert_eq!((name.as_deref(), thread.as_deref()), (Some("first"), Some("watch-once-thread-1")));
+        assert!(ran >= limit && ran <= began.elapsed(), "{ran:?}");
+        let until_end = end.clone();
+        let second = pool.submit(move || until_end.wait()).unwrap();
+        let (id, name, thread, ran) = told.recv_timeout(LONG).unwrap();
+        assert_eq!((id, name, thread.as_deref()), (second.id(), None, Some("watch-once-thread-2")));
+        assert!(ran >= limit, "{ran:?}");
+        end.set();
+        pool.close();
+        drop(pool);
+        assert_eq!(told.recv_timeout(LONG), Err(mpsc::RecvTimeoutError::Disconnected), "and no more is told");
+    });
+}
+
+/// The runs have the same id, because they are drain tasks of one line. A machine that stalls makes a run
+/// longer, so the test measures each run.
+#[test]
+fn a_watchdog_is_not_misled_by_short_runs_that_follow_each_other() {
+    within_deadline(|| {
+        let limit = Duration::from_millis(40);
+        let (pool, told) = watched("watch-short", 1, limit);
+        let line = SerialExecutor::over(Arc::clone(&pool));
+        let (began, mut longest) = (Instant::now(), Duration::ZERO);
+        while began.elapsed() < 4 * limit {
+            let before = Instant::now();
+            line.submit(|| thread::sleep(Duration::from_millis(1))).unwrap().join().unwrap();
+            eventually("the drain task has ended", || pool.stats().active == 0);
+            longest = longest.max(before.elapsed());
+        }
+        let told: Vec<_> = told.try_iter().map(|(.., ran)| ran).collect();
+        assert!(told.iter().all(|ran| *ran <= longest), "{told:?}, but no run took more than {longest:?}");
+    });
+}
+
+#[test]
+fn a_handler_of_a_watchdog_may_look_into_the_pool_and_panic() {
+    within_deadline(|| {
+        let (report, reported) = mpsc::channel();
+        let handler = move |task: &LongTask<'_>| {
+            let lines = part(&dump().to_string(), "pool watch-panic").unwrap().1;
+            panic!("{} of {lines:?}", task.name.unwrap());
+        };
+        let builder = ThreadPoolExecutor::builder().threads(2).name("watch-panic");
+        let builder = builder.watchdog(SHORT, handler);
+        let pool = builder
+            .panic_handler(move |panic: &PanicReport<'_>| report.send(panic.message.to_owned()).unwrap());
+        let (pool, end) = (pool.build().unwrap(), Signal::new());
+        for name in ["first", "second"] {
+            occupy(&pool, name, &end);
+            let message = reported.recv_timeout(LONG).unwrap();
+            assert!(message.starts_with(name) && message.contains("runs    first (#"), "{message}");
+        }
+        end.set();
+        pool.close();
+        assert_eq!(pool.stats().panicked, 0);
+    });
+}
+
+#[test]
+fn a_queue_that_hangs_under_the_lock_of_a_watched_pool_holds_up_no_deadline() {
+    within_deadline(|| {
+        let (in_queue, end) = (Signal::new(), Signal::new());
+        let (here, until_end) = (in_queue.clone(), end.clone());
+        let queue = Hostile(VecDeque::new(), move || {
+            here.set();
+            until_end.wait();
+        });
+        let builder = ThreadPoolExecutor::builder().threads(1).queue(queue);
+        let stuck = builder.watchdog(Duration::from_millis(4), |_| ()).build().unwrap();
+        occupy(&stuck, "first", &end);
+        thread::scope(|scope| {
+            scope.spawn(|| stuck.execute(|| ()).unwrap());
+            in_queue.wait();
+            for _ in 0..10 {
+                let token = CancelToken::new().with_timeout(SHORT); // the timer cancels it
+                eventually("the time is up", || token.is_cancelled());
+            }
+            end.set();
+        });
+    });
+}
+
+#[test]
+fn a_watchdog_does_not_keep_its_pool() {
+    within_deadline(|| {
+        let value = Arc::new(());
+        let (limit, in_handler) = (Duration::from_millis(1), Arc::clone(&value));
+        let builder = ThreadPoolExecutor::builder().watchdog(limit, move |_| _ = &in_handler);
+        let pool = builder.build().unwrap();
+        pool.submit(|| thread::sleep(SHORT)).unwrap().join().unwrap();
+        drop(pool);
+        eventually("the pool and its handler are dropped", || Arc::strong_count(&value) == 1);
     });
 }

@@ -1,0 +1,83 @@
+//! The watchdog of a pool: it tells a handler of tasks that run for too long.
+//!
+//! The watchdog has no thread, and it costs the tasks nothing. A job of the process's timer looks at the
+//! running tasks four times in each limit, and notes which runs it sees (`time/sightings.rs`). If a later look
+//! finds a run that was first seen a whole limit ago, the task has run for longer than the limit.
+//!
+//! ```text
+//!   looks      │        │        │        │        │        │
+//!   task          ├──── first seen ─ a limit later: told ─────── …
+//!                       ╰──────────────────────────────╯
+//! ```
+//!
+//! # Invariants
+//!
+//! 1. No task is told that has not run for the limit, and each run is told at most once.
+//! 2. A look waits for no lock: if the lock of the state is busy, the look is left out. Otherwise a user's queue
+//!    that hangs under that lock would hold up all deadlines of the process.
+//! 3. The handler is called outside all locks, on a thread of the timer that has given up the watch.
+
+use std::fmt;
+
+use crate::ids::TaskId;
+use crate::sync::{Duration, Mutex};
+use crate::time::TimerEntry;
+use crate::waiting::starvation::TaskRef;
+
+/// A task that has run for longer than the limit of its pool's
+/// [watchdog](crate::ThreadPoolBuilder::watchdog).
+///
+/// ```
+/// use executor::{LongTask, ThreadPoolExecutor, prelude::*};
+/// use std::sync::mpsc;
+/// use std::time::Duration;
+///
+/// let (tell, told) = mpsc::channel();
+/// let (limit, one_is_told) = (Duration::from_millis(20), Duration::from_secs(30));
+/// let handler = move |task: &LongTask<'_>| tell.send(task.to_string()).unwrap();
+/// let pool = ThreadPoolExecutor::builder().name("orders").watchdog(limit, handler).build()?;
+/// let slow = pool.submit(move || told.recv_timeout(one_is_told).unwrap())?; // ends when it was told
+/// let id = slow.id();
+/// assert!(slow.join()?.starts_with(&format!("task {id} has run on orders-thread-1 for ")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct LongTask<'a> {
+    /// The task's id, as on its handle.
+    pub id: TaskId,
+    /// The task's name, if it has a name.
+    pub name: Option<&'a str>,
+    /// The name of the thread that runs the task, if the thread has a name.
+    pub thread: Option<&'a str>,
+    /// For how long the task has run at least.
+    pub ran: Duration,
+}
+
+impl fmt::Display for LongTask<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let thread = self.thread.unwrap_or("a thread without a name");
+        write!(f, "task {} has run on {thread} for {:.1?}", TaskRef::new(self.id, self.name), self.ran)
+    }
+}
+
+/// The handler of a watchdog.
+type Handler = dyn Fn(&LongTask<'_>) + Send + Sync;
+
+pub(super) struct Watchdog {
+    pub(super) limit: Duration,
+    pub(super) handler: Box<Handler>,
+    /// The registration of the next look. The drop of the pool removes it.
+    pub(super) next_look: Mutex<Option<TimerEntry>>,
+}
+
+impl Watchdog {
+    pub(super) fn new(limit: Duration, handler: impl Fn(&LongTask<'_>) + Send + Sync + 'static) -> Self {
+        Self { limit, handler: Box::new(handler), next_look: Mutex::new(None) }
+    }
+
+    /// Returns the time between two looks.
+    pub(super) fn period(&self) -> Duration {
+        (self.limit / 4).max(Duration::from_millis(1))
+    }
+}
