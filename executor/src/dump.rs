@@ -93,7 +93,8 @@ impl fmt::Display for Dump {
 /// The call blocks for a short time only. A user's comparator or a user's queue can hang under the lock of its
 /// pool. If such a lock stays busy for a tenth of a second, the dump says so, and goes on with the next pool.
 /// The call takes time in proportion to the number of waiting tasks. It can be called from anywhere, also in a
-/// task or in a hook.
+/// task or in a hook. On Unix, with the feature `signals`, `dump_at_sigquit` lets an operator ask for a dump
+/// from outside.
 #[doc(alias = "jstack")]
 #[doc(alias = "ThreadMXBean")]
 #[must_use = "a dump is only shown if it is printed"]
@@ -141,9 +142,11 @@ impl Picture {
 
     fn draw(&mut self, pools: &[(QueueId, PoolDump)], knows_waits: bool) -> Result<String, fmt::Error> {
         let mut text = String::new();
-        write!(text, "dump: {} pools, {} threads wait", pools.len(), self.waits.len())?;
-        if !knows_waits {
-            write!(text, " (not known: the lock of the wait graph is busy)")?;
+        write!(text, "dump: pools {}, ", pools.len())?;
+        if knows_waits {
+            write!(text, "waiting threads {}", self.waits.len())?;
+        } else {
+            write!(text, "waits unknown, because the lock of the wait graph is busy")?;
         }
         for (_, pool) in pools {
             match &pool.numbers {

@@ -25,7 +25,7 @@
 //! | [`scheduled`](../../src/executor/scheduled/mod.rs.html) | [`ScheduledThreadPoolExecutor`](crate::ScheduledThreadPoolExecutor), [`Series`](crate::Series), [`MissedTicks`](crate::MissedTicks), [`AfterPanic`](crate::AfterPanic), [`DelayedExecutor`](crate::DelayedExecutor) | Schedules against timers | tasks that run later, or again and again |
 //! | [`fork_join`](../../src/executor/fork_join/mod.rs.html) | [`ForkJoinPool`](crate::fork_join::ForkJoinPool), [`join`](crate::fork_join::join), [`fork`](crate::fork_join::fork()) | Work stealing | tasks that split themselves into pieces, on threads that take pieces from each other |
 //! | [`dump`](../../src/executor/dump.rs.html) | [`dump`](crate::dump()), [`Dump`](crate::Dump) | Threads, factories and hooks | what all pools do now, and which thread waits for what |
-//! | [`system`](../../src/executor/system/mod.rs.html) | [`CancellableStream`](crate::CancellableStream), `CancellableListener`, `CancellableChild`, `ShutdownHooks` (feature `signals`) | Blocking that nobody can interrupt | blocking calls of the system, made cancellable; the hooks that run before a process ends |
+//! | [`system`](../../src/executor/system/mod.rs.html) | [`CancellableStream`](crate::CancellableStream), `CancellableListener`, `CancellableChild`, `ShutdownHooks`, `dump_at_sigquit` (feature `signals`) | Blocking that nobody can interrupt | blocking calls of the system, made cancellable; the hooks that run before a process ends |
 //! | [`guide`](../../src/executor/guide.rs.html) | | – | this page |
 //!
 //! # A first path

@@ -268,6 +268,7 @@
 //! * `processor-time`: `WaitCompute`, which measures how long tasks wait and how long they compute.
 //! * `sockets`: `CancellableStream::connect`, and on Unix `CancellableListener`.
 //! * `signals`: the module `shutdown_hooks`, with hooks that run before the process ends, also by a signal.
+//!   On Unix also `dump_at_sigquit`, which shows what all pools do when the process gets SIGQUIT.
 //! * `timer-slack`, on Linux: the thread that watches the time for a [`ScheduledThreadPoolExecutor`] wakes up
 //!   one or two microseconds late instead of some fifty.
 //! * `tracing`: [`NamedThreads`] reports when its threads begin and end, and a pool reports when its tasks
@@ -384,6 +385,8 @@ pub use system::CancellableChild;
 pub use system::CancellableListener;
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 pub use system::CancellableStream;
+#[cfg(all(unix, feature = "signals", not(any(feature = "loom", feature = "shuttle"))))]
+pub use system::dump_at_sigquit;
 #[cfg(all(feature = "signals", not(any(feature = "loom", feature = "shuttle"))))]
 pub use system::shutdown_hooks;
 

@@ -51,6 +51,11 @@ mod child;
 #[cfg(all(unix, feature = "processes"))]
 pub use child::CancellableChild;
 
+#[cfg(all(unix, feature = "signals"))]
+mod sigquit;
+#[cfg(all(unix, feature = "signals"))]
+pub use sigquit::dump_at_sigquit;
+
 // The models leave this module out: a process has only one set of hooks, and its signals are real.
 #[cfg(all(feature = "signals", not(any(feature = "loom", feature = "shuttle"))))]
 pub mod shutdown_hooks;

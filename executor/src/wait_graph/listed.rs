@@ -34,3 +34,18 @@ fn list(key: ThreadKey, wait: &SleepingThread) -> ListedWait {
         what: wait.what.clone(),
     }
 }
+
+#[cfg(all(test, not(any(feature = "loom", feature = "shuttle"))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_does_not_wait_for_a_search_that_hangs() {
+        let search = WAITING.lock();
+        let listing = std::thread::spawn(|| listed(Duration::from_millis(5)).is_none());
+        assert!(listing.join().unwrap(), "the list was made under the lock of another thread");
+        drop(search);
+        let is_listed = (0..1_000).any(|_| listed(Duration::from_millis(5)).is_some());
+        assert!(is_listed, "the lock is free now, but for other tests");
+    }
+}

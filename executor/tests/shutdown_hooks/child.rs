@@ -10,8 +10,8 @@ use std::time::Duration;
 use executor::fork_join::ForkJoinPool;
 use executor::shutdown_hooks::{Shutdown, ShutdownGuard, ShutdownHooks};
 use executor::{
-    CancelToken, DirectExecutor, FutureTask, Latch, Promise, SerialExecutor, ThreadPoolExecutor, panics,
-    prelude::*,
+    CancelToken, DirectExecutor, FutureTask, Latch, Promise, SerialExecutor, Task, ThreadPoolExecutor,
+    dump_at_sigquit, panics, prelude::*,
 };
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -530,3 +530,22 @@ child!(works_hard {
     }
     wait_for_the_end();
 });
+
+#[test]
+#[ignore = "a process that another test starts"]
+fn dumps() {
+    let shutdown = install(LONG);
+    add(&shutdown, "a");
+    dump_at_sigquit().unwrap();
+    dump_at_sigquit().unwrap();
+    let pool = ThreadPoolExecutor::builder().name("quit").build().unwrap();
+    let stuck = Task::new(|| {
+        let _held = std::io::stderr().lock();
+        say("ready");
+        wait_for_the_end();
+    });
+    let later = Task::new(|| ()).named("later");
+    let both = [stuck.named("stuck"), later].map(|task| pool.execute(task));
+    assert!(both.iter().all(Result::is_ok));
+    wait_for_the_end();
+}

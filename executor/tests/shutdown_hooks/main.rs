@@ -7,6 +7,7 @@
 
 mod child;
 mod process;
+mod sigquit;
 
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::process::{Command, Stdio};

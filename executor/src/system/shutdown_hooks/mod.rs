@@ -69,7 +69,8 @@
 //! SIGINT and SIGTERM are caught, even if the parent of the process ignores them. For example, a shell
 //! ignores SIGINT for the programs that a script starts in the background. A signal that is blocked in all
 //! threads never comes. Other signals keep their effects. SIGHUP, which says that the terminal is gone, ends
-//! the process, and no hook runs; under `nohup` it is ignored. SIGQUIT ends the process without hooks, too.
+//! the process, and no hook runs; under `nohup` it is ignored. SIGQUIT ends the process without hooks, too,
+//! unless the program has called `dump_at_sigquit`.
 //! SIGKILL cannot be caught. Ctrl-C goes to all processes of the terminal's foreground group. If the parent
 //! also passes its signal on, the process gets a second signal.
 //!
