@@ -205,6 +205,15 @@ fn three_orders_keeps_two_of_them() {
     measured_until("three_orders", "", |printed| printed.replace("\r\n", "\n") == book);
 }
 
+/// The watchdog tells of the stuck task after 50 ms, and the task that it waits for should have begun by then.
+/// So the example is disturbed if the machine stalls for 50 ms.
+#[test]
+fn stuck_pool_shows_who_waits_for_whom() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/stuck_pool.txt");
+    let book = fs::read_to_string(book).unwrap();
+    measured_until("stuck_pool", "", |printed| printed.replace("\r\n", "\n") == book);
+}
+
 #[test]
 fn idle_stripes_leaves_none() {
     let output = run("idle_stripes", "5000");
