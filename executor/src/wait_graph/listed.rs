@@ -42,9 +42,11 @@ mod tests {
     #[test]
     fn the_list_does_not_wait_for_a_search_that_hangs() {
         let search = WAITING.lock();
-        let listing = std::thread::spawn(|| listed(Duration::from_millis(5)).is_none());
-        assert!(listing.join().unwrap(), "the list was made under the lock of another thread");
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::spawn(move || tell.send(listed(Duration::from_millis(5)).is_none()));
+        let gave_up = told.recv_timeout(Duration::from_secs(10));
         drop(search);
+        assert_eq!(gave_up, Ok(true), "the list waits for the lock, or was made without it");
         let is_listed = (0..1_000).any(|_| listed(Duration::from_millis(5)).is_some());
         assert!(is_listed, "the lock is free now, but for other tests");
     }
