@@ -10,7 +10,7 @@ const LONG: Duration = Duration::from_secs(30);
 
 #[test]
 fn a_snapshot_can_be_serialised() {
-    let pool = ThreadPoolExecutor::fixed(2);
+    let pool = ThreadPoolExecutor::builder().threads(2).name("p").build().unwrap();
     let (started, has_started) = mpsc::channel();
     let (release, is_released) = mpsc::channel::<()>();
     pool.execute(move || {
@@ -23,9 +23,10 @@ fn a_snapshot_can_be_serialised() {
     let running = snapshot["running"][0].take();
     assert!(running.as_str().unwrap().starts_with('#'));
     let stats = json!({
-        "state": "running", "core_threads": 2, "maximum_threads": 2, "threads": 1,
-        "peak_threads": 1, "active": 1, "queued": 0, "completed": 0, "panicked": 0, "starved": 0,
-        "helped": 0, "spare_threads": 0,
+        "name": "p", "state": "running", "core_threads": 2, "maximum_threads": 2, "threads": 1,
+        "peak_threads": 1, "active": 1, "queued": 0, "completed": 0, "panicked": 0,
+        "cancelled": 0, "cancelled_in_queue": 0, "timed_out": 0, "refused": 0, "starved": 0, "helped": 0,
+        "spare_threads": 0,
     });
     assert_eq!(snapshot, json!({ "stats": stats, "running": [null], "queued": [] }));
     assert_eq!(to_value(pool.stats()).unwrap(), stats);

@@ -24,8 +24,10 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use super::lifecycle::{InFlight, Lifecycle};
+use crate::cancel::reason::CancelKind;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::{Location, QueueId, TaskId};
+use crate::panics::UserCode;
 use crate::sync::{Arc, Duration, Mutex};
 use crate::task::Task;
 use crate::task::outcome::Outcome;
@@ -372,8 +374,9 @@ impl ExecutorService for ManualExecutor {
 }
 
 impl QueueOwner for ManualShared {
-    fn cancelled_in_queue(&self, _queue: QueueId) {
+    fn cancelled_in_queue(self: Arc<Self>, _queue: QueueId, _by: CancelKind) -> Option<UserCode> {
         drop(self.take_all(Task::is_cancelled));
+        None
     }
 
     fn tombstone_dropped(&self) {} // no tombstone stays in the list

@@ -14,9 +14,10 @@ use std::task::Waker;
 use super::lifecycle::{InFlight, Lifecycle, Underlying, rest_of_service};
 use super::strand::{Lender, Strand, StrandOwner, StrandState, Turns, reclaim_drains};
 use crate::cancel::CancelToken;
+use crate::cancel::reason::CancelKind;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::{QueueId, TaskId};
-use crate::panics::OnDrop;
+use crate::panics::{OnDrop, UserCode};
 use crate::sync::process::OnceLock;
 use crate::sync::{Arc, Mutex};
 use crate::task::Task;
@@ -342,11 +343,12 @@ impl StrandOwner for Serial {
 }
 
 impl QueueOwner for Strand<Serial> {
-    fn cancelled_in_queue(&self, _queue: QueueId) {
+    fn cancelled_in_queue(self: Arc<Self>, _queue: QueueId, _by: CancelKind) -> Option<UserCode> {
         let tombstones = &self.owner.tombstones;
         if tombstones.has_come() && tombstones.are_many(|| self.with(|state| state.len())) {
             drop(self.clear_out());
         }
+        None
     }
 
     fn tombstone_dropped(&self) {} // a task that leaves the strand is counted before it is dropped

@@ -46,7 +46,7 @@ use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, Context};
 use crate::executor::{PoolState, RejectedExecution};
 use crate::ids::{QueueId, TaskId, ThreadKey};
-use crate::panics::{PanicHandler, discard};
+use crate::panics::{PanicHandler, UserCode, discard};
 use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, Weak};
 use crate::task::Task;
@@ -610,7 +610,9 @@ impl RegistryData {
 
 impl QueueOwner for Registry {
     // Only an empty task is left in the queue. A worker that takes this task out runs nothing.
-    fn cancelled_in_queue(&self, _queue: QueueId) {}
+    fn cancelled_in_queue(self: Arc<Self>, _queue: QueueId, _by: CancelKind) -> Option<UserCode> {
+        None
+    }
 
     fn tombstone_dropped(&self) {}
 

@@ -366,13 +366,15 @@ where
         let queue = self.membership.cancel();
         let announcement = state.decide(Err(TaskError::Cancelled(Cancelled::because(reason.clone()))));
         drop(state);
-        if let Some((queue, owner)) = queue.and_then(|queue| Some((queue, queue.owner()?))) {
-            owner.cancelled_in_queue(queue); // so that the pool's counts are right when a joiner asks
-        }
+        // The owner is told before the waiters, so that the pool's counts are right when a joiner asks.
+        let of_the_queue = queue.and_then(|queue| {
+            let by = reason.as_ref().map_or(CancelKind::Requested, CancelReason::kind);
+            queue.owner()?.cancelled_in_queue(queue, by)
+        });
         let of_the_listener = announcement.release_waiters(self);
         let reason = reason.unwrap_or(CancelReason::of(CancelKind::Requested));
         let of_the_token = token.and_then(|token| token.begin_cancel(&reason)).unwrap_or_default();
-        Some(CancelBegun { of_the_token, body, of_the_listener })
+        Some(CancelBegun { of_the_token, body, of_the_listener, of_the_queue })
     }
     // ANCHOR_END: cancel
 }
@@ -441,7 +443,7 @@ where
     fn run(self: Arc<Self>, before_publish: &mut dyn FnMut(&Outcome)) -> Outcome {
         let body = self.state.lock().phase.begin();
         let Some(body) = body else {
-            let outcome = Outcome::Cancelled(Cancelled::because(self.state.lock().phase.reason().cloned()));
+            let outcome = Outcome::Cancelled(self.why_cancelled());
             before_publish(&outcome);
             return outcome;
         };
@@ -476,6 +478,10 @@ where
 
     fn left_out(&self) {
         self.state.lock().is_left_out = true;
+    }
+
+    fn why_cancelled(&self) -> Cancelled {
+        Cancelled::because(self.state.lock().phase.reason().cloned())
     }
 
     fn enter_queue(&self, queue: QueueId) -> bool {

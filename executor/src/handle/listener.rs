@@ -11,7 +11,7 @@ use std::task::Waker;
 use super::error::TaskError;
 use crate::cancel::reason::CancelReason;
 use crate::cancel::{Callbacks, CancelToken, call_outside};
-use crate::panics::{contain, discard};
+use crate::panics::{UserCode, contain, discard};
 use crate::sync::Arc;
 use crate::task::{HandleCell, Task};
 use crate::waiting::parker::wakes_a_thread;
@@ -89,29 +89,33 @@ pub(crate) struct CancelBegun<T, F = Box<dyn Send>> {
     /// The body, if the body had not begun.
     pub(super) body: Option<F>,
     pub(super) of_the_listener: CallbackDue<T>,
+    pub(super) of_the_queue: Option<UserCode>,
 }
 
 impl<T, F: Send + 'static> CancelBegun<T, F> {
     /// Hides the type of the body.
     pub(super) fn boxed(self) -> CancelBegun<T> {
-        let Self { of_the_token, body, of_the_listener } = self;
+        let Self { of_the_token, body, of_the_listener, of_the_queue } = self;
         let body = body.map(|body| Box::new(body) as Box<dyn Send>);
-        CancelBegun { of_the_token, body, of_the_listener }
+        CancelBegun { of_the_token, body, of_the_listener, of_the_queue }
     }
 }
 
 impl<T: Send + 'static, F: Send + 'static> CancelBegun<T, F> {
     // ANCHOR: end_cancel
     /// Runs the users' code of the cancel: the token's callbacks, the `Drop` of what the body captured, the
-    /// listener.
+    /// listener, the hooks of the pool.
     pub(crate) fn end(self) {
-        let Self { of_the_token, body, of_the_listener } = self;
+        let Self { of_the_token, body, of_the_listener, of_the_queue } = self;
         if body.is_some() || !of_the_token.are_none() || !of_the_listener.is_none() {
             call_outside(|| {
                 of_the_token.run_here();
                 discard(body);
                 of_the_listener.run_here();
             });
+        }
+        if let Some(hooks) = of_the_queue {
+            call_outside(hooks);
         }
     }
     // ANCHOR_END: end_cancel

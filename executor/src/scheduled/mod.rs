@@ -345,7 +345,7 @@ impl ScheduledThreadPoolExecutor {
 ///
 /// The numbers of the schedule are taken at one moment, and the numbers of
 /// the pool at a later moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ScheduledStats {

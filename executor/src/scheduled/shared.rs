@@ -47,9 +47,10 @@ use super::schedule::{AfterRun, AfterShutdown, Due, Schedule};
 use super::series::{Planner, SeriesEnd, SeriesShared};
 use super::series_task;
 use super::slack;
+use crate::cancel::reason::CancelKind;
 use crate::executor::{Executor, ExecutorService, RejectedExecution};
 use crate::ids::{Location, QueueId, TaskId, ThreadKey, this_thread};
-use crate::panics::{Panic, discard};
+use crate::panics::{Panic, UserCode, discard};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, Weak, thread};
 use crate::task::Task;
@@ -420,9 +421,10 @@ impl Planner for ScheduledShared {
 }
 
 impl QueueOwner for ScheduledShared {
-    fn cancelled_in_queue(&self, queue: QueueId) {
+    fn cancelled_in_queue(self: Arc<Self>, queue: QueueId, _by: CancelKind) -> Option<UserCode> {
         // Perhaps the slot has another task by now. That task is taken only if it was cancelled, too.
         drop(self.take_from(queue, Task::is_cancelled));
+        None
     }
 
     fn tombstone_dropped(&self) {} // a cancelled task leaves no tombstone

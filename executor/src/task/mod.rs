@@ -40,11 +40,12 @@ use std::fmt;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
 use crate::cancel::callbacks;
+use crate::cancel::cancelled::Cancelled;
 use crate::cancel::reason::CancelReason;
 use crate::cancel::{CancelToken, RunningTask, enter_task};
 use crate::ids::{QueueId, TaskId};
 use crate::panics::contain;
-use crate::sync::Arc;
+use crate::sync::{Arc, Instant};
 use crate::task::borrowed::ScopedJob;
 use crate::task::observer::{Accompanied, TaskObserver};
 
@@ -73,6 +74,8 @@ struct Rare {
     name: Option<Arc<str>>, // shared with labels
     priority: i32,
     observers: Option<Box<Accompanied>>,
+    /// The moment when the task was given to its pool, if the pool's hooks want times.
+    given_at: Option<Instant>,
 }
 
 enum TaskBody {
@@ -191,6 +194,15 @@ impl Task {
         }
     }
 
+    /// Notes when the task was given to a pool.
+    pub(crate) fn given(&mut self, now: Instant) {
+        self.rare().given_at = Some(now);
+    }
+
+    pub(crate) fn given_at(&self) -> Option<Instant> {
+        self.rare.as_ref()?.given_at
+    }
+
     fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
     }
@@ -225,6 +237,11 @@ impl Task {
     pub(crate) fn leave_queue(&self) -> bool {
         self.observers().for_each(TaskObserver::dequeued);
         self.body.cell().is_some_and(HandleCell::leave_queue)
+    }
+
+    /// Returns why the task was cancelled. The task is cancelled and was not run.
+    pub(crate) fn why_cancelled(&self) -> Cancelled {
+        self.body.cell().map_or(Cancelled, HandleCell::why_cancelled)
     }
 
     /// Returns the address of the collector that gets the handle when the task has ended; 0 if there is none.
@@ -557,6 +574,11 @@ pub(crate) trait HandleCell: RunningTask {
 
     /// Does the cell's part of [`Task::left_out`].
     fn left_out(&self) {}
+
+    /// Returns why the task was cancelled, if it was cancelled for a reason.
+    fn why_cancelled(&self) -> Cancelled {
+        Cancelled
+    }
 
     /// Does the cell's part of [`Task::enter_queue`].
     fn enter_queue(&self, queue_id: QueueId) -> bool;

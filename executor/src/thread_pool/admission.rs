@@ -22,15 +22,18 @@
 use std::io;
 
 use super::ThreadPoolExecutor;
+use super::cancelled::CancelledTasks;
 use super::ending::is_starting_a_worker;
+use super::failures::kind_of;
+use super::hooks::TaskInfo;
 use super::rejection::{Refuser, RefusingPool};
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
 use crate::executor::{Executor, PoolState, RejectedExecution};
 use crate::panics::discard;
-use crate::sync::{Arc, MutexGuard};
-use crate::task::Task;
+use crate::sync::{Arc, Instant, MutexGuard};
 use crate::task::outcome::Outcome;
+use crate::task::{Task, TaskLabel};
 use crate::waiting::error::RejectReason;
 use crate::waiting::wait::Deadline;
 
@@ -38,6 +41,7 @@ impl Executor for ThreadPoolExecutor {
     #[inline]
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution> {
         self.shared.admit(task).or_else(|refused| {
+            self.shared.tell_of_refusal(&refused);
             let handler = self.rejection_handler();
             let result = handler.rejected(refused, &RefusingPool(&self.shared));
             discard(handler); // if it was replaced meanwhile, this drops it
@@ -47,12 +51,53 @@ impl Executor for ThreadPoolExecutor {
 }
 
 impl PoolShared {
-    /// Accepts a task by the rules above, or gives it back with the reason.
+    /// Accepts a task by the rules above, or gives it back with the reason. Tells the hooks of an accepted task,
+    /// when the task is in the pool: only then it is certain that the pool accepts the task.
+    ///
+    /// On the short way, the label for the hooks is taken inside `try_push`. If this function looked at the task
+    /// before, the task would be copied once more, also in a pool without hooks.
     #[inline] // its callers are inlined, too: to copy a task at each call takes longer than the lock
     fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
-        match self.inbox.try_push(task, |task| self.enter(task)) {
-            Ok(()) => Ok(()),
-            Err(task) => self.decide(task),
+        let now = if self.is_timed { Some(Instant::now()) } else { None };
+        let mut label = None;
+        let enter = |task: &mut Task| {
+            label = self.label_for_hooks(task, now);
+            self.enter(task);
+        };
+        match self.inbox.try_push(task, enter) {
+            Ok(()) => {
+                self.tell_of_submission(label);
+                Ok(())
+            }
+            Err(task) => self.admit_the_long_way(task, now),
+        }
+    }
+
+    fn admit_the_long_way(
+        self: &Arc<Self>,
+        mut task: Task,
+        now: Option<Instant>,
+    ) -> Result<(), RejectedExecution> {
+        let label = self.label_for_hooks(&mut task, now);
+        self.decide(task)?;
+        self.tell_of_submission(label);
+        Ok(())
+    }
+
+    /// Returns the label of the task if there are hooks, and notes when the task was given to the pool.
+    #[inline]
+    fn label_for_hooks(&self, task: &mut Task, now: Option<Instant>) -> Option<TaskLabel> {
+        self.hooks.as_ref()?;
+        if let Some(now) = now {
+            task.given(now);
+        }
+        Some(task.label())
+    }
+
+    #[inline]
+    fn tell_of_submission(&self, label: Option<TaskLabel>) {
+        if let Some(label) = label {
+            self.tell_hooks(|hooks| hooks.submitted(&TaskInfo::of(&label)));
         }
     }
 
@@ -61,6 +106,7 @@ impl PoolShared {
     fn enter(&self, task: &Task) {
         if !task.enter_queue(self.registration.id()) {
             self.tombstones.made(); // the task was cancelled before this
+            self.never_taken.cancelled(kind_of(&task.why_cancelled()));
         }
     }
 
@@ -70,7 +116,7 @@ impl PoolShared {
     /// The task gets, if possible: a thread below core size, a place in the queue, or a thread below maximum
     /// size. With `threads_first`, the queue comes last.
     fn decide(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
-        let mut cancelled = Vec::new(); // declared first, so dropped last: after the lock is released
+        let mut cancelled = CancelledTasks::of(self); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();
         loop {
             if state.phase != PoolState::Running {
@@ -107,7 +153,7 @@ impl PoolShared {
                 self.inbox.reclaim(&mut state);
                 let removed = self.clear_out(&mut state);
                 if !removed.is_empty() {
-                    cancelled.extend(removed);
+                    cancelled.tasks.extend(removed);
                     continue; // there is room now
                 }
             }
@@ -140,7 +186,9 @@ impl PoolShared {
         let result = match pushed {
             Some(Ok(())) => Ok(()),
             Some(Err(refused)) => {
-                self.tombstones.has_left(&refused);
+                if self.tombstones.has_left(&refused) {
+                    self.never_taken.was_refused(kind_of(&refused.why_cancelled()));
+                }
                 return Err(Some(refused));
             }
             None if state.queue_has(id) => Err(None),
@@ -213,7 +261,7 @@ impl Refuser for Arc<PoolShared> {
 
     /// Takes a task out as a worker does, but notes the claim without a worker slot.
     fn take_next(&self) -> Option<Task> {
-        let mut cancelled = Vec::new(); // declared first, so dropped last: after the lock is released
+        let mut cancelled = CancelledTasks::of(self); // declared first, so dropped last: after the lock is released
         let mut state = self.state.lock();
         let task = loop {
             let Some(batch) = self.inbox.refill(&mut state) else {
@@ -226,7 +274,7 @@ impl Refuser for Arc<PoolShared> {
             if !was_cancelled {
                 break Some(task);
             }
-            cancelled.push(task);
+            cancelled.tasks.push(task);
         };
         drop(state);
         drop(cancelled);

@@ -28,10 +28,13 @@
 //! 2. Tombstones are dropped after the lock was released.
 
 use super::ThreadPoolExecutor;
+use super::hooks::TaskInfo;
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
+use crate::cancel::reason::CancelKind;
 use crate::ids::{QueueId, TaskId};
-use crate::sync::{Arc, MutexGuard};
+use crate::panics::UserCode;
+use crate::sync::Arc;
 use crate::task::Task;
 use crate::waiting::pool_dump::PoolDump;
 use crate::waiting::queue_owner::{QueueOwner, ServedBy};
@@ -81,15 +84,53 @@ impl ThreadPoolExecutor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn purge(&self) {
-        self.shared.purge(self.shared.state.lock());
+        self.shared.purge();
+    }
+}
+
+/// Cancelled tasks that were taken out of the queue. When this value is dropped, it tells the hooks of each
+/// task, and drops the task. The thread that drops this value must not hold a lock.
+pub(super) struct CancelledTasks<'a> {
+    pool: &'a PoolShared,
+    pub(super) tasks: Vec<Task>,
+}
+
+impl<'a> CancelledTasks<'a> {
+    pub(super) fn of(pool: &'a PoolShared) -> Self {
+        Self { pool, tasks: Vec::new() }
+    }
+
+    /// Tells the hooks of the tasks, and drops the tasks.
+    pub(super) fn clear(&mut self) {
+        self.pool.drop_cancelled(self.tasks.drain(..));
+    }
+}
+
+impl Drop for CancelledTasks<'_> {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 
 impl PoolShared {
+    /// Tells the hooks of tasks that were cancelled in the queue, and drops the tasks. The caller must not hold
+    /// a lock.
+    pub(super) fn drop_cancelled(&self, tasks: impl IntoIterator<Item = Task>) {
+        for task in tasks {
+            self.tell_hooks(|hooks| {
+                hooks.cancelled_in_queue(&TaskInfo::of(&task.label()), &task.why_cancelled());
+            });
+        }
+    }
+
     /// Takes the next task out of the queue. Puts the cancelled tasks before the returned task into
     /// `cancelled`; the caller drops them outside the lock.
     #[inline]
-    pub(super) fn take_queued(&self, state: &mut PoolData, cancelled: &mut Vec<Task>) -> Option<Task> {
+    pub(super) fn take_queued(
+        &self,
+        state: &mut PoolData,
+        cancelled: &mut CancelledTasks<'_>,
+    ) -> Option<Task> {
         loop {
             let task = ask(|| state.queue.pop()).flatten()?;
             let was_cancelled = self.tombstones.has_left(&task);
@@ -97,7 +138,7 @@ impl PoolShared {
             if !was_cancelled {
                 return Some(task);
             }
-            cancelled.push(task);
+            cancelled.tasks.push(task);
         }
     }
 
@@ -112,11 +153,12 @@ impl PoolShared {
     }
 
     /// Takes the cancelled tasks out of the queue under the lock, and drops the tasks outside the lock.
-    fn purge(&self, mut state: MutexGuard<'_, PoolData>) {
+    fn purge(&self) {
+        let mut state = self.state.lock();
         self.inbox.reclaim(&mut state);
-        let removed = self.clear_out(&mut state);
+        let tasks = self.clear_out(&mut state);
         drop(state);
-        drop(removed);
+        self.drop_cancelled(tasks);
         self.report_kept();
     }
 
@@ -132,20 +174,32 @@ impl PoolShared {
         let was_cancelled = self.tombstones.has_left(&task);
         self.wake_submitter(&state);
         drop(state);
-        (!was_cancelled).then_some(task)
+        if was_cancelled {
+            self.drop_cancelled([task]);
+            return None;
+        }
+        Some(task)
     }
 }
 
 impl QueueOwner for PoolShared {
-    fn cancelled_in_queue(&self, _queue: QueueId) {
-        let state = self.state.lock();
+    fn cancelled_in_queue(self: Arc<Self>, _queue: QueueId, by: CancelKind) -> Option<UserCode> {
+        let mut state = self.state.lock();
         self.tombstones.made();
+        self.never_taken.cancelled(by);
         self.wake_submitter(&state);
         // Without the purge, tombstones that no worker reaches would pile up. The queue is searched only when
         // half of its tasks are tombstones, so the time for each tombstone is constant.
-        if self.tombstones.are_many(|| self.inbox.waiting(&state)) {
-            self.purge(state);
+        if !self.tombstones.are_many(|| self.inbox.waiting(&state)) {
+            return None;
         }
+        self.inbox.reclaim(&mut state);
+        let tasks = self.clear_out(&mut state);
+        drop(state);
+        Some(Box::new(move || {
+            self.drop_cancelled(tasks);
+            self.report_kept();
+        }))
     }
 
     fn tombstone_dropped(&self) {
@@ -160,11 +214,11 @@ impl QueueOwner for PoolShared {
         let mut state = self.state.lock();
         self.inbox.reclaim(&mut state);
         let removed = ask(|| state.queue.remove_if(&mut |task| wanted(task))).unwrap_or_default();
-        let (cancelled, taken): (Vec<_>, Vec<_>) =
+        let (tasks, taken): (Vec<_>, Vec<_>) =
             removed.into_iter().partition(|task| self.tombstones.has_left(task));
         self.wake_submitter(&state); // the submitter tells the next one when it leaves the wait list
         drop(state);
-        drop(cancelled);
+        self.drop_cancelled(tasks);
         self.report_kept();
         taken
     }

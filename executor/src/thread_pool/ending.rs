@@ -25,11 +25,12 @@
 //!    later, since the shutdown has closed the inbox and changed the phase under one lock.
 
 use super::ThreadPoolExecutor;
+use super::cancelled::CancelledTasks;
 use super::queue::FifoQueue;
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
 use crate::cancel::reason::{CancelKind, CancelReason};
-use crate::cancel::{Role, count_roles, enter_role, masked, outside_any_task};
+use crate::cancel::{Role, count_roles, enter_role, masked};
 use crate::executor::{ExecutorService, PoolState};
 use crate::panics::discard;
 use crate::sync::{Duration, MutexGuard, thread};
@@ -139,6 +140,7 @@ impl PoolShared {
     }
 
     pub(super) fn shutdown_now(&self) -> Vec<Task> {
+        let mut cancelled = CancelledTasks::of(self);
         let mut state = self.state.lock();
         if state.phase < PoolState::Stopping {
             state.phase = PoolState::Stopping;
@@ -147,12 +149,11 @@ impl PoolShared {
         }
         self.inbox.reclaim(&mut state);
         let mut never_begun: Vec<Task> = state.first_tasks.drain(..).collect();
-        let mut cancelled = Vec::new();
         // If the queue panics, the loop goes on, but for at most as many panics as there were tasks.
         let mut panics_left = state.unclaimed();
         loop {
             match ask(|| state.queue.pop()) {
-                Some(Some(task)) if self.tombstones.has_left(&task) => cancelled.push(task),
+                Some(Some(task)) if self.tombstones.has_left(&task) => cancelled.tasks.push(task),
                 Some(Some(task)) => never_begun.push(task),
                 None if panics_left > 0 => panics_left -= 1,
                 Some(None) | None => break,
@@ -184,7 +185,7 @@ impl PoolShared {
         drop(state);
         discard(queue);
         let _closer = enter_role(Role::Closer(self.address()));
-        outside_any_task(|| self.call_hooks(|hooks| hooks.terminated())); // perhaps in a task of another pool
+        self.tell_hooks(|hooks| hooks.terminated());
         self.state.lock().phase = PoolState::Terminated;
         self.terminated.count_down();
         let registration = self.owner_token.lock().take();

@@ -73,6 +73,7 @@ mod factory; // where threads come from
 mod rejection; // what happens to a task for which there is no room
 mod settings; // which settings contradict each other, and how they change while the pool runs
 mod batch; // tasks that workers claim one at a time without the lock; the workers' notes about their claims
+mod failures; // the counts of tasks that were refused or cancelled, or have panicked
 mod state; // all fields that change together, behind one lock; the phases of a pool
 mod watchdog; // what the handler of long tasks is told
 mod inbox; // where submitters leave tasks while the pool has nothing to decide

@@ -133,7 +133,7 @@ impl PoolData {
             self.phase,
             self.workers(),
             self.worker_slots.completed() + self.helped,
-            self.panicked,
+            self.failures.panicked,
         )
     }
 }

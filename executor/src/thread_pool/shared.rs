@@ -10,6 +10,7 @@
 //! user code, too, so the pool does not call it under the lock: `ask` keeps the panic, and
 //! [`PoolShared::report_kept`] reports it later.
 
+use super::failures::NeverTaken;
 use super::hooks::{Hooks, TaskInfo};
 use super::inbox::Inbox;
 use super::queue::WorkQueue;
@@ -17,10 +18,11 @@ use super::queue::sealed::Ours;
 use super::settings::PoolSettings;
 use super::state::PoolData;
 use super::watchdog::Watchdog;
-use crate::cancel::{CancelToken, Registration};
+use crate::cancel::{CancelToken, Registration, outside_any_task};
+use crate::executor::RejectedExecution;
 use crate::panics::{self, PanicHandler, contain};
 use crate::sync::atomic::AtomicBool;
-use crate::sync::{Arc, Condvar, Mutex, Weak};
+use crate::sync::{Arc, Condvar, Instant, Mutex, Weak};
 use crate::task::Task;
 use crate::task::outcome::Outcome;
 use crate::task::tombstones::Tombstones;
@@ -42,6 +44,8 @@ pub(super) struct PoolShared {
 
     /// The number of cancelled tasks that wait. See `cancelled`.
     pub(super) tombstones: Tombstones,
+    /// The counts of the tasks that no worker has taken. See `failures`.
+    pub(super) never_taken: NeverTaken,
     /// True if a submitter waits to be told of room. See `room`.
     pub(super) submitter_waits: AtomicBool,
 
@@ -51,6 +55,8 @@ pub(super) struct PoolShared {
     pub(super) owner_token: Mutex<Option<Registration>>,
     pub(super) hooks: Option<Box<dyn Hooks>>,
     pub(super) watchdog: Option<Watchdog>,
+    /// True if the hooks want times.
+    pub(super) is_timed: bool,
     pub(super) panic_handler: Option<Arc<dyn PanicHandler>>,
     /// The action of the pool in response to waits that could never end. See `starving`.
     pub(super) on_starvation: OnStarvation,
@@ -79,9 +85,11 @@ impl PoolShared {
             started: Condvar::new(),
             terminated: Latch::new(1),
             tombstones: Tombstones::new(),
+            never_taken: NeverTaken::new(),
             submitter_waits: AtomicBool::new(false),
             root,
             owner_token: Mutex::new(None),
+            is_timed: hooks.as_deref().is_some_and(|hooks| contain(|| hooks.wants_times()).unwrap_or(false)),
             hooks,
             watchdog,
             panic_handler,
@@ -101,20 +109,36 @@ impl PoolShared {
         }
     }
 
+    /// Calls the hooks on a thread that may be running a task of its own. The hooks do not belong to that task.
+    pub(super) fn tell_hooks(&self, call: impl FnOnce(&dyn Hooks)) {
+        if self.hooks.is_some() {
+            outside_any_task(|| self.call_hooks(call));
+        }
+    }
+
     /// Runs a task with the hooks around it. Calls `ended` before the outcome is published, so that a thread
     /// that has joined the task finds the task counted.
     #[inline]
     pub(super) fn run_task(&self, task: Task, ended: impl FnOnce(&Outcome)) {
         let label = task.label();
-        let info = TaskInfo { id: label.id(), name: label.name() };
+        let mut info = TaskInfo::of(&label);
+        let began = self.is_timed.then(Instant::now);
+        info.waited = began.and_then(|began| Some(began.saturating_duration_since(task.given_at()?)));
         self.call_hooks(|hooks| hooks.before_execute(&info));
         task.run_then(|outcome| {
             if let Outcome::Panicked(panic) = outcome {
                 panic.set_origin(Some(label.to_string()), self.panic_handler.clone());
             }
+            info.ran = began.map(|began| began.elapsed());
             self.call_hooks(|hooks| hooks.after_execute(&info, outcome));
             ended(outcome);
         });
+    }
+
+    /// Tells the hooks of a task that the pool did not accept.
+    pub(super) fn tell_of_refusal(&self, refused: &RejectedExecution) {
+        self.never_taken.refused();
+        self.tell_hooks(|hooks| hooks.refused(&TaskInfo::of(&refused.task.label()), &refused.reason));
     }
 
     /// Reports the panics of the queue. The caller must not hold a lock.

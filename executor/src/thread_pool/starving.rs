@@ -29,7 +29,6 @@ use crate::executor::PoolState;
 use crate::panics::PanicHandler;
 use crate::sync::{Arc, MutexGuard};
 use crate::task::Task;
-use crate::task::outcome::Outcome;
 use crate::wait_graph::{self, run_on_top};
 use crate::waiting::queue_owner::PoolOwner;
 use crate::waiting::starvation::OnStarvation;
@@ -166,7 +165,7 @@ impl PoolOwner for PoolShared {
             self.run_task(task, |outcome| {
                 let mut state = self.state.lock();
                 state.helped += 1;
-                state.panicked += u64::from(matches!(outcome, Outcome::Panicked(_)));
+                state.failures.count(outcome);
             });
         });
     }

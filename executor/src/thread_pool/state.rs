@@ -27,6 +27,7 @@ use std::collections::VecDeque;
 
 use super::batch::{Batches, Frozen, WorkerSlots};
 use super::factory::Backoff;
+use super::failures::Failures;
 use super::queue::WorkQueue;
 use super::settings::PoolSettings;
 use crate::executor::PoolState;
@@ -45,7 +46,7 @@ pub(super) struct PoolData {
     pub(super) batches: Batches,
     /// The activity of each worker. See `batch`.
     pub(super) worker_slots: WorkerSlots,
-    pub(super) panicked: u64,
+    pub(super) failures: Failures,
 
     /// Threads that have begun and have not left.
     pub(super) live: usize,
@@ -94,7 +95,7 @@ impl PoolData {
             queue,
             batches: Batches::default(),
             worker_slots: WorkerSlots::default(),
-            panicked: 0,
+            failures: Failures::default(),
             live: 0,
             starting: 0,
             peak: 0,

@@ -33,10 +33,24 @@ use crate::task::{Task, TaskLabel};
 /// assert_eq!((stats.completed, stats.panicked, stats.peak_threads), (1, 1, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// # How the counts add up
+///
+/// An accepted task waits, runs, or has ended: [`task_count`](Self::task_count) is the sum of `queued`,
+/// `active` and `completed`, and the tasks of `cancelled_in_queue` come on top. `completed` includes
+/// `panicked` and the tasks that were cancelled after a thread had taken them; the number of the latter is
+/// `cancelled - cancelled_in_queue`. `cancelled` includes `timed_out`. A task that was taken out of the queue
+/// (by [`remove`](ThreadPoolExecutor::remove), `shutdown_now` or a rejection handler) is in no count.
+///
+/// For the pool, the tasks of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe are part of a drain
+/// task, which always completes normally. So these tasks are in none of the counts of cancelled and panicked
+/// tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PoolStats {
+    /// The name of the pool: the name that its thread factory gives to its threads. See
+    /// [`ThreadPoolBuilder::name`](crate::ThreadPoolBuilder::name).
+    pub name: Option<String>,
     /// The phase of the pool.
     pub state: PoolState,
     /// The core size: up to this number of threads, the pool starts a thread even if the queue has room.
@@ -61,6 +75,21 @@ pub struct PoolStats {
     pub completed: u64,
     /// The number of completed tasks that panicked.
     pub panicked: u64,
+    /// The number of tasks that were cancelled before a thread had taken them or later, by a request, a
+    /// deadline or a stop of the pool. A task whose body has returned or panicked is not cancelled for the
+    /// pool, even if a cancel came before.
+    pub cancelled: u64,
+    /// The number of cancelled tasks that were cancelled while they waited in the queue. Their bodies never
+    /// began.
+    pub cancelled_in_queue: u64,
+    /// The number of cancelled tasks that were cancelled because a deadline had passed. See
+    /// [`CancelKind::Deadline`](crate::CancelKind::Deadline).
+    pub timed_out: u64,
+    /// The number of tasks that the pool did not accept at once, so that it has called its [rejection
+    /// handler](crate::RejectionHandler). A task counts once, whatever the handler does. If the handler waits
+    /// until the pool accepts the task, as [`Block`](crate::Block) does, the task is in the other counts, too.
+    #[doc(alias = "getRejectedExecutionCount")]
+    pub refused: u64,
     /// The number of waits of the pool's threads that failed because they could never have ended:
     /// see [`OnStarvation`](crate::OnStarvation).
     pub starved: u64,
@@ -119,6 +148,9 @@ impl PoolStats {
 impl fmt::Display for PoolStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { core_threads: core, maximum_threads: maximum, .. } = self;
+        if let Some(name) = &self.name {
+            write!(f, "{name}, ")?;
+        }
         write!(f, "{}: {} ", self.state, self.threads)?;
         match *maximum {
             usize::MAX => write!(f, "threads (core {core}, no maximum), ")?,
@@ -127,10 +159,17 @@ impl fmt::Display for PoolStats {
         }
         write!(f, "{} active, {} queued, ", self.active, self.queued)?;
         write!(f, "{} completed ({} panicked)", self.completed, self.panicked)?;
-        match self.starved {
-            0 => Ok(()),
-            starved => write!(f, ", {starved} starved"),
+        for (count, what) in [
+            (self.cancelled, "cancelled"),
+            (self.timed_out, "timed out"),
+            (self.refused, "refused"),
+            (self.starved, "starved"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
         }
+        Ok(())
     }
 }
 
@@ -278,7 +317,9 @@ impl PoolShared {
         let active = state.worker_slots.begun() - ended;
         let queued = (held.len() + state.unclaimed_when(&frozen)).saturating_sub(self.tombstones.count());
         state.batches.resume(&frozen);
+        let (refused, cancelled_in_queue, timed_out_in_queue) = self.never_taken.counts();
         PoolStats {
+            name: state.settings.name.as_deref().map(str::to_owned),
             state: state.phase,
             core_threads: state.settings.core,
             maximum_threads: state.settings.maximum,
@@ -288,7 +329,11 @@ impl PoolShared {
                 + state.first_tasks.len(),
             queued,
             completed: ended + state.helped,
-            panicked: state.panicked,
+            panicked: state.failures.panicked,
+            cancelled: state.failures.cancelled + cancelled_in_queue,
+            cancelled_in_queue,
+            timed_out: state.failures.timed_out + timed_out_in_queue,
+            refused,
             starved: state.starved,
             helped: state.helped,
             spare_threads: state.spares,
@@ -306,6 +351,7 @@ mod tests {
             [(2, 2, 0, 0), (2, 2, 3, 3), (2, 0, 2, 0), (2, 1, 2, 1), (4, 1, 2, 0), (0, 0, 1, 1), (1, 2, 1, 1)]
         {
             let stats = PoolStats {
+                name: None,
                 state: PoolState::Running,
                 core_threads: 2,
                 maximum_threads: 2,
@@ -315,6 +361,10 @@ mod tests {
                 queued,
                 completed: 0,
                 panicked: 0,
+                cancelled: 0,
+                cancelled_in_queue: 0,
+                timed_out: 0,
+                refused: 0,
                 starved: 0,
                 helped: 0,
                 spare_threads: 0,

@@ -42,6 +42,7 @@
 //!    from that look until it sleeps.
 
 use super::batch::{Batch, WorkerSlot};
+use super::cancelled::CancelledTasks;
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
 use crate::cancel::{Role, enter_role};
@@ -89,7 +90,7 @@ enum Next {
 }
 
 /// The data that a searching worker keeps from one look to the next.
-struct Search {
+struct Search<'a> {
     /// The task for which the worker was started, until the first look.
     own_task: Option<TaskId>,
     /// True if a submitter may count on this worker. A worker on which a submitter may count must look for a
@@ -100,7 +101,7 @@ struct Search {
     has_tidied_up: bool,
     times_it_gave_way: u32,
     /// Cancelled tasks that the worker has found in the queue.
-    cancelled: Vec<Task>,
+    cancelled: CancelledTasks<'a>,
 }
 
 /// A worker that is counted as live, from `begin` until `leave`.
@@ -136,11 +137,11 @@ impl<'a> LiveWorker<'a> {
     #[inline]
     fn run_task(&self, task: Task) {
         self.shared.run_task(task, |outcome| {
-            if let Outcome::Panicked(_) = outcome {
-                let mut state = self.shared.state.lock(); // so that both counts change in one step
-                state.panicked += 1;
+            if let Outcome::Completed = outcome {
                 self.worker_slot.complete();
             } else {
+                let mut state = self.shared.state.lock(); // so that all counts change in one step
+                state.failures.count(outcome);
                 self.worker_slot.complete();
             }
         });
@@ -176,6 +177,7 @@ impl<'a> LiveWorker<'a> {
             if !was_cancelled {
                 return Some(task);
             }
+            self.shared.drop_cancelled([task]);
         }
     }
 
@@ -219,7 +221,7 @@ impl<'a> LiveWorker<'a> {
 
     /// Decides the next step. The worker takes its own first task before older first tasks. For each older
     /// first task, another thread was ordered, or its submitter takes it back.
-    fn decide(&self, state: &mut PoolData, search: &mut Search) -> Next {
+    fn decide(&self, state: &mut PoolData, search: &mut Search<'_>) -> Next {
         let is_surplus = state.workers() > state.most_workers() && state.live > 1;
         if state.phase == PoolState::Stopping || is_surplus && !search.is_counted_on {
             return Next::Leave;
@@ -228,7 +230,7 @@ impl<'a> LiveWorker<'a> {
         if let Some(found) = own_task.map(Next::Start).or_else(|| self.find(state, search)) {
             return found;
         }
-        if !search.cancelled.is_empty() || panics::any_kept() && !search.has_tidied_up {
+        if !search.cancelled.tasks.is_empty() || panics::any_kept() && !search.has_tidied_up {
             search.has_tidied_up = true; // otherwise a queue that always panics keeps this thread busy
             return Next::TidyUp; // and look again: perhaps a queue that has panicked gives a task now
         }
@@ -252,7 +254,7 @@ impl<'a> LiveWorker<'a> {
     /// Finds a task or a batch for this worker. A worker on which submitters count takes tasks of the queue
     /// before first tasks: a hand-off queue has accepted its tasks because workers were idle, and for each
     /// first task a thread was ordered.
-    fn find(&self, state: &mut PoolData, search: &mut Search) -> Option<Next> {
+    fn find(&self, state: &mut PoolData, search: &mut Search<'_>) -> Option<Next> {
         if !search.is_counted_on
             && let Some(task) = state.first_tasks.pop_front()
         {
@@ -265,7 +267,7 @@ impl<'a> LiveWorker<'a> {
         found.or_else(|| state.first_tasks.pop_front().map(Next::Start))
     }
 
-    fn begin_search(&mut self) -> Search {
+    fn begin_search(&mut self) -> Search<'a> {
         Search {
             own_task: self.first_task.take(),
             is_counted_on: std::mem::replace(&mut self.fresh, false),
@@ -273,7 +275,7 @@ impl<'a> LiveWorker<'a> {
             is_idle_for_too_long: false,
             has_tidied_up: false,
             times_it_gave_way: 0,
-            cancelled: Vec::new(),
+            cancelled: CancelledTasks::of(self.shared),
         }
     }
 

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 
 use super::pool_dump::PoolDump;
 use super::starvation::OnStarvation;
+use crate::cancel::reason::CancelKind;
 use crate::ids::{Location, QueueId, TaskId};
-use crate::panics::PanicHandler;
+use crate::panics::{PanicHandler, UserCode};
 use crate::sync::process::{PoisonError, RwLock};
 use crate::sync::{Arc, Weak, ids};
 use crate::task::Task;
@@ -18,9 +19,10 @@ use crate::task::Task;
 /// The owner of one or several queues, as seen by a task in a queue and by a thread that waits for such a
 /// task. The caller holds no lock of the task. `queue` says which queue of the owner is meant.
 pub(crate) trait QueueOwner: Send + Sync {
-    /// Tells the owner that a task was cancelled while it was in the queue. Called once for each task that is
-    /// cancelled in the queue.
-    fn cancelled_in_queue(&self, queue: QueueId);
+    /// Tells the owner that a task was cancelled while it was in the queue, and which kind of party has
+    /// cancelled it. Called once for each task that is cancelled in the queue. The canceller runs the returned
+    /// user code when it has released the waiters of the task.
+    fn cancelled_in_queue(self: Arc<Self>, queue: QueueId, by: CancelKind) -> Option<UserCode>;
 
     /// Tells the owner that the queue itself has dropped a cancelled task. Called under the lock of the
     /// owner.

@@ -59,6 +59,7 @@ mod blocking; // submitters that wait for room
 mod hooks; // what a pool calls around its tasks, around its threads and at its end
 mod stats; // the numbers of a pool, and the threads behind them
 mod dump; // what all pools do and wait for, for an operator of a program that stands still
+mod operators; // what operators alarm on: counts by the way in which tasks end, times, metrics
 
 // The end of a pool
 mod lifecycle; // shutting down: what is refused, what still runs, what comes back, when the pool has ended

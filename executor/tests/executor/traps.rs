@@ -160,7 +160,7 @@ fn no_names_and_no_view_inside() {
         go.set();
         assert_eq!(
             printed,
-            "running: 1 of 1 threads, 1 active, 1 queued, 0 completed (0 panicked)\n  running cat.png\n  queued  dog.png"
+            "thumbnails, running: 1 of 1 threads, 1 active, 1 queued, 0 completed (0 panicked)\n  running cat.png\n  queued  dog.png"
         );
         assert_eq!(running.join_timeout(LONG).unwrap().as_deref(), Some("thumbnails-thread-1"));
     });

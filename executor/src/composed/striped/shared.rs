@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 
 use super::table::Table;
 use crate::cancel::CancelToken;
+use crate::cancel::reason::CancelKind;
 use crate::composed::lifecycle::{InFlight, Lifecycle};
 use crate::composed::strand::{Strand, StrandOwner, StrandState, Turns, reclaim_drains};
 use crate::ids::{Location, QueueId, TaskId};
-use crate::panics::discard;
+use crate::panics::{UserCode, discard};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, CachePadded, Mutex, MutexGuard, Weak};
 use crate::task::Task;
@@ -165,7 +166,7 @@ impl<K: Send + 'static> StrandOwner for Home<K> {
 /// Each stripe has a queue of its own. The lane of the queue is a part of the hash of the stripe's key. Two
 /// stripes can have equal lanes, so a request for a lane looks into each strand with that lane.
 impl<K: Send + 'static> QueueOwner for StripedShared<K> {
-    fn cancelled_in_queue(&self, _queue: QueueId) {
+    fn cancelled_in_queue(self: Arc<Self>, _queue: QueueId, _by: CancelKind) -> Option<UserCode> {
         if self.tombstones.has_come() && self.tombstones.are_many(|| self.waiting()) {
             for table in self.tables() {
                 let cancelled: Vec<_> = table.strands().map(|strand| strand.clear_out()).collect();
@@ -173,6 +174,7 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
                 drop(cancelled);
             }
         }
+        None
     }
 
     fn tombstone_dropped(&self) {} // a task that leaves a strand is counted before it is dropped
