@@ -265,6 +265,7 @@
 //! * `channel`: the module of that name, with cancellable waits at the channels of `crossbeam-channel`, and
 //!   `CancelToken::channel` for `select!`.
 //! * `serde`: [`PoolStats`], [`PoolSnapshot`] and the parts of a [`Starvation`] can be serialised.
+//! * `metrics`: `MetricsFacade`, which hands the numbers of a pool to the crate of that name.
 //! * `processes`: `CancellableChild`, on Unix.
 //! * `processor-time`: `WaitCompute`, which measures how long tasks wait and how long they compute.
 //! * `sockets`: `CancellableStream::connect`, and on Unix `CancellableListener`.
@@ -350,13 +351,15 @@ pub use executor::{
 };
 
 mod thread_pool;
+#[cfg(feature = "metrics")]
+pub use thread_pool::MetricsFacade;
 #[cfg(feature = "processor-time")]
 pub use thread_pool::WaitCompute;
 pub use thread_pool::{
     Abort, Block, CallerRuns, Discard, DiscardOldest, DropPolicy, FifoQueue, HandOffQueue, Hooks, LifoQueue,
-    LongTask, NamedThreads, PoolConfigError, PoolSnapshot, PoolStats, PriorityQueue, RefusingPool,
-    RejectionHandler, Stopper, TaskInfo, ThreadFactory, ThreadPoolBuilder, ThreadPoolExecutor, Timing,
-    UnconfigurablePool, WorkQueue, Worker, recommended_threads,
+    LongTask, NamedThreads, PoolConfigError, PoolSnapshot, PoolStats, PriorityQueue, PrometheusText,
+    RefusingPool, RejectionHandler, Stopper, TaskInfo, TaskMetrics, ThreadFactory, ThreadPoolBuilder,
+    ThreadPoolExecutor, TimeHistogram, Timing, UnconfigurablePool, WorkQueue, Worker, recommended_threads,
 };
 
 mod composed;

@@ -92,6 +92,11 @@ mod builder; // the settings and how they interact
 mod unconfigurable; // a pool whose settings cannot be changed
 mod timing; // hooks that measure how long tasks take
 
+mod metrics; // the numbers of pools for a monitoring system
+#[cfg(feature = "metrics")]
+pub use metrics::MetricsFacade;
+pub use metrics::{PrometheusText, TaskMetrics, TimeHistogram};
+
 mod sizing; // how many threads a pool should have
 pub use sizing::recommended_threads;
 

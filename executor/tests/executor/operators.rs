@@ -1,15 +1,18 @@
 //! What operators alarm on: counts of the ways in which tasks end, and the times that tasks take.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use executor::{
-    Abort, Block, CallerRuns, CancelKind, Discard, FifoQueue, FutureTask, LifoQueue, RejectReason,
-    RejectionHandler, ThreadFactory, ThreadPoolExecutor, WorkQueue, Worker, prelude::*,
+    Abort, Block, CallerRuns, CancelKind, CancelToken, Cancelled, Discard, DiscardOldest, FifoQueue,
+    FutureTask, Hooks, LifoQueue, Outcome, PrometheusText, RejectReason, RejectionHandler, TaskInfo,
+    TaskMetrics, ThreadFactory, ThreadPoolExecutor, WorkQueue, Worker, prelude::*,
 };
 
-use crate::support::{LONG, SHORT, assert_matches, eventually, occupy, on_thread, within_deadline};
+use crate::support::{LONG, Record, SHORT, assert_matches, eventually, occupy, on_thread, within_deadline};
 
 /// Returns the number of cancelled tasks, of these cancelled in the queue, and timed out.
 fn cancelled(pool: &ThreadPoolExecutor) -> (u64, u64, u64) {
@@ -50,7 +53,7 @@ fn a_cancelled_task_is_counted_by_where_it_was_and_who_cancelled_it() {
         let nap = pool.submit(FutureTask::cancellable(|token| token.sleep(LONG)).timeout(SHORT)).unwrap();
         let reason = nap.join().unwrap_err();
         assert_matches!(reason, executor::JoinError::Cancelled(why) if why.reason().unwrap().kind() == CancelKind::Deadline);
-        drop(pool.submit_cancellable(|_| Err::<(), _>(executor::Cancelled)).unwrap().join());
+        drop(pool.submit_cancellable(|_| Err::<(), _>(Cancelled)).unwrap().join());
         drop(pool.submit(|| panic!("not cancelled")).unwrap().join());
         eventually("all have ended", || pool.stats().active == 0);
         pool.close();
@@ -151,5 +154,312 @@ fn the_statistics_say_whose_they_are_and_what_went_wrong() {
         assert!(unnamed.to_string().starts_with("running: 0 of 1 threads"), "{unnamed}");
         drop(busy);
         on_thread(move || pool.close()).result();
+    });
+}
+
+/// Records each call about a task with a name, and panics in all of them if it should.
+#[derive(Clone)]
+struct Noting {
+    calls: Record<String>,
+    wants_times: bool,
+    panics: bool,
+}
+
+impl Noting {
+    fn new() -> Self {
+        Self { calls: Record::new(), wants_times: false, panics: false }
+    }
+
+    fn note(&self, what: &str, task: &TaskInfo<'_>, more: &str) {
+        let Some(name) = task.name else { return };
+        self.calls.add(format!("{what} {name}{more}"));
+        assert_eq!((task.waited().is_some(), task.ran().is_some()), self.times_at(what), "in {what}");
+        assert!(!self.panics, "in {what}");
+    }
+
+    /// Returns in which hooks the pool tells how long the task has waited and has run.
+    fn times_at(&self, hook: &str) -> (bool, bool) {
+        (self.wants_times && matches!(hook, "before" | "after"), self.wants_times && hook == "after")
+    }
+}
+
+impl Hooks for Noting {
+    fn wants_times(&self) -> bool {
+        assert!(!self.panics, "in wants_times");
+        self.wants_times
+    }
+    fn submitted(&self, task: &TaskInfo<'_>) {
+        self.note("submitted", task, "");
+    }
+    fn refused(&self, task: &TaskInfo<'_>, why: &RejectReason) {
+        self.note("refused", task, &format!(": {why}"));
+    }
+    fn cancelled_in_queue(&self, task: &TaskInfo<'_>, why: &Cancelled) {
+        self.note("cancelled", task, &format!(": {why}"));
+    }
+    fn before_execute(&self, task: &TaskInfo<'_>) {
+        self.note("before", task, "");
+    }
+    fn after_execute(&self, task: &TaskInfo<'_>, _: &Outcome) {
+        self.note("after", task, "");
+    }
+}
+
+fn named(name: &'static str) -> FutureTask<()> {
+    FutureTask::new(|| ()).named(name)
+}
+
+#[test]
+fn hooks_hear_of_each_task_from_its_submission_to_its_end() {
+    fn check(hooks: Noting, queue: impl WorkQueue + 'static) {
+        let calls = hooks.calls.clone();
+        let pool = ThreadPoolExecutor::builder().queue(queue).hooks(hooks).build().unwrap();
+        let busy = occupy(&pool);
+        let (a, b) = (pool.submit(named("a")).unwrap(), pool.submit(named("b")).unwrap());
+        let full = "the executor has no room for another task";
+        assert!(pool.execute(named("c").task).is_err());
+        b.cancel();
+        assert_eq!(calls.so_far(), ["submitted a", "submitted b", &format!("refused c: {full}")]);
+        let d = pool.submit(named("d")).unwrap(); // takes the place of `b`
+        assert_eq!(calls.so_far()[3..], ["cancelled b: the task was cancelled", "submitted d"]);
+        drop(busy);
+        a.join().unwrap();
+        d.join().unwrap();
+        pool.close();
+        let rest = &mut calls.so_far()[5..];
+        rest.sort(); // the last-in queue takes them in another order
+        assert_eq!(rest, ["after a", "after d", "before a", "before d"]);
+        assert!(pool.execute(named("e").task).is_err());
+        assert_eq!(calls.so_far()[9..], ["refused e: the executor is shut down"]);
+    }
+    within_deadline(|| {
+        for (wants_times, panics) in [(false, false), (true, false), (false, true), (true, true)] {
+            check(
+                Noting { wants_times: wants_times && !panics, panics, ..Noting::new() },
+                FifoQueue::bounded(2),
+            );
+            check(
+                Noting { wants_times: wants_times && !panics, panics, ..Noting::new() },
+                LifoQueue::bounded(2),
+            );
+        }
+    });
+}
+
+#[test]
+fn the_handler_of_a_refused_task_decides_what_the_hooks_hear_next() {
+    fn calls_with(handler: impl RejectionHandler + 'static) -> Vec<String> {
+        let (hooks, queue) = (Noting::new(), FifoQueue::bounded(1));
+        let calls = hooks.calls.clone();
+        let pool = ThreadPoolExecutor::builder().queue(queue).rejection_handler(handler).hooks(hooks);
+        let pool = pool.build().unwrap();
+        let busy = occupy(&pool);
+        pool.execute(named("a").task).unwrap();
+        let pool = &pool;
+        thread::scope(|scope| {
+            scope.spawn(move || drop(pool.submit(named("b"))));
+            eventually("the pool has refused the task", || pool.stats().refused == 1);
+            drop(busy);
+        });
+        pool.close();
+        let of_the_second = |call: &String| call.contains(" b");
+        calls.so_far().into_iter().filter(of_the_second).map(|call| call.replace(" b", "")).collect()
+    }
+    within_deadline(|| {
+        let refused = "refused: the executor has no room for another task";
+        assert_eq!(calls_with(Abort), [refused]);
+        assert_eq!(calls_with(Discard), [refused]);
+        assert_eq!(
+            calls_with(CallerRuns),
+            [refused],
+            "the pool has not accepted it, so it runs without hooks"
+        );
+        assert_eq!(calls_with(DiscardOldest), [refused, "submitted", "before", "after"]);
+        let mut blocked = calls_with(Block::new());
+        blocked[1..].sort(); // a worker does not wait for `submitted`
+        assert_eq!(blocked, [refused, "after", "before", "submitted"]);
+    });
+}
+
+/// Hooks that wait until `joined` waiters have been released.
+struct WaitingForJoiners {
+    begun: Arc<AtomicUsize>,
+    joined: Arc<AtomicUsize>,
+    told: Arc<AtomicUsize>,
+}
+
+impl Hooks for WaitingForJoiners {
+    fn cancelled_in_queue(&self, _: &TaskInfo<'_>, _: &Cancelled) {
+        eventually("the waiters of all cancelled tasks are released", || {
+            self.joined.load(Ordering::SeqCst) == self.begun.load(Ordering::SeqCst)
+        });
+        self.told.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// A cancel that makes half of the queue empty clears out the cancelled tasks, and tells the hooks of each.
+#[test]
+fn the_canceller_releases_the_waiters_of_the_task_before_it_tells_the_hooks() {
+    within_deadline(|| {
+        let [begun, joined, told] = [(); 3].map(|()| Arc::new(AtomicUsize::new(0)));
+        let hooks = WaitingForJoiners {
+            begun: Arc::clone(&begun),
+            joined: Arc::clone(&joined),
+            told: Arc::clone(&told),
+        };
+        let pool = ThreadPoolExecutor::builder().hooks(hooks).build().unwrap();
+        let busy = occupy(&pool);
+        let handles: Vec<_> = (0..64).map(|_| pool.submit(|| ()).unwrap()).collect();
+        let cancellers: Vec<_> = handles.iter().map(executor::TaskHandle::canceller).collect();
+        let counter = Arc::clone(&joined);
+        let waiter = on_thread(move || {
+            for handle in handles {
+                assert!(handle.join().is_err());
+                counter.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        for canceller in cancellers {
+            begun.fetch_add(1, Ordering::SeqCst);
+            canceller.cancel();
+        }
+        waiter.result();
+        assert!(told.load(Ordering::SeqCst) >= 32, "the canceller has cleared the queue out");
+        drop(busy);
+        pool.close();
+        assert_eq!(told.load(Ordering::SeqCst), 64);
+    });
+}
+
+/// Hooks that note whether they see the token of the task on whose thread they run.
+struct Tokens(Record<bool>);
+
+impl Hooks for Tokens {
+    fn submitted(&self, _: &TaskInfo<'_>) {
+        self.0.add(CancelToken::current().is_cancelled());
+    }
+    fn refused(&self, _: &TaskInfo<'_>, _: &RejectReason) {
+        self.0.add(CancelToken::current().is_cancelled());
+    }
+    fn cancelled_in_queue(&self, _: &TaskInfo<'_>, _: &Cancelled) {
+        self.0.add(CancelToken::current().is_cancelled());
+    }
+}
+
+#[test]
+fn hooks_do_not_belong_to_the_task_that_submits_or_cancels() {
+    within_deadline(|| {
+        let tokens = Record::new();
+        let hooks = Tokens(tokens.clone());
+        let pool = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(1)).hooks(hooks).build().unwrap();
+        let busy = occupy(&pool);
+        let pool = Arc::new(pool);
+        let (inner, submitter) = (Arc::clone(&pool), ThreadPoolExecutor::fixed(1));
+        submitter
+            .submit(move || {
+                CancelToken::current().cancel();
+                let waits = inner.submit(|| ()).unwrap();
+                assert!(inner.submit(|| ()).is_err());
+                waits.cancel();
+                inner.purge();
+            })
+            .unwrap()
+            .join()
+            .unwrap();
+        assert_eq!(tokens.so_far(), [false; 4], "of the busy task, and of the three calls of the task");
+        drop(busy);
+    });
+}
+
+#[test]
+fn the_time_in_the_queue_and_the_time_of_the_run_are_measured() {
+    within_deadline(|| {
+        let metrics = Arc::new(TaskMetrics::new());
+        let pool = ThreadPoolExecutor::builder().hooks(Arc::clone(&metrics)).build().unwrap();
+        let began = Instant::now();
+        let busy = occupy(&pool);
+        let waits = pool.submit(|| thread::sleep(SHORT)).unwrap();
+        let dies = pool.submit(|| panic!("measured, too")).unwrap();
+        let cancelled = pool.submit(|| ()).unwrap();
+        cancelled.cancel();
+        thread::sleep(SHORT);
+        drop(busy);
+        waits.join().unwrap();
+        assert!(dies.join().is_err());
+        pool.close();
+        let (waited, ran, all) = (metrics.waited(), metrics.ran(), began.elapsed());
+        assert_eq!((waited.count(), ran.count()), (3, 3), "not of the task that was cancelled in the queue");
+        assert!((SHORT * 3..=all * 3).contains(&waited.sum()), "{waited:?}"); // the last one waited for both
+        assert!((SHORT * 2..=all * 2).contains(&ran.sum()), "{ran:?}");
+    });
+}
+
+#[test]
+fn hooks_that_panic_when_asked_for_times_get_none() {
+    struct Hostile;
+    impl Hooks for Hostile {
+        fn wants_times(&self) -> bool {
+            panic!("in wants_times")
+        }
+        fn after_execute(&self, task: &TaskInfo<'_>, _: &Outcome) {
+            assert!(task.waited().is_none() && task.ran().is_none());
+        }
+    }
+    within_deadline(|| {
+        let pool = ThreadPoolExecutor::builder().hooks(Hostile).build().unwrap();
+        assert_eq!(pool.submit(|| 6 * 7).unwrap().join().unwrap(), 42);
+    });
+}
+
+#[test]
+fn prometheus_reads_the_numbers_of_several_pools() {
+    within_deadline(|| {
+        let metrics = Arc::new(TaskMetrics::new());
+        let orders = ThreadPoolExecutor::builder().queue(FifoQueue::bounded(2)).hooks(Arc::clone(&metrics));
+        let (orders, mails) = (orders.build().unwrap(), ThreadPoolExecutor::fixed(3));
+        let busy = occupy(&orders);
+        let late = orders.submit(FutureTask::new(|| ()).timeout(Duration::ZERO)).unwrap();
+        assert!(late.join().is_err());
+        orders.execute(|| panic!("counted")).unwrap();
+        orders.submit(|| ()).unwrap().cancel();
+        orders.execute(|| ()).unwrap();
+        assert!(orders.execute(|| ()).is_err());
+        drop(busy);
+        orders.close();
+        let mut text = PrometheusText::new();
+        text.add_pool("or\"ders", &orders.stats());
+        text.add_pool("mails", &mails.stats());
+        text.add_times("or\"ders", &metrics);
+        text.sample("shop_visitors", "gauge", "line one\nline two", &[], 0.5);
+        let text = text.to_string();
+        for expected in [
+            r#"executor_pool_state{name="or\"ders",state="terminated"} 1"#,
+            r#"executor_pool_max_threads{name="mails"} 3"#,
+            r#"executor_completed_tasks_total{name="or\"ders"} 3"#,
+            r#"executor_panicked_tasks_total{name="or\"ders"} 1"#,
+            r#"executor_cancelled_tasks_total{name="or\"ders"} 2"#,
+            r#"executor_cancelled_in_queue_tasks_total{name="or\"ders"} 2"#,
+            r#"executor_timed_out_tasks_total{name="or\"ders"} 1"#,
+            r#"executor_rejected_tasks_total{name="or\"ders"} 1"#,
+            r#"executor_run_seconds_bucket{name="or\"ders",le="0.00001"} "#,
+            r#"executor_run_seconds_bucket{name="or\"ders",le="2.5"} "#,
+            r#"executor_run_seconds_bucket{name="or\"ders",le="+Inf"} 3"#,
+            r#"executor_queue_seconds_count{name="or\"ders"} 3"#,
+            "# HELP shop_visitors line one\\nline two",
+            "shop_visitors 0.5",
+        ] {
+            assert!(text.lines().any(|line| line.starts_with(expected)), "{expected} is missing:\n{text}");
+        }
+        let mut families: Vec<_> = text.lines().filter(|line| line.starts_with("# TYPE")).collect();
+        let all = families.len();
+        families.sort_unstable();
+        families.dedup();
+        assert_eq!(families.len(), all, "a family has one head, and all its samples follow it");
+        let mut family = "";
+        for line in text.lines() {
+            match line.strip_prefix("# HELP ").or(line.strip_prefix("# TYPE ")) {
+                Some(head) => family = head.split(' ').next().unwrap(),
+                None => assert!(line.starts_with(family), "{line} stands below the head of {family}"),
+            }
+        }
     });
 }

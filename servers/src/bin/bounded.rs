@@ -24,7 +24,7 @@ use servers::{Connection, Failure, ServerArgs, Stats, StopArgs, Stoppable};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A web server that bounds how many connections it serves, 8 unless told otherwise, and how many wait.
 #[derive(Parser)]
@@ -64,10 +64,9 @@ enum Policy {
     Block,
 }
 
-/// Decides about the connections for which there is no room, and counts them.
+/// Decides about the connections for which there is no room.
 struct Saturation {
     policy: Policy,
-    rejected: AtomicU64,
     /// True if the accepting thread is serving a client.
     is_lent: AtomicBool,
 }
@@ -77,7 +76,6 @@ impl RejectionHandler for Saturation {
         if !matches!(refused.reason, RejectReason::Saturated) {
             return Err(refused); // the server is stopping, or has not a single thread
         }
-        self.rejected.fetch_add(1, Ordering::Relaxed);
         match self.policy {
             Policy::Abort => Abort.rejected(refused, pool),
             Policy::CallerRuns => {
@@ -108,17 +106,15 @@ impl Policy {
 fn main() -> Result<ExitCode, Failure> {
     let Args { server: args, policy, queue, backlog, stop } = Args::parse();
     // ANCHOR: pool
-    let saturation =
-        Arc::new(Saturation { policy, rejected: AtomicU64::new(0), is_lent: AtomicBool::new(false) });
+    let saturation = Arc::new(Saturation { policy, is_lent: AtomicBool::new(false) });
     let pool = ThreadPoolExecutor::builder()
         .threads(args.threads_or(8))
         .queue(FifoQueue::bounded(queue.get()))
         .rejection_handler(Arc::clone(&saturation))
         .build()?;
     // ANCHOR_END: pool
-    let (pool, counted) = (Arc::new(pool), Arc::clone(&saturation));
-    let rejected = move || counted.rejected.load(Ordering::Relaxed);
-    let numbers = Stats::new().with_pool("pool", &pool).with_bound("pool", queue.get(), rejected);
+    let pool = Arc::new(pool);
+    let numbers = Stats::new().with_pool("pool", &pool).with_bound("pool", queue.get(), &pool);
     let stage = Stoppable::new::<Args>(&args, &stop, numbers)?;
     let stop = stage.stop();
     // ANCHOR: keep_alive

@@ -24,13 +24,13 @@ pub(crate) use board::Board;
 pub use family::{Family, Kind, families};
 pub(crate) use tally::Tally;
 
-use executor::ThreadPoolExecutor;
+use executor::{PrometheusText, ThreadPoolExecutor};
 use serde_json::{Value as Json, json};
-use std::fmt::{self, Write};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The media type of the text for Prometheus.
-pub const TEXT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+pub const TEXT_TYPE: &str = PrometheusText::CONTENT_TYPE;
 
 /// The sources of a stage's statistics.
 pub struct Stats {
@@ -92,17 +92,13 @@ impl Stats {
         self
     }
 
-    /// Also measures how much room the queue of a pool has, and how often the queue was full.
+    /// Also measures how much room the queue of a pool has, and how many tasks found no room at once.
     #[must_use]
-    pub fn with_bound(
-        self,
-        name: &'static str,
-        capacity: usize,
-        rejected: impl Fn() -> u64 + Send + Sync + 'static,
-    ) -> Stats {
+    pub fn with_bound(self, name: &'static str, capacity: usize, pool: &Arc<ThreadPoolExecutor>) -> Stats {
+        let pool = Arc::clone(pool);
         self.add(move |samples| {
             samples.count_of(&family::QUEUE_CAPACITY, name, capacity as u64);
-            samples.count_of(&family::REJECTED, name, rejected());
+            samples.count_of(&family::REJECTED, name, pool.stats().refused);
         });
         self
     }
@@ -187,55 +183,29 @@ impl Samples {
     }
 
     fn text(&self) -> String {
-        let mut text = String::new();
+        let mut text = PrometheusText::new();
         for family in families() {
-            let mut samples = self.0.iter().filter(|sample| std::ptr::eq(sample.family, family)).peekable();
-            if samples.peek().is_none() {
-                continue;
-            }
-            let (name, help) = (family.name, family.help.replace('\\', "\\\\").replace('\n', "\\n"));
-            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {}", family.kind);
-            samples.for_each(|sample| sample.append_line(&mut text));
+            let samples = self.0.iter().filter(|sample| std::ptr::eq(sample.family, family));
+            samples.for_each(|sample| sample.add_to(&mut text));
         }
-        text
+        text.to_string()
     }
 }
 
 impl Sample {
-    /// Appends a line to the text for Prometheus. If the sample is a word, the word becomes the value of a
+    /// Adds the sample to the text for Prometheus. If the sample is a word, the word becomes the value of a
     /// label, and the number is 1.
-    fn append_line(&self, text: &mut String) {
-        let Family { name, label, key, .. } = *self.family;
-        let word = if let Value::Word(word) = &self.value { Some((key, word)) } else { None };
-        let of = (!label.is_empty()).then_some((label, &self.of));
-        let labels: Vec<_> = of
-            .into_iter()
-            .chain(word)
-            .map(|(label, value)| format!("{label}=\"{}\"", Escaped(value)))
-            .collect();
-        text.push_str(name);
-        if !labels.is_empty() {
-            let _ = write!(text, "{{{}}}", labels.join(","));
-        }
-        let _ = match self.value {
-            Value::Count(count) => writeln!(text, " {count}"),
-            Value::Seconds(seconds) => writeln!(text, " {seconds}"),
-            Value::Word(_) => writeln!(text, " 1"),
+    fn add_to(&self, text: &mut PrometheusText) {
+        let Family { name, kind, help, label, key, .. } = *self.family;
+        let of = (!label.is_empty()).then_some((label, &*self.of));
+        let word = if let Value::Word(word) = &self.value { Some((key, &**word)) } else { None };
+        let labels: Vec<_> = of.into_iter().chain(word).collect();
+        let number = match self.value {
+            Value::Count(count) => count.to_string(),
+            Value::Seconds(seconds) => seconds.to_string(),
+            Value::Word(_) => "1".to_owned(),
         };
-    }
-}
-
-/// The value of a label, in which quotation marks are escaped.
-struct Escaped<'t>(&'t str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|c| match c {
-            '\\' => f.write_str("\\\\"),
-            '"' => f.write_str("\\\""),
-            '\n' => f.write_str("\\n"),
-            c => f.write_char(c),
-        })
+        text.sample(name, &kind.to_string(), help, &labels, number);
     }
 }
 
