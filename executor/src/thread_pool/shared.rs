@@ -123,7 +123,7 @@ impl PoolShared {
         let label = task.label();
         let mut info = TaskInfo::of(&label);
         let began = self.is_timed.then(Instant::now);
-        info.waited = began.and_then(|began| Some(began.duration_since(task.given_at()?)));
+        info.waited = began.and_then(|began| Some(began - task.given_at()?));
         self.call_hooks(|hooks| hooks.before_execute(&info));
         task.run_then(|outcome| {
             if let Outcome::Panicked(panic) = outcome {
