@@ -252,6 +252,7 @@
 //! | `StructuredTaskScope` | [`scope`](ExecutorExt::scope), without results: its tasks borrow the places for them |
 //! | `Executors.newVirtualThreadPerTaskExecutor` | no virtual threads: [`cached`](ThreadPoolExecutor::cached) or [`ThreadPerTaskExecutor`] for hundreds of blocked tasks, an async runtime for many thousands |
 //! | the listings `BoundedExecutor`, `SerialExecutor` and `TrackingExecutor` | [`BoundedExecutor`], [`SerialExecutor`], [`TrackingExecutor`] |
+//! | `getCompletedTaskCount`, `getActiveCount`, Micrometer's `ExecutorServiceMetrics` | [`PoolStats`], [`TaskMetrics`], [`PrometheusText`] |
 //! | `jstack`, `ThreadMXBean`, a thread dump at SIGQUIT | [`dump`](dump()), `dump_at_sigquit` (feature `signals`) |
 //! | nothing that keeps the order of each key | [`StripedExecutor`] |
 //! | `CountDownLatch`, `CyclicBarrier`, `Semaphore` | [`Latch`], [`Barrier`], [`Semaphore`] |

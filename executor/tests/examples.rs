@@ -108,6 +108,7 @@ macro_rules! examples {
 }
 
 examples! {
+    alarms,
     await_a_handle,
     cancel_a_read,
     carry_a_token,
