@@ -129,7 +129,9 @@ impl PoolShared {
             if let Outcome::Panicked(panic) = outcome {
                 panic.set_origin(Some(label.to_string()), self.panic_handler.clone());
             }
-            info.ran = began.map(|began| Instant::now() - began);
+            if let Some(began) = began {
+                info.ran = Some(began.elapsed());
+            }
             self.call_hooks(|hooks| hooks.after_execute(&info, outcome));
             ended(outcome);
         });
