@@ -25,15 +25,14 @@ use super::ThreadPoolExecutor;
 use super::cancelled::CancelledTasks;
 use super::ending::is_starting_a_worker;
 use super::failures::kind_of;
-use super::hooks::TaskInfo;
 use super::rejection::{Refuser, RefusingPool};
 use super::shared::PoolShared;
 use super::state::{PoolData, ask};
 use crate::executor::{Executor, PoolState, RejectedExecution};
 use crate::panics::discard;
-use crate::sync::{Arc, Instant, MutexGuard};
+use crate::sync::{Arc, MutexGuard};
+use crate::task::Task;
 use crate::task::outcome::Outcome;
-use crate::task::{Task, TaskLabel};
 use crate::waiting::error::RejectReason;
 use crate::waiting::wait::Deadline;
 
@@ -51,54 +50,26 @@ impl Executor for ThreadPoolExecutor {
 }
 
 impl PoolShared {
-    /// Accepts a task by the rules above, or gives it back with the reason. Tells the hooks of an accepted task,
-    /// when the task is in the pool: only then it is certain that the pool accepts the task.
-    ///
-    /// On the short way, the label for the hooks is taken inside `try_push`. If this function looked at the task
-    /// before, the task would be copied once more, also in a pool without hooks.
+    /// Accepts a task by the rules above, or gives it back with the reason.
     #[inline] // its callers are inlined, too: to copy a task at each call takes longer than the lock
     fn admit(self: &Arc<Self>, task: Task) -> Result<(), RejectedExecution> {
-        let now = if self.is_timed { Some(Instant::now()) } else { None };
-        let mut label = None;
+        let mut label = None; // taken inside `try_push`: a look at the task before would copy it once more
         let enter = |task: &mut Task| {
-            label = self.label_for_hooks(task, now);
+            label = self.label_for_hooks(task);
             self.enter(task);
         };
-        match self.inbox.try_push(task, enter) {
-            Ok(()) => {
-                self.tell_of_submission(label);
-                Ok(())
-            }
-            Err(task) => self.admit_the_long_way(task, now),
+        if let Err(task) = self.inbox.try_push(task, enter) {
+            return self.admit_the_long_way(task);
         }
-    }
-
-    fn admit_the_long_way(
-        self: &Arc<Self>,
-        mut task: Task,
-        now: Option<Instant>,
-    ) -> Result<(), RejectedExecution> {
-        let label = self.label_for_hooks(&mut task, now);
-        self.decide(task)?;
         self.tell_of_submission(label);
         Ok(())
     }
 
-    /// Returns the label of the task if there are hooks, and notes when the task was given to the pool.
-    #[inline]
-    fn label_for_hooks(&self, task: &mut Task, now: Option<Instant>) -> Option<TaskLabel> {
-        self.hooks.as_ref()?;
-        if let Some(now) = now {
-            task.given(now);
-        }
-        Some(task.label())
-    }
-
-    #[inline]
-    fn tell_of_submission(&self, label: Option<TaskLabel>) {
-        if let Some(label) = label {
-            self.tell_hooks(|hooks| hooks.submitted(&TaskInfo::of(&label)));
-        }
+    fn admit_the_long_way(self: &Arc<Self>, mut task: Task) -> Result<(), RejectedExecution> {
+        let label = self.label_for_hooks(&mut task);
+        self.decide(task)?;
+        self.tell_of_submission(label);
+        Ok(())
     }
 
     /// Notes this pool in a task that is about to wait, so that a canceller can tell the pool.

@@ -23,9 +23,9 @@ use crate::executor::RejectedExecution;
 use crate::panics::{self, PanicHandler, contain};
 use crate::sync::atomic::AtomicBool;
 use crate::sync::{Arc, Condvar, Instant, Mutex, Weak};
-use crate::task::Task;
 use crate::task::outcome::Outcome;
 use crate::task::tombstones::Tombstones;
+use crate::task::{Task, TaskLabel};
 use crate::waiting::latch::Latch;
 use crate::waiting::queue_owner::QueueRegistration;
 use crate::waiting::starvation::OnStarvation;
@@ -135,6 +135,24 @@ impl PoolShared {
             self.call_hooks(|hooks| hooks.after_execute(&info, outcome));
             ended(outcome);
         });
+    }
+
+    /// Returns the label of the task if there are hooks, and notes when the task was given to the pool.
+    #[inline]
+    pub(super) fn label_for_hooks(&self, task: &mut Task) -> Option<TaskLabel> {
+        self.hooks.as_ref()?;
+        if self.is_timed {
+            task.given(Instant::now());
+        }
+        Some(task.label())
+    }
+
+    /// Tells the hooks of a task that the pool has accepted.
+    #[inline]
+    pub(super) fn tell_of_submission(&self, label: Option<TaskLabel>) {
+        if let Some(label) = label {
+            self.tell_hooks(|hooks| hooks.submitted(&TaskInfo::of(&label)));
+        }
     }
 
     /// Tells the hooks of a task that the pool did not accept.

@@ -10,14 +10,16 @@
 //! [`PoolStats`](crate::PoolStats) has the counts of a pool. So hooks are needed only for durations, and a pool
 //! without hooks reads no clock.
 
-#[cfg(feature = "metrics")]
-mod facade;
 mod histogram;
-mod prometheus;
+pub use histogram::TimeHistogram;
+
 mod task_metrics;
+pub use task_metrics::TaskMetrics;
+
+mod prometheus;
+pub use prometheus::PrometheusText;
 
 #[cfg(feature = "metrics")]
+mod facade;
+#[cfg(feature = "metrics")]
 pub use facade::MetricsFacade;
-pub use histogram::TimeHistogram;
-pub use prometheus::PrometheusText;
-pub use task_metrics::TaskMetrics;
