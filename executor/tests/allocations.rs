@@ -55,8 +55,9 @@ fn allocations_of(work: impl FnOnce()) -> usize {
     ALLOCATIONS.load(Ordering::SeqCst) - before
 }
 
-/// Runs `round` until a round allocates nothing. One such round is not enough, because tasks come in through
-/// two buffers that change places after each round. So the next round can still make its buffer larger.
+/// Repeats `round` until two rounds in a row allocate nothing. A single such round is not enough, because
+/// tasks come in through two buffers that change places after each round. After it, the next round could
+/// still make its buffer larger.
 fn until_nothing_is_allocated(round: impl Fn()) {
     let quiet = || allocations_of(&round) == 0;
     assert!((0..10).any(|_| quiet() && quiet()), "there is no end to the allocations");

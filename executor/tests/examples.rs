@@ -196,7 +196,7 @@ fn order_mistakes_goes_wrong_in_five_ways() {
     assert!(!run("order_mistakes", "such a way").status.success());
 }
 
-/// The slow tasks last for a second unless the others overtake them. So the example is disturbed if the
+/// The slow tasks take a second unless the other tasks overtake them. So the example is disturbed if the
 /// machine stalls for a second.
 #[test]
 fn three_orders_keeps_two_of_them() {
@@ -205,8 +205,8 @@ fn three_orders_keeps_two_of_them() {
     measured_until("three_orders", "", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// The watchdog tells of the stuck task after 50 ms, and the task that it waits for should have begun by then.
-/// So the example is disturbed if the machine stalls for 50 ms.
+/// The watchdog reports the stuck task after 50 ms; by then, the task for which the stuck task waits should
+/// have begun. So the example is disturbed if the machine stalls for 50 ms.
 #[test]
 fn stuck_pool_shows_who_waits_for_whom() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/stuck_pool.txt");
@@ -657,7 +657,7 @@ fn rows_of_a_picture_are_drawn_in_their_places() {
         rows.iter().all(|row| row.len() == 64 && row.starts_with('.') && row.ends_with('.')),
         "{picture}"
     );
-    // The picture is its own mirror image, and its middle never flees.
+    // The picture is its own mirror image, and the points in its middle never escape.
     for above in 2..16 {
         assert_eq!(rows[above], rows[32 - above], "{picture}");
     }

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Returns the files that list modules in bottom-up order: `lib.rs`, and the `mod.rs` of each folder, however
-/// deep. The items that a listed file defines itself are the page of its folder, and any module of the folder
-/// may name these items.
+/// deep. The items that a listed file defines itself describe its folder, and any module of the folder may
+/// name these items.
 fn lists() -> Vec<String> {
     fn below(folder: &str, lists: &mut Vec<String>) {
         for name in names_in(&src(folder)) {
@@ -103,8 +103,8 @@ fn passed_on<'a>(code: &'a str, modules: &[&str]) -> BTreeMap<&'a str, &'a str> 
     of_modules.flat_map(|(module, names)| listed(names).map(move |name| (name, module))).collect()
 }
 
-/// Returns the paths by which a module of a list can name another module of the list. If a wing re-exports a
-/// name for the users of the library, the wing's own modules may use the re-exported path, too.
+/// Returns the paths by which a module of a list can name another module of the list. If a wing (a folder of
+/// modules) re-exports a name for the library's users, the wing's own modules may use the re-exported path, too.
 fn prefixes(list: &str) -> Vec<String> {
     match list.strip_suffix("/mod.rs") {
         None => vec!["crate::".to_owned()],

@@ -17,7 +17,7 @@ use executor::{
 
 use crate::support::{LONG, Record, Signal, eventually, occupy, on_thread, within_deadline};
 
-/// An executor, and the facts that the test can see about the executor's tasks in the pool below.
+/// An executor, and what the test can observe of the executor's tasks in the pool below it.
 struct World {
     executor: Arc<dyn Executor>,
     below: Arc<dyn ExecutorService>,

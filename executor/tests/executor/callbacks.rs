@@ -17,7 +17,7 @@ use crate::support::{
 
 // ----- whose token is current -----
 
-/// Cancels the current token, as user code would that expects its own token there. Returns true if the
+/// Cancels the current token, like user code that expects to find its own token there. Returns true if the
 /// cancel ends no wait and leaves no trace.
 fn cancel_the_current_token() -> bool {
     CancelToken::current().cancel();
@@ -401,7 +401,7 @@ fn a_chain_of_results_that_complete_others_when_they_are_dropped_does_not_overfl
     });
 }
 
-/// Each token's callback has captured the next token. No thread cancels the first token.
+/// The callback of each token has captured the next token. No thread cancels the first token.
 #[test]
 fn a_chain_of_tokens_that_callbacks_keep_is_dropped_without_overflowing_the_stack() {
     const LENGTH: usize = 100_000;

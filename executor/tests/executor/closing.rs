@@ -273,7 +273,7 @@ fn a_pool_that_outlives_its_owner_inside_a_queued_task_ends_with_that_task() {
     });
 }
 
-/// The pool is owned only by one of its own tasks, which was handed back, so there is a reference cycle.
+/// The only owner of the pool is one of the pool's own tasks, which was handed back, so there is a reference cycle.
 #[test]
 fn a_handed_back_task_that_owns_its_pool_can_be_dropped() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! Tests for each way to create a task whether the task's token is below the token that is current at that
-//! place.
+//! Tests for each way to create a task: is the task's token below the token that is current where the task is
+//! created?
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

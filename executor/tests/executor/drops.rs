@@ -1,4 +1,4 @@
-//! The drop of an executor over another executor waits for no task, whatever the state of the executor below.
+//! The drop of an executor over another executor waits for no task, whatever state that other executor is in.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

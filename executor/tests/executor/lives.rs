@@ -1,4 +1,4 @@
-//! The end of executors over other executors, without the executor below or together with it.
+//! The end of executors over other executors: either the executor below continues, or it ends, too.
 
 use std::sync::{Arc, Barrier, mpsc};
 use std::time::Duration;
@@ -225,8 +225,8 @@ fn the_executor_below_cancels_them_as_well() {
     });
 }
 
-/// Returns two flags that say whether the calling task is asked to stop. The first flag is what a wait sees,
-/// which makes no token. The second flag is what the task's token says.
+/// Returns two flags that say whether the calling task is asked to stop. The first flag shows what a wait
+/// sees; such a check makes no token. The second flag shows what the task's token says.
 fn is_asked_to_stop() -> (bool, bool) {
     (executor::Latch::new(0).wait().is_err(), CancelToken::current().is_cancelled())
 }

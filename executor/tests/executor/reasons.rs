@@ -289,7 +289,7 @@ fn the_losers_of_a_race_are_told_that_another_was_first() {
     });
 }
 
-/// A task that waits for others passes the reason of its own end on to them.
+/// A task that waits for other tasks passes the reason of its own cancel on to these tasks.
 #[test]
 fn an_interrupted_call_hands_its_own_reason_to_the_tasks_that_it_cancels() {
     within_deadline(|| {

@@ -1,5 +1,5 @@
-//! The tasks that ran when an executor was shut down abruptly: the tasks that are known, the tasks that are
-//! presumed, and the tasks that are not reported.
+//! After an abrupt shutdown, an executor reports the tasks that ran: some tasks are certain, some are
+//! presumed, and some are not reported.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -106,8 +106,8 @@ impl Holdings {
     }
 }
 
-/// Returns the number of threads of the process. A thread no longer counts when it has freed all the memory
-/// that it frees.
+/// Returns the number of threads of the process. A thread counts until it has freed all the memory that it
+/// frees at its end.
 #[cfg(target_os = "linux")]
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()

@@ -1,4 +1,4 @@
-//! Executors below that refuse, drop or panic, that run tasks at once, or that other code shuts down.
+//! Striped executors over executors that refuse, drop or panic, that run tasks at once, or that other code shuts down.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
