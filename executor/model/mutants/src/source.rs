@@ -13,7 +13,7 @@ pub(crate) struct Source<'a> {
     /// The text before, between and after the bodies. The `use` declarations of the file itself are not in
     /// it, but those of the file's modules are.
     pub frame: Vec<String>,
-    /// The bodies of functions with their braces. Some bodies belong to the frame instead: a `const fn`
+    /// The bodies of functions with their braces. Some bodies are a part of `frame` instead: a `const fn`
     /// cannot ask which mutant the process is, and the variants of a function that returns `impl Trait` would
     /// have different types.
     pub bodies: Vec<&'a str>,

@@ -1,8 +1,8 @@
 //! Random starvation: judged by the test's own records, no report is false and no report is missing.
 //!
 //! A scenario is data ([`scenario`]). The tasks and threads of the scenario record their steps ([`books`])
-//! while they make them ([`world`]). The test checks two properties of the library. The test decides the two
-//! properties by its own records only, not by the library's answers:
+//! while they make them ([`world`]). The test checks the following two properties of the library by its own
+//! records only, not by the library's answers:
 //!
 //! * If a wait was reported as starving, then at some moment since its beginning nothing inside could end
 //!   it.

@@ -323,7 +323,7 @@ impl World {
                     _ => false,
                 };
                 let joined = self.books.wait(What::Task(number), || handle.join(), starved);
-                // The other tasks let the awaited task run in the end.
+                // In the end, the other tasks let the awaited task run.
                 if let (0, Err(JoinError::Starved(handle, _))) = (task % 2, joined) {
                     handle.cancel();
                 }
