@@ -51,8 +51,8 @@ fn prints_what_the_book_says(name: &str) {
     is_in_the_book(&output, name);
 }
 
-/// Runs an example that measures, again and again, until its figures agree with the page of the example.
-/// Other programs disturb a measurement, so there are twenty attempts.
+/// Runs a measuring example again and again, until its figures agree with the example's page. Other programs
+/// disturb a measurement, so there are twenty attempts.
 fn measured_until(name: &str, arguments: &str, as_the_page_says: impl Fn(&String) -> bool) {
     one_is(name, &[arguments; 20], as_the_page_says);
 }
@@ -307,8 +307,8 @@ fn merge_sort_says_how_often_it_stole() {
     measured_until("merge_sort", "stats", as_the_page_says);
 }
 
-/// Short tasks wait for the long ones in one pool, not at all in another pool, and no longer than the limit
-/// if there is one. The waits with a limit fail, or come again until there is an answer.
+/// Short tasks wait for the long tasks in the shared pool, hardly wait in a pool of their own, and wait only
+/// for the limit if there is one. A wait that reaches its limit fails, or is repeated until there is an answer.
 #[test]
 fn long_among_short_holds_up_the_short_ones_in_one_pool_only() {
     let as_the_page_says = |printed: &String| {
@@ -504,7 +504,7 @@ fn socket_using_task_gives_its_thread_back_and_a_closure_does_not() {
     assert!(!run("socket_using_task", "such a way").status.success());
 }
 
-/// The examples that Cargo builds only with certain features, with these features.
+/// The examples that Cargo builds only with certain features, and these features.
 #[cfg(all(unix, feature = "processes", feature = "sockets"))]
 mod blocked_in_the_system {
     use super::prints_what_the_book_says;

@@ -23,10 +23,10 @@ fn lists() -> Vec<String> {
     lists
 }
 
-/// The highest number of lines that a new reader should have to read first.
+/// The limit for the number of lines that a new reader must read first.
 const FIRST_PATH: usize = 1_600;
 
-/// The highest number of the library's types that the code on the first path may name.
+/// The limit for the number of the library's types that the code on the first path names.
 const FIRST_PATH_TYPES: usize = 60;
 
 /// The number of lines that a file of an example must stay below, so that a reader can read it in five
@@ -346,7 +346,7 @@ fn types(code: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// Returns the words of a text that can be names.
+/// Returns those words of a text that can be names.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }

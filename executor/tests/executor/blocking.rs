@@ -372,8 +372,8 @@ fn who_is_overtaken_waits_on() {
         let full = Full::new(Block::new());
         let waiting = full.submitter();
         for _ in 0..20 {
-            // The submitter or the removed task gets the room. The loop ends when the submitter has got the
-            // room.
+            // Either the submitter or the removed task gets the room. The loop ends when the submitter has
+            // got the room.
             let Some(removed) = full.pool.remove(full.queued.id()) else { break };
             full.pool.set_rejection_handler(Arc::new(executor::Abort));
             if let Err(refused) = full.pool.execute(removed) {

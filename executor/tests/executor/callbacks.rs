@@ -276,8 +276,8 @@ fn a_cancel_drops_what_was_captured_and_calls_back_in_this_order_before_it_retur
     });
 }
 
-/// Returns tasks that have a callback each. Each callback waits until all of the tasks have been released,
-/// and reports whether they were released.
+/// Returns tasks, each of which has a callback. Each callback waits until all of the tasks have been
+/// released, and reports whether they were released.
 fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Result<(), Cancelled>>> {
     let all_let_go = Arc::new(Latch::new(number));
     let task = || {
@@ -322,7 +322,7 @@ fn at_a_deadline_all_tasks_are_let_go_before_the_first_callback_runs() {
     });
 }
 
-// ----- how deep they nest -----
+// ----- how deep callbacks nest -----
 
 /// Returns a promise whose callback completes the next promise, and so on along the chain. Each callback
 /// records its begin and its end.

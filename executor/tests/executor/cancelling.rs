@@ -44,7 +44,7 @@ impl CancellableTask for ReadAll {
     }
 }
 
-/// A task that reads, the other end of its stream, and the facts that the test can observe about the task.
+/// A reading task, the other end of its stream, and the facts that the test can observe about the task.
 struct Connection {
     task: ReadAll,
     peer: TcpStream,

@@ -85,7 +85,7 @@ fn dropping_runs_what_was_accepted_first() {
     });
 }
 
-/// END-10: the thread itself ends, because its thread-local is dropped.
+/// END-10: the drop of a thread-local shows that the thread itself ends.
 #[test]
 fn the_threads_of_a_dropped_pool_end() {
     struct Farewell(mpsc::Sender<()>);

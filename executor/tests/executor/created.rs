@@ -135,8 +135,8 @@ const BELOW: &[(&str, Way)] = &[
     }),
 ];
 
-/// Returns true if a task that is made in this way is cancelled together with the token of the place where it
-/// is made.
+/// Returns true if a task that is made in this way is cancelled with the token that is current where it is
+/// made.
 fn hears(way: Way, pools: &Pools) -> bool {
     let (token, seen, done) = (CancelToken::new(), Record::new(), Signal::new());
     let (of_the_maker, note, is_done) = (token.clone(), seen.clone(), done.clone());

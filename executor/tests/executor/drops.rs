@@ -45,7 +45,7 @@ fn boxed(executor: impl Executor + 'static) -> Wrapper {
     Box::new(Over(executor))
 }
 
-/// Each kind of wrapper, and some wrappers over each other.
+/// Each kind of wrapper, and some wrappers over other wrappers.
 const WRAPPERS: [(&str, Make); 8] = [
     ("serial", |pool| boxed(SerialExecutor::over(pool))),
     ("serial, by turns", |pool| boxed(SerialExecutor::over(pool).turns_of(1))),

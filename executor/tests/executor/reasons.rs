@@ -193,7 +193,8 @@ fn the_outcome_carries_the_reason_of_the_party_that_cancelled_through_any_handle
     });
 }
 
-/// A token that the body asks for after the cancel has the reason, too, even if the result was taken before.
+/// If the body asks for its token after the cancel, that token has the reason, too, even if the result was
+/// taken before.
 #[test]
 fn a_body_that_looks_late_is_told_the_reason() {
     within_deadline(|| {

@@ -38,7 +38,7 @@ pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Waits until a fact is true, if no event announces the fact.
+/// Waits until a fact is true; this is for facts that no event announces.
 pub(crate) fn eventually(fact: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + LONG;
     while !is_so() {

@@ -319,7 +319,7 @@ child!(requested_and_hangs {
     wait_for_the_end();
 });
 
-/// Adds three hooks: the second hook to run blocks, so the last hook never runs.
+/// Adds three hooks: the hook that runs second blocks, so the last hook never runs.
 fn hooks_that_block(shutdown: &ShutdownHooks) {
     add(shutdown, "a");
     shutdown.add("blocks", |_| thread::sleep(2 * LONG)).unwrap();

@@ -1,5 +1,5 @@
-//! Waits of a pool's thread outside the bodies of tasks: in hooks, callbacks and destructors. Also
-//! completion services whose tasks are in a line.
+//! Waits of a pool's thread outside the bodies of tasks: in hooks, callbacks and destructors. Other tests
+//! here are about completion services whose tasks are in a line.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};

@@ -45,7 +45,7 @@ fn a_page_waits_for_its_header_on_the_same_thread() {
 }
 
 /// Runs a ring of pools with one thread each. The task of each pool waits for a task in the queue of the next
-/// pool, and the last pool's task for a task of the first. All tasks begin before any of them waits.
+/// pool, and the last pool's task waits for a task of the first pool. All tasks begin before any of them waits.
 fn ring(length: usize) -> Vec<executor::Starvation> {
     let pools: Vec<_> = (0..length).map(|n| named(&format!("p{n}"), 1)).collect();
     let all_begun = Arc::new(std::sync::Barrier::new(length));

@@ -82,7 +82,7 @@ impl Record {
     }
 }
 
-/// A part of each body that records the body's drop.
+/// Each body contains this value, which records the body's drop.
 struct Gone(Arc<OnceLock<Arc<Record>>>);
 
 impl Drop for Gone {

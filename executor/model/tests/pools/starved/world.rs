@@ -68,7 +68,7 @@ struct Named {
     task: Plain<Option<Task>>,
 }
 
-/// A part of each body that records the body's drop.
+/// Each body contains this value, which records the body's drop.
 struct Gone(Arc<World>, usize);
 
 impl Drop for Gone {
