@@ -335,7 +335,7 @@ fn producers_cancelled_at_any_moment_lose_nothing() {
                 let sender = sender.clone();
                 let token = CancelToken::new();
                 let own = token.clone();
-                // The producer has a token of its own, because a cancelled task gives no result.
+                // The producer has a token of its own, because a cancelled task has no result.
                 let task = move || own.attach(|| (0..).map_while(|n| sender.put(n).ok()).count());
                 (pool.submit(task).unwrap(), token)
             });

@@ -1,5 +1,5 @@
-//! Rules for the sources that the compiler does not check: the order of the modules, the descriptions of the
-//! modules in `guide.rs`, and the length of the examples.
+//! Rules that the compiler does not check: the order of the modules, the descriptions of the modules in
+//! `guide.rs`, and the length of the examples.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Checks for each wait of a thread that other threads count on: the wait ends, or it starves, or the
+//! Checks each wait of a thread on which other threads rely: the wait ends, or it starves, or the
 //! documentation says that it does not end.
 //!
 //! The table in this test is the table in the documentation. The test tries each cell of the table in each of

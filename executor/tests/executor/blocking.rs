@@ -1,7 +1,7 @@
 //! Submissions with `Block`: the submitter waits for room. A time limit, a cancel or a shutdown ends the
 //! submitter's wait, too. In every case the task is kept.
 //!
-//! The library promises no order in which waiting submitters get room, so these tests check none.
+//! The library promises no order in which waiting submitters get room, so these tests check no order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -203,7 +203,7 @@ fn the_longest_time_limit_is_none() {
     assert_eq!(handle.join().unwrap(), 7);
 }
 
-/// A refused task keeps its limits: the caller may give it to another executor.
+/// A refused task keeps its limits, because the caller may give the task to another executor.
 #[test]
 fn a_refused_task_keeps_its_limit() {
     within_deadline(|| {
@@ -302,7 +302,7 @@ fn the_counts_of_the_pool_are_right_when_a_limit_was_up() {
     });
 }
 
-/// The body gives the reason back, so it reaches the error of the body's own callers.
+/// The body returns the reason, so the reason reaches the error that the body's own callers get.
 #[test]
 fn a_body_that_returns_the_error_of_its_wait_ends_for_the_reason_of_the_token_above() {
     within_deadline(|| {

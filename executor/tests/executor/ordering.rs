@@ -189,7 +189,7 @@ fn a_pool_runs_as_many_tasks_at_once_as_it_has_threads_and_no_more() {
     });
 }
 
-/// A task that blocks delays its own thread, not the tasks that wait behind it.
+/// A blocked task delays its own thread, but not the tasks that wait behind it.
 #[test]
 fn an_idle_worker_takes_what_a_blocked_one_cannot() {
     within_deadline(|| {

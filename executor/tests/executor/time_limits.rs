@@ -208,7 +208,8 @@ fn waits_of_this_thread() -> u32 {
     count.unwrap().trim().parse().unwrap()
 }
 
-/// A wait without time must not put the thread to sleep: the system would wake it a timer's slack later.
+/// A wait without time must not put the thread to sleep, because the system would wake it too late, by the
+/// slack of its timer.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_wait_without_time_does_not_sleep() {

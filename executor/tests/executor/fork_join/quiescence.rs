@@ -1,5 +1,5 @@
-//! Waits until a pool has no task left: from outside the pool, on its workers, and in waits inside each
-//! other.
+//! Tests of waits until a pool has no task left: waits outside the pool, waits on its workers, and nested
+//! waits.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};

@@ -94,7 +94,7 @@ fn the_first_in_the_line_waits_for_the_second() {
     });
 }
 
-/// A permit that was added is not the same permit as the one that a thread outside has.
+/// An added permit is different from the permit that a thread outside has.
 #[test]
 fn a_permit_in_the_hands_of_a_thread_outside_can_come_back() {
     within_deadline(|| {

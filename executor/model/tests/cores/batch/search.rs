@@ -1,9 +1,9 @@
 //! Search and sleep: if a task comes while a worker ends its search, the worker takes the task or is woken
 //! for the task.
 //!
-//! The pool's steps for this property are in several of its files and need the whole pool. So this file
-//! repeats the steps in their order, as functions with the names of the originals. Only the batch is the
-//! library's own code:
+//! The pool's steps for this property are in several files and need the whole pool. So this file repeats the
+//! steps in their order, as functions with the names of the originals. Only the batch is the library's own
+//! code:
 //!
 //! | here | in `thread_pool/` |
 //! |---|---|
