@@ -109,8 +109,8 @@ fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
     });
 }
 
-/// A task that was asked to stop begins no wait on a channel, however short the wait would be. Latches and
-/// semaphores also begin no wait in such a task.
+/// A task that was asked to stop begins no wait on a channel, however short the wait would be. In such a
+/// task, a wait for a latch or a semaphore does not begin either.
 #[test]
 fn a_cancelled_task_neither_puts_nor_takes() {
     let (sender, receiver) = bounded(2);

@@ -325,7 +325,7 @@ fn at_a_deadline_all_tasks_are_let_go_before_the_first_callback_runs() {
 // ----- how deep callbacks nest -----
 
 /// Returns a promise whose callback completes the next promise, and so on along the chain. Each callback
-/// records its begin and its end.
+/// records its beginning and its end.
 fn chain(length: usize, record: &Record<(usize, &'static str)>) -> Promise<usize> {
     let mut next: Option<Promise<usize>> = None;
     for n in (0..length).rev() {

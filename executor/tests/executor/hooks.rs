@@ -431,8 +431,8 @@ mod processor_time {
             };
             let ms = Duration::from_millis;
             let (mostly_waits, many) = measure(ms(5), ms(50));
-            // The task waited for at least the 50 ms of its sleep. For the task's computing time there is only a
-            // lower bound.
+            // The task waited for at least the 50 ms of its sleep. The task's computing time has only a lower
+            // bound.
             assert!(mostly_waits > 2.0, "{mostly_waits}");
             assert!(
                 many >= recommended_threads(thread::available_parallelism().unwrap().get(), 1.0, 2.0),

@@ -185,7 +185,7 @@ fn its_own_tasks_come_back_and_those_of_others_stay() {
     });
 }
 
-/// A task that reports its begin, and ends when it is cancelled.
+/// A task that reports when it begins, and ends when it is cancelled.
 fn until_cancelled(executor: &(impl Executor + ?Sized)) -> TaskHandle<CancelKind> {
     let (begun, is_begun) = mpsc::channel();
     let task = FutureTask::new(move || {

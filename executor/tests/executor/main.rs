@@ -65,7 +65,7 @@ mod lifecycle; // shutting down: what is refused, what still runs, what comes ba
 mod stopping; // stopping a pool without owning it: by a token, by a stopper
 mod closing; // closing and dropping: waiting for what was accepted
 
-// User code that does its worst
+// Hostile user code
 mod panic; // a panic costs no thread, no task and no count, wherever it happens
 mod panic_handler; // which handler gets the report of a panic that no joiner reads
 mod bad_queue; // a queue or comparator that panics, or that drops tasks

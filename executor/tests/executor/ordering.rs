@@ -307,9 +307,9 @@ fn a_task_can_submit_further_tasks_to_its_own_pool() {
     });
 }
 
-/// As many tasks run at the same time as there are threads. The first task in the queue begins first, even if
-/// no task ends before another has begun. Even after short tasks, a worker must not take two tasks at a time,
-/// because the first task could wait for the second.
+/// All threads run tasks at the same time. The first task in the queue begins first, even if no task ends
+/// before another has begun. Even after short tasks, a worker must not take two tasks at a time, because the
+/// first task could wait for the second.
 #[test]
 fn pairs_of_tasks_that_wait_for_each_other_meet_on_two_threads() {
     within_deadline(|| {

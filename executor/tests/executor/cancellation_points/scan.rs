@@ -236,7 +236,7 @@ fn function(line: &str) -> Option<(bool, String)> {
     Some((public, first_word(rest.strip_prefix("fn ")?).to_owned()))
 }
 
-/// Returns the calls in a line. If the receiver is in the previous line, it counts as unknown.
+/// Returns the calls in a line. If the receiver is in the previous line, the receiver counts as unknown.
 fn calls(line: &str) -> Vec<Call> {
     let calls = line.match_indices('(').filter_map(|(place, _)| {
         let text = &line[..place];

@@ -160,7 +160,7 @@ impl Pool {
     }
 }
 
-/// The workers claim as many tasks as there are submitters that wait for room.
+/// The workers claim one task for each submitter that waits for room.
 fn play(submitters: usize, broken: Option<Broken>) {
     let pool = Arc::new(Pool::full(submitters, broken));
     let submitters: Vec<_> = (0..submitters)

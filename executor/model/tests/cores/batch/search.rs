@@ -196,7 +196,7 @@ impl Pool {
     }
 }
 
-/// One submitter submits as many tasks as there are workers.
+/// One submitter submits one task for each worker.
 fn play(workers: usize, broken: Option<Broken>) {
     let pool = Arc::new(Pool::new(broken));
     let workers: Vec<_> = (0..workers)

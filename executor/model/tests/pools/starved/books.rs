@@ -112,7 +112,7 @@ pub(super) struct ServiceBook {
     pub(super) race_in: Option<usize>,
 }
 
-/// Decides which answer must be certain. If the records do not know the answer, they give the other answer.
+/// Decides which answer must be certain. If the records are not sure of that answer, they give the opposite answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sure {
     ThatItWasOpen,

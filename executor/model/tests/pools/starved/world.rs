@@ -531,7 +531,7 @@ impl World {
         }
     }
 
-    /// Waits until the records show no wait that nothing inside can end.
+    /// Waits until the records show that something inside can still end every wait.
     fn settle(&self) {
         for _ in 0..20_000 {
             match self.books.without_end() {
