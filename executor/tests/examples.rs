@@ -721,7 +721,7 @@ fn a_job_server_answers_its_customers() {
     };
     let ended = job("run ada 1 60000 0", "done");
     let blocked = job("run ada 1 3600000 3600000", "");
-    job("run ada 1 20 0", "deadline"); // behind the one before it, whose end comes too late
+    job("run ada 1 20 0", "deadline"); // behind the previous job, which ends too late
     assert_eq!(say(&format!("cancel {blocked}")), "cancelled");
     assert_eq!(say(&format!("cancel {blocked}")), "it had ended");
     assert!(say(&format!("result {blocked}")).contains("its customer"));

@@ -418,7 +418,7 @@ impl Waiters {
             }
             "told" => {
                 ends.push(self.ends.recv_timeout(LONG).map_err(|_| "no end of it".to_owned())?);
-                self.told.open(); // the told thread is free now, and runs what the others wait for
+                self.told.open(); // the thread with the report is free now, and runs the tasks that the others wait for
             }
             _ => self.told.open(),
         }
