@@ -174,7 +174,7 @@ fn a_channel_is_closed_by_dropping_the_last_end() {
     drop(sender);
     drop(other);
     assert_eq!(receiver.len(), 2);
-    assert_eq!((receiver.take(), receiver.take_timeout(LONG)), (Ok(1), Ok(2)), "what was put is there");
+    assert_eq!((receiver.take(), receiver.take_timeout(LONG)), (Ok(1), Ok(2)), "both items are there");
     assert_eq!(receiver.take(), Err(TakeError::Disconnected));
     assert_eq!(receiver.take_timeout(LONG), Err(TakeError::Disconnected));
 
@@ -305,7 +305,7 @@ fn a_dropped_channel_leaves_nothing_with_its_token() {
     let (kept, dropped) = (token.channel(), token.channel());
     let other_end = Receiver::clone(&dropped);
     drop(dropped);
-    assert!(other_end.recv().is_err(), "the token has let go of the other end");
+    assert!(other_end.recv().is_err(), "the token has dropped the other end");
     assert!(kept.try_recv().is_err_and(|error| error.is_empty()));
     token.cancel();
     assert!(kept.try_recv().is_err_and(|error| error.is_disconnected()));

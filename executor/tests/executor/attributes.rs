@@ -120,14 +120,14 @@ fn id_and_name_in_hooks(world: &World) -> bool {
     let handle = world.submit(FutureTask::new(|| ()).named("name"));
     let (id, name) = (handle.id(), Some("name".to_owned()));
     handle.join().unwrap();
-    eventually("the hooks were told", || world.hooks.0.len() == 2);
+    eventually("the hooks were called", || world.hooks.0.len() == 2);
     world.hooks.0.so_far() == [(id, name.clone(), None), (id, name, Some("completed"))]
 }
 
 fn outcome_in_hooks(world: &World) -> bool {
     let handle = world.submit(FutureTask::new(|| panic!("in the task")));
     let _: executor::JoinError<()> = handle.join().unwrap_err();
-    eventually("the hooks were told", || world.hooks.0.len() == 2);
+    eventually("the hooks were called", || world.hooks.0.len() == 2);
     world.hooks.0.so_far()[1].2 == Some("panicked")
 }
 

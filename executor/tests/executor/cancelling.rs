@@ -258,7 +258,7 @@ fn it_passes_on_what_the_executor_behind_it_says() {
             })
             .unwrap();
         executor.close();
-        assert!(ended.is_set(), "closing waits for what was accepted");
+        assert!(ended.is_set(), "closing waits for the accepted task");
         assert!(executor.executor().is_terminated());
         let Connection { task, peer, .. } = connection();
         let refused = executor.submit_task(task).unwrap_err();

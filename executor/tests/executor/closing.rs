@@ -234,7 +234,7 @@ fn a_pool_dropped_by_one_of_its_own_tasks_shuts_down_and_does_not_wait() {
         drop(pool);
         only_the_task_has_it.set();
         dropping.unwrap().join_timeout(LONG).unwrap();
-        assert_eq!(after.join_timeout(LONG).unwrap(), 1, "what was accepted is still run");
+        assert_eq!(after.join_timeout(LONG).unwrap(), 1, "an accepted task still runs");
     });
 }
 

@@ -384,7 +384,7 @@ fn a_watchdog_tells_once_of_each_task_that_runs_for_longer_than_its_limit() {
         end.set();
         pool.close();
         drop(pool);
-        assert_eq!(told.recv_timeout(LONG), Err(mpsc::RecvTimeoutError::Disconnected), "and no more is told");
+        assert_eq!(told.recv_timeout(LONG), Err(mpsc::RecvTimeoutError::Disconnected), "no further report");
     });
 }
 

@@ -197,7 +197,7 @@ fn each_thread_is_announced_when_it_begins_and_when_it_ends() {
         let count = |what: &str| hooks.calls.so_far().iter().filter(|call| *call == what).count();
         drop(occupy_all(&pool, 3));
         assert_eq!(count("started"), 3);
-        eventually("all three have said goodbye", || count("ended") == 3);
+        eventually("all three threads have called the hook at their end", || count("ended") == 3);
         assert_eq!(pool.stats().threads, 0);
     });
 }

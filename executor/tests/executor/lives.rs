@@ -174,7 +174,7 @@ fn its_own_tasks_come_back_and_those_of_others_stay() {
             let back = service.shutdown_now();
             let expected: Vec<_> = [0, 2, 3, 4].map(|n: usize| own[n].id()).into();
             assert_eq!((ids(&back), back[1].name()), (expected, Some("own 2")));
-            assert!(service.is_terminated(), "nothing of it is under way");
+            assert!(service.is_terminated(), "no task of the service is under way");
             assert_eq!((pool.queued(), own[0].state()), (5, TaskState::Pending));
             drop(busy);
             assert_eq!(others.into_iter().map(|other| other.join().unwrap()).sum::<i32>(), 60);

@@ -236,7 +236,7 @@ fn a_waker_that_is_woken_and_one_that_is_replaced() {
         drop(waker);
         assert!(!meddler.has_meddled.is_set());
         let _ = std::pin::Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop()));
-        assert!(meddler.has_meddled.is_set(), "the one it has replaced is gone");
+        assert!(meddler.has_meddled.is_set(), "the replaced waker was dropped");
         drop(task);
     });
 }

@@ -91,7 +91,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_time_is_up_and_not_before(
             });
             let start = Instant::now();
             let Err(JoinError::TimedOut(handle)) = handle.unwrap().join_or_cancel(SHORT) else {
-                panic!("it sleeps for ever");
+                panic!("it sleeps forever");
             };
             assert!(start.elapsed() >= SHORT);
             assert_eq!(handle.state(), TaskState::Cancelled);

@@ -184,12 +184,12 @@ fn a_tag_goes_with_its_task() {
         let busy = occupy(&tracking);
         let queued = tracking.tagged(Arc::clone(&tag)).submit(|| ()).unwrap();
         let _discarded = tracking.tagged(Arc::clone(&tag)).submit(|| ()).unwrap();
-        assert_eq!(Arc::strong_count(&tag), 2, "that of the discarded one is dropped");
+        assert_eq!(Arc::strong_count(&tag), 2, "the tag of the discarded task is dropped");
         drop(queued.remove());
-        eventually("and of one that is taken out", only_ours);
+        eventually("and the tag of a task that is taken out", only_ours);
         tracking.shutdown();
         drop(tracking.tagged(Arc::clone(&tag)).submit(|| ()).unwrap_err());
-        assert!(only_ours(), "and of one that is refused");
+        assert!(only_ours(), "and the tag of a task that is refused");
         drop(busy);
         tracking.executor().close();
     });

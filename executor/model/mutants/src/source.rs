@@ -190,7 +190,7 @@ mod tests {
             source.uses.iter().filter_map(|import| name_of(import)).collect::<Vec<_>>(),
             ["C", "b", "e"]
         );
-        assert!(source.frame.concat().contains("use super::*"), "that of a module is no import of the file");
+        assert!(source.frame.concat().contains("use super::*"), "a module's import is not the file's");
     }
 
     #[test]

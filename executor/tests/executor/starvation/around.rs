@@ -143,7 +143,7 @@ fn a_task_that_runs_inline_waits_for_the_pool_below_it() {
             (Some(inline.id()), inline.join().unwrap().map(|task| task.id))
         });
         let (id, told) = outside(task.unwrap());
-        assert_eq!(id, told, "the report names the task that waits, and not the one below it");
+        assert_eq!(id, told, "the report names the task that waits, not the task below it");
     });
 }
 
