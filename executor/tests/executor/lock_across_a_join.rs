@@ -18,7 +18,7 @@ fn work() {
     std::thread::sleep(Duration::from_micros(50));
 }
 
-/// Runs several rounds of the loop `outer`, whose pieces call `inner` under the round's lock. `outer` runs the loop.
+/// Runs several rounds of the loop `outer`, whose pieces call `inner` under the round's lock.
 fn under_a_lock(outer: impl Fn(&(dyn Fn() + Sync)), inner: impl Fn() + Sync) {
     for _ in rounds(4) {
         let done = Mutex::new(0);
