@@ -1,5 +1,5 @@
-//! After an abrupt shutdown, an executor reports the tasks that ran: some tasks are certain, some are
-//! presumed, and some are not reported.
+//! After an abrupt shutdown, an executor names the tasks that were cut off: some are certain, and some are
+//! presumed. It does not report other tasks.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
