@@ -30,18 +30,18 @@ fn count() {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller keeps the contract of this method, which is that of `System`.
+        // SAFETY: the caller keeps the contract of this method, which `System` has, too.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of this method, which is that of `System`.
+        // SAFETY: the caller keeps the contract of this method, which `System` has, too.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller keeps the contract of this method, which is that of `System`.
+        // SAFETY: the caller keeps the contract of this method, which `System` has, too.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
 }
@@ -55,8 +55,9 @@ fn allocations_of(work: impl FnOnce()) -> usize {
     ALLOCATIONS.load(Ordering::SeqCst) - before
 }
 
-/// Runs `round` until a round allocates nothing. One such round is not enough, because tasks come in through
-/// two buffers that change places after each round. So the next round can still make its buffer larger.
+/// Repeats `round` until two rounds in a row allocate nothing. A single such round is not enough, because
+/// tasks come in through two buffers that change places after each round. After it, the next round could
+/// still make its buffer larger.
 fn until_nothing_is_allocated(round: impl Fn()) {
     let quiet = || allocations_of(&round) == 0;
     assert!((0..10).any(|_| quiet() && quiet()), "there is no end to the allocations");
@@ -90,7 +91,7 @@ fn a_small_task_is_passed_on_without_an_allocation_and_a_submitted_one_with_exac
     promised();
     assert_eq!(allocations_of(promised), 1);
 
-    // Through `DirectExecutor`. The first task allocates the memory that a thread needs only once.
+    // Through `DirectExecutor`. The first task allocates the memory that each thread allocates only once.
     DirectExecutor.execute(small(&counter)).unwrap();
     let inline = allocations_of(|| (0..TASKS).for_each(|_| DirectExecutor.execute(small(&counter)).unwrap()));
     assert_eq!(inline, 0);

@@ -62,8 +62,8 @@ fn an_installed_hook_gives_backtraces_and_calls_the_one_before() {
         other => panic!("{other:?}"),
     }
 
-    // A payload that this thread has not just caught has no backtrace, although this thread caught a panic
-    // before. A payload that this thread has just caught has a backtrace.
+    // A report has a backtrace only if this thread has just caught the report's payload. An earlier panic on
+    // this thread does not count.
     let caught = std::panic::catch_unwind(the_place_of_the_panic).unwrap_err();
     assert!(failed_with(Box::new("another payload")).backtrace().is_none());
     assert!(failed_with(caught).backtrace().is_none(), "its backtrace was thrown away by then");

@@ -109,8 +109,8 @@ fn what_the_wait_is_for_beats_a_cancel_that_comes_after_it() {
     });
 }
 
-/// A task that was asked to stop begins no wait on a channel, however short the wait would be. Latches and
-/// semaphores also begin no wait in such a task.
+/// A task that was asked to stop begins no wait on a channel, however short the wait would be. In such a
+/// task, a wait for a latch or a semaphore does not begin either.
 #[test]
 fn a_cancelled_task_neither_puts_nor_takes() {
     let (sender, receiver) = bounded(2);
@@ -174,7 +174,7 @@ fn a_channel_is_closed_by_dropping_the_last_end() {
     drop(sender);
     drop(other);
     assert_eq!(receiver.len(), 2);
-    assert_eq!((receiver.take(), receiver.take_timeout(LONG)), (Ok(1), Ok(2)), "what was put is there");
+    assert_eq!((receiver.take(), receiver.take_timeout(LONG)), (Ok(1), Ok(2)), "both items are there");
     assert_eq!(receiver.take(), Err(TakeError::Disconnected));
     assert_eq!(receiver.take_timeout(LONG), Err(TakeError::Disconnected));
 
@@ -305,7 +305,7 @@ fn a_dropped_channel_leaves_nothing_with_its_token() {
     let (kept, dropped) = (token.channel(), token.channel());
     let other_end = Receiver::clone(&dropped);
     drop(dropped);
-    assert!(other_end.recv().is_err(), "the token has let go of the other end");
+    assert!(other_end.recv().is_err(), "the token has dropped the other end");
     assert!(kept.try_recv().is_err_and(|error| error.is_empty()));
     token.cancel();
     assert!(kept.try_recv().is_err_and(|error| error.is_disconnected()));
@@ -335,7 +335,7 @@ fn producers_cancelled_at_any_moment_lose_nothing() {
                 let sender = sender.clone();
                 let token = CancelToken::new();
                 let own = token.clone();
-                // The producer has a token of its own, because a cancelled task gives no result.
+                // The producer has a token of its own, because a cancelled task has no result.
                 let task = move || own.attach(|| (0..).map_while(|n| sender.put(n).ok()).count());
                 (pool.submit(task).unwrap(), token)
             });

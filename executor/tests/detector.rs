@@ -1,5 +1,5 @@
-//! Checks that a wait that can never end is found also in a program without any pool. This test runs in a
-//! process of its own, because the first worker of a pool makes the library search the waits of all threads.
+//! Checks that the library finds a wait that can never end, even in a program without any pool. This test runs in
+//! a process of its own, because the first worker of a pool makes the library search the waits of all threads.
 
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
@@ -20,6 +20,6 @@ fn of_two_tasks_without_a_pool_that_each_hold_what_the_other_wants_one_is_told()
     };
     let (left, right) = (Arc::new(Semaphore::new(1)), Arc::new(Semaphore::new(1)));
     let tasks = [task(&left, &right), task(&right, &left)];
-    let told = tasks.map(|task| task.join_timeout(Duration::from_secs(10)).expect("both wait for ever"));
+    let told = tasks.map(|task| task.join_timeout(Duration::from_secs(10)).expect("both tasks wait forever"));
     assert_eq!(told.iter().filter(|told| **told).count(), 1);
 }

@@ -51,8 +51,8 @@ fn prints_what_the_book_says(name: &str) {
     is_in_the_book(&output, name);
 }
 
-/// Runs an example that measures, again and again, until its figures agree with the page of the example.
-/// Other programs disturb a measurement, so there are twenty attempts.
+/// Runs a measuring example again and again, until its figures agree with the example's page. Other programs
+/// disturb a measurement, so there are twenty attempts.
 fn measured_until(name: &str, arguments: &str, as_the_page_says: impl Fn(&String) -> bool) {
     one_is(name, &[arguments; 20], as_the_page_says);
 }
@@ -197,7 +197,7 @@ fn order_mistakes_goes_wrong_in_five_ways() {
     assert!(!run("order_mistakes", "such a way").status.success());
 }
 
-/// The slow tasks last for a second unless the others overtake them. So the example is disturbed if the
+/// The slow tasks take a second unless the other tasks overtake them. So the example is disturbed if the
 /// machine stalls for a second.
 #[test]
 fn three_orders_keeps_two_of_them() {
@@ -206,8 +206,8 @@ fn three_orders_keeps_two_of_them() {
     measured_until("three_orders", "", |printed| printed.replace("\r\n", "\n") == book);
 }
 
-/// The watchdog tells of the stuck task after 50 ms, and the task that it waits for should have begun by then.
-/// So the example is disturbed if the machine stalls for 50 ms.
+/// The watchdog reports the stuck task after 50 ms; by then, the task for which the stuck task waits should
+/// have begun. So the example is disturbed if the machine stalls for 50 ms.
 #[test]
 fn stuck_pool_shows_who_waits_for_whom() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/src/transcripts/stuck_pool.txt");
@@ -308,8 +308,8 @@ fn merge_sort_says_how_often_it_stole() {
     measured_until("merge_sort", "stats", as_the_page_says);
 }
 
-/// Short tasks wait for the long ones in one pool, not at all in another pool, and no longer than the limit
-/// if there is one. The waits with a limit fail, or come again until there is an answer.
+/// Short tasks wait for the long tasks in the shared pool, hardly wait in a pool of their own, and wait only
+/// for the limit if there is one. A wait that reaches its limit fails, or is repeated until there is an answer.
 #[test]
 fn long_among_short_holds_up_the_short_ones_in_one_pool_only() {
     let as_the_page_says = |printed: &String| {
@@ -505,7 +505,7 @@ fn socket_using_task_gives_its_thread_back_and_a_closure_does_not() {
     assert!(!run("socket_using_task", "such a way").status.success());
 }
 
-/// The examples that Cargo builds only with certain features, with these features.
+/// The examples that Cargo builds only with certain features, and these features.
 #[cfg(all(unix, feature = "processes", feature = "sockets"))]
 mod blocked_in_the_system {
     use super::prints_what_the_book_says;
@@ -658,7 +658,7 @@ fn rows_of_a_picture_are_drawn_in_their_places() {
         rows.iter().all(|row| row.len() == 64 && row.starts_with('.') && row.ends_with('.')),
         "{picture}"
     );
-    // The picture is its own mirror image, and its middle never flees.
+    // The picture is its own mirror image, and the points in its middle never escape.
     for above in 2..16 {
         assert_eq!(rows[above], rows[32 - above], "{picture}");
     }
@@ -722,7 +722,7 @@ fn a_job_server_answers_its_customers() {
     };
     let ended = job("run ada 1 60000 0", "done");
     let blocked = job("run ada 1 3600000 3600000", "");
-    job("run ada 1 20 0", "deadline"); // behind the one before it, whose end comes too late
+    job("run ada 1 20 0", "deadline"); // behind the previous job, which ends too late
     assert_eq!(say(&format!("cancel {blocked}")), "cancelled");
     assert_eq!(say(&format!("cancel {blocked}")), "it had ended");
     assert!(say(&format!("result {blocked}")).contains("its customer"));

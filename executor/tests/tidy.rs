@@ -1,13 +1,13 @@
-//! Rules for the sources that the compiler does not check: the order of the modules, the descriptions of the
-//! modules in `guide.rs`, and the length of the examples.
+//! Rules that the compiler does not check: the order of the modules, the descriptions of the modules in
+//! `guide.rs`, and the length of the examples.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Returns the files that list modules in bottom-up order: `lib.rs`, and the `mod.rs` of each folder, however
-/// deep. The items that a listed file defines itself are the page of its folder, and any module of the folder
-/// may name these items.
+/// deep. The items that a listed file defines itself describe its folder, and any module of the folder may
+/// name these items.
 fn lists() -> Vec<String> {
     fn below(folder: &str, lists: &mut Vec<String>) {
         for name in names_in(&src(folder)) {
@@ -23,10 +23,10 @@ fn lists() -> Vec<String> {
     lists
 }
 
-/// The highest number of lines that a new reader should have to read first.
+/// The limit for the number of lines that a new reader must read first.
 const FIRST_PATH: usize = 1_600;
 
-/// The highest number of the library's types that the code on the first path may name.
+/// The limit for the number of the library's types that the code on the first path names.
 const FIRST_PATH_TYPES: usize = 60;
 
 /// The number of lines that a file of an example must stay below, so that a reader can read it in five
@@ -103,8 +103,8 @@ fn passed_on<'a>(code: &'a str, modules: &[&str]) -> BTreeMap<&'a str, &'a str> 
     of_modules.flat_map(|(module, names)| listed(names).map(move |name| (name, module))).collect()
 }
 
-/// Returns the paths by which a module of a list can name another module of the list. If a wing re-exports a
-/// name for the users of the library, the wing's own modules may use the re-exported path, too.
+/// Returns the paths by which a module of a list can name another module of the list. If a wing (a folder of
+/// modules) re-exports a name for the library's users, the wing's own modules may use the re-exported path, too.
 fn prefixes(list: &str) -> Vec<String> {
     match list.strip_suffix("/mod.rs") {
         None => vec!["crate::".to_owned()],
@@ -346,7 +346,7 @@ fn types(code: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// Returns the words of a text that can be names.
+/// Returns those words of a text that can be names.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Checks for each wait of a thread that other threads count on: the wait ends, or it starves, or the
+//! Checks each wait of a thread on which other threads rely: the wait ends, or it starves, or the
 //! documentation says that it does not end.
 //!
 //! The table in this test is the table in the documentation. The test tries each cell of the table in each of
@@ -418,7 +418,7 @@ impl Waiters {
             }
             "told" => {
                 ends.push(self.ends.recv_timeout(LONG).map_err(|_| "no end of it".to_owned())?);
-                self.told.open(); // the told thread is free now, and runs what the others wait for
+                self.told.open(); // the thread with the report is free now, and runs the tasks that the others wait for
             }
             _ => self.told.open(),
         }

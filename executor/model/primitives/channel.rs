@@ -90,8 +90,8 @@ impl<T> Channel<T> {
         result
     }
 
-    /// Makes a change to the state that can fail. After a failure no watcher is woken, because the state is
-    /// the same and two watchers would keep each other awake.
+    /// Changes the state by a function that can fail. After a failure no watcher is woken, because the state
+    /// is the same and two watchers would keep each other awake.
     fn try_change<R, E>(&self, change: impl FnOnce(&mut State<T>) -> Result<R, E>) -> Result<R, E> {
         let mut state = self.lock();
         let result = change(&mut state)?;

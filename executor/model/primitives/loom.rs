@@ -7,7 +7,7 @@ pub(crate) use loom::{lazy_static, thread, thread_local};
 /// See `sync.rs`. No thread spins under loom, because a spin would multiply the schedules.
 pub(crate) const PATIENCE: u32 = 0;
 
-/// See `sync.rs`. Spinning does not help here: a thread that spins sees only what it would see before it
+/// See `sync.rs`. Spinning does not help here: a thread that spins would see nothing new before it
 /// sleeps.
 pub(crate) fn spinning_helps() -> bool {
     false

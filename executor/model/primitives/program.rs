@@ -17,8 +17,8 @@
 //! ```
 //!
 //! This crate exports its channels, latches and pools under their usual names. This module has the part of
-//! std that the protocols need. Add an item of std that is missing here when a program needs the item. The
-//! time here is the virtual time that the library uses, too.
+//! std that the protocols need. If a program needs an item of std that is missing here, add it. The time here
+//! is the virtual time that the library uses, too.
 #![allow(missing_docs)] // what differs from std has a comment; for the rest std's documentation counts
 
 #[cfg(feature = "loom")]

@@ -9,7 +9,7 @@ pub(crate) use shuttle::{lazy_static, thread_local};
 /// See `sync.rs`. A second look at the queue would show nothing new.
 pub(crate) const PATIENCE: u32 = 1;
 
-/// See `sync.rs`. Spinning does not help here: a thread that spins sees only what it would see before it
+/// See `sync.rs`. Spinning does not help here: a thread that spins would see nothing new before it
 /// sleeps.
 pub(crate) fn spinning_helps() -> bool {
     false

@@ -1,11 +1,11 @@
 //! Time under a model: a clock that moves only when a thread waits for it.
 //!
-//! Neither loom nor shuttle lets a timed wait end. For this reason, loom and shuttle take a thread in a
-//! timed wait for blocked, and report a deadlock in a program that would continue. Here the schedule decides
-//! when a timed wait ends. The timed wait releases the lock, and lets other threads run for as long as the
-//! schedule chooses. Then the wait moves the clock to its deadline and takes the lock again. The caller
-//! checks its condition before it checks the clock, so the model explores both outcomes of the race. A
-//! deadline never comes only if it is a hundred years away.
+//! Neither loom nor shuttle lets a timed wait end. So they treat a thread in a timed wait as blocked, and
+//! report a deadlock in a program that would continue. Here the schedule decides when a timed wait ends. The
+//! timed wait releases the lock, and lets other threads run for as long as the schedule chooses. Then the
+//! wait moves the clock to its deadline and takes the lock again. The caller checks its condition before it
+//! checks the clock, so the model explores both outcomes of the race. Only a deadline that is a hundred years
+//! away never comes.
 
 use std::cell::Cell;
 use std::ops::{Add, Sub};

@@ -97,7 +97,7 @@ fn one_that_is_forgotten_ends_with_its_task() {
         let in_a_task = || DirectExecutor.submit(forgets).unwrap().join_timeout(LONG).unwrap();
         assert!(!around.attach(in_a_task));
         around.cancel();
-        assert!(may_wait(), "the frames of the guard, of its task and of what was around it are gone");
+        assert!(may_wait(), "the frames of the guard, of its task and of the code around it are gone");
     });
 }
 

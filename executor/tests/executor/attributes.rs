@@ -17,7 +17,7 @@ use executor::{
 
 use crate::support::{LONG, Record, Signal, eventually, occupy, on_thread, within_deadline};
 
-/// An executor, and the facts that the test can see about the executor's tasks in the pool below.
+/// An executor, and what the test can observe of the executor's tasks in the pool below it.
 struct World {
     executor: Arc<dyn Executor>,
     below: Arc<dyn ExecutorService>,
@@ -120,14 +120,14 @@ fn id_and_name_in_hooks(world: &World) -> bool {
     let handle = world.submit(FutureTask::new(|| ()).named("name"));
     let (id, name) = (handle.id(), Some("name".to_owned()));
     handle.join().unwrap();
-    eventually("the hooks were told", || world.hooks.0.len() == 2);
+    eventually("the hooks were called", || world.hooks.0.len() == 2);
     world.hooks.0.so_far() == [(id, name.clone(), None), (id, name, Some("completed"))]
 }
 
 fn outcome_in_hooks(world: &World) -> bool {
     let handle = world.submit(FutureTask::new(|| panic!("in the task")));
     let _: executor::JoinError<()> = handle.join().unwrap_err();
-    eventually("the hooks were told", || world.hooks.0.len() == 2);
+    eventually("the hooks were called", || world.hooks.0.len() == 2);
     world.hooks.0.so_far()[1].2 == Some("panicked")
 }
 

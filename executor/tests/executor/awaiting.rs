@@ -264,7 +264,8 @@ fn a_future_that_is_ready_is_not_hidden_from_a_cancelled_task() {
     });
 }
 
-/// The future waits inside its poll, and panics at the end: neither harms the next wait of the thread.
+/// The future waits inside its poll, and panics at the end: neither the wait nor the panic harms the thread's
+/// next wait.
 #[test]
 fn a_future_can_wait_and_can_panic() {
     within_deadline(|| {

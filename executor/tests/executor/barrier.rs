@@ -66,7 +66,7 @@ fn a_cancelled_party_breaks_the_barrier_for_all() {
             assert_eq!(other.result(), Err(BarrierError::Broken));
         }
         assert_eq!((barrier.waiting(), barrier.is_broken()), (0, true));
-        assert_eq!(barrier.wait(), Err(BarrierError::Broken)); // who comes later is told, too
+        assert_eq!(barrier.wait(), Err(BarrierError::Broken)); // a later party gets the error, too
         assert_eq!(barrier.wait_timeout(LONG), Err(BarrierError::Broken));
     });
 }

@@ -1,7 +1,7 @@
 //! Submissions with `Block`: the submitter waits for room. A time limit, a cancel or a shutdown ends the
 //! submitter's wait, too. In every case the task is kept.
 //!
-//! The library promises no order in which waiting submitters get room, so these tests check none.
+//! The library promises no order in which waiting submitters get room, so these tests check no order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -372,8 +372,8 @@ fn who_is_overtaken_waits_on() {
         let full = Full::new(Block::new());
         let waiting = full.submitter();
         for _ in 0..20 {
-            // The submitter or the removed task gets the room. The loop ends when the submitter has got the
-            // room.
+            // Either the submitter or the removed task gets the room. The loop ends when the submitter has
+            // got the room.
             let Some(removed) = full.pool.remove(full.queued.id()) else { break };
             full.pool.set_rejection_handler(Arc::new(executor::Abort));
             if let Err(refused) = full.pool.execute(removed) {

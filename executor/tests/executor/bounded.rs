@@ -166,7 +166,7 @@ fn tasks_that_hold_the_permits_they_wait_for_are_found() {
                 .unwrap()
         });
         let starved = tasks.map(|task| task.join_timeout(LONG).unwrap());
-        assert!(starved.contains(&true), "one of them is told, at least");
+        assert!(starved.contains(&true), "at least one task gets the report");
         eventually("all have ended", || bounded.under_way() == 0);
     });
 }

@@ -17,7 +17,7 @@ use crate::support::{
 
 // ----- whose token is current -----
 
-/// Cancels the current token, as user code would that expects its own token there. Returns true if the
+/// Cancels the current token, like user code that expects to find its own token there. Returns true if the
 /// cancel ends no wait and leaves no trace.
 fn cancel_the_current_token() -> bool {
     CancelToken::current().cancel();
@@ -276,8 +276,8 @@ fn a_cancel_drops_what_was_captured_and_calls_back_in_this_order_before_it_retur
     });
 }
 
-/// Returns tasks that have a callback each. Each callback waits until all of the tasks have been released,
-/// and reports whether they were released.
+/// Returns tasks, each of which has a callback. Each callback waits until all of the tasks have been
+/// released, and reports whether they were released.
 fn meeting_tasks(number: usize, met: &mpsc::Sender<bool>) -> Vec<FutureTask<Result<(), Cancelled>>> {
     let all_let_go = Arc::new(Latch::new(number));
     let task = || {
@@ -322,10 +322,10 @@ fn at_a_deadline_all_tasks_are_let_go_before_the_first_callback_runs() {
     });
 }
 
-// ----- how deep they nest -----
+// ----- how deep callbacks nest -----
 
 /// Returns a promise whose callback completes the next promise, and so on along the chain. Each callback
-/// records its begin and its end.
+/// records its beginning and its end.
 fn chain(length: usize, record: &Record<(usize, &'static str)>) -> Promise<usize> {
     let mut next: Option<Promise<usize>> = None;
     for n in (0..length).rev() {
@@ -401,7 +401,7 @@ fn a_chain_of_results_that_complete_others_when_they_are_dropped_does_not_overfl
     });
 }
 
-/// Each token's callback has captured the next token. No thread cancels the first token.
+/// The callback of each token has captured the next token. No thread cancels the first token.
 #[test]
 fn a_chain_of_tokens_that_callbacks_keep_is_dropped_without_overflowing_the_stack() {
     const LENGTH: usize = 100_000;

@@ -1,5 +1,5 @@
-//! Cancels of tasks that have not begun, that run, or that have ended, and the effects of a cancel that a
-//! running body sees.
+//! Cancelling tasks before they begin, while they run and after they have ended, and what a running body sees
+//! of the cancel.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -156,7 +156,7 @@ fn a_body_that_looks_late_sees_the_request() {
             let handle = pool.submit(move || {
                 there.0.set();
                 there.1.wait();
-                // The first wait could end at once. The first wait comes before the task has made its token.
+                // This wait could end at once. It also comes before the task has made its token.
                 let waited = Latch::new(0).wait();
                 there.2.send((waited.is_err(), CancelToken::current().is_cancelled())).unwrap();
             });

@@ -44,7 +44,7 @@ impl CancellableTask for ReadAll {
     }
 }
 
-/// A task that reads, the other end of its stream, and the facts that the test can observe about the task.
+/// A reading task, the other end of its stream, and the facts that the test can observe about the task.
 struct Connection {
     task: ReadAll,
     peer: TcpStream,
@@ -258,7 +258,7 @@ fn it_passes_on_what_the_executor_behind_it_says() {
             })
             .unwrap();
         executor.close();
-        assert!(ended.is_set(), "closing waits for what was accepted");
+        assert!(ended.is_set(), "closing waits for the accepted task");
         assert!(executor.executor().is_terminated());
         let Connection { task, peer, .. } = connection();
         let refused = executor.submit_task(task).unwrap_err();

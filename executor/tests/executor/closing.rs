@@ -85,7 +85,7 @@ fn dropping_runs_what_was_accepted_first() {
     });
 }
 
-/// END-10: the thread itself ends, because its thread-local is dropped.
+/// END-10: the drop of a thread-local shows that the thread itself ends.
 #[test]
 fn the_threads_of_a_dropped_pool_end() {
     struct Farewell(mpsc::Sender<()>);
@@ -234,7 +234,7 @@ fn a_pool_dropped_by_one_of_its_own_tasks_shuts_down_and_does_not_wait() {
         drop(pool);
         only_the_task_has_it.set();
         dropping.unwrap().join_timeout(LONG).unwrap();
-        assert_eq!(after.join_timeout(LONG).unwrap(), 1, "what was accepted is still run");
+        assert_eq!(after.join_timeout(LONG).unwrap(), 1, "an accepted task still runs");
     });
 }
 
@@ -273,7 +273,7 @@ fn a_pool_that_outlives_its_owner_inside_a_queued_task_ends_with_that_task() {
     });
 }
 
-/// The pool is owned only by one of its own tasks, which was handed back, so there is a reference cycle.
+/// The only owner of the pool is one of the pool's own tasks, which was handed back, so there is a reference cycle.
 #[test]
 fn a_handed_back_task_that_owns_its_pool_can_be_dropped() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Errors of the library as I/O errors, and bodies whose errors are not the library's.
+//! The library's errors as I/O errors, and bodies that return errors of other types.
 
 use std::error::Error;
 use std::io;
@@ -116,7 +116,7 @@ fn a_fallible_body_ends_as_cancelled_or_with_its_own_error() {
         failed.task.run();
         assert_eq!(failed.handle.join().unwrap().unwrap_err().to_string(), "no such order");
 
-        // The handles have not decided these outcomes: the bodies have.
+        // The bodies have decided these outcomes, not the handles.
         drop(pool.shutdown_now());
         for nap in naps {
             assert!(matches!(nap.join(), Err(JoinError::Cancelled(_))));

@@ -1,5 +1,5 @@
-//! Tests for each way to create a task whether the task's token is below the token that is current at that
-//! place.
+//! Tests for each way to create a task: is the task's token below the token that is current where the task is
+//! created?
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -135,8 +135,8 @@ const BELOW: &[(&str, Way)] = &[
     }),
 ];
 
-/// Returns true if a task that is made in this way is cancelled together with the token of the place where it
-/// is made.
+/// Returns true if a task that is made in this way is cancelled with the token that is current where it is
+/// made.
 fn hears(way: Way, pools: &Pools) -> bool {
     let (token, seen, done) = (CancelToken::new(), Record::new(), Signal::new());
     let (of_the_maker, note, is_done) = (token.clone(), seen.clone(), done.clone());

@@ -1,4 +1,4 @@
-//! The drop of an executor over another executor waits for no task, whatever the state of the executor below.
+//! The drop of an executor over another executor waits for no task, whatever state that other executor is in.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,7 +45,7 @@ fn boxed(executor: impl Executor + 'static) -> Wrapper {
     Box::new(Over(executor))
 }
 
-/// Each kind of wrapper, and some wrappers over each other.
+/// Each kind of wrapper, and some wrappers over other wrappers.
 const WRAPPERS: [(&str, Make); 8] = [
     ("serial", |pool| boxed(SerialExecutor::over(pool))),
     ("serial, by turns", |pool| boxed(SerialExecutor::over(pool).turns_of(1))),

@@ -17,14 +17,14 @@ use executor::{
 
 use crate::support::{LONG, SHORT, Signal, eventually, within_deadline};
 
-/// Returns the part of a dump that begins with this title, without the line of the title's numbers.
+/// Finds the part of a dump with this title, and returns the numbers of its title line and the lines after that line.
 fn part(text: &str, title: &str) -> Option<(String, Vec<String>)> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with(&format!("{title}: ")));
     let numbers = lines.next()?.split_once(": ").unwrap().1.to_owned();
     Some((numbers, lines.take_while(|line| line.starts_with("  ")).map(str::to_owned).collect()))
 }
 
-/// Makes dumps until the part with this title has a line that contains each of the texts, in this order.
+/// Makes dumps until the part with this title has lines that contain these texts, in this order.
 fn until(title: &str, texts: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     let deadline = Instant::now() + LONG;
@@ -82,12 +82,12 @@ fn a_pool_shows_what_runs_where_and_what_waits_in_which_order() {
         assert_eq!(numbers, "terminated, 0 of 2 threads, 0 active, 0 queued, 28 completed (0 panicked)");
         assert!(lines.is_empty(), "{lines:#?}");
         drop(pool);
-        // A dump of another test may still refer to the pool.
+        // A dump that another test makes may still refer to the pool.
         eventually("the pool is gone", || part(&dump().to_string(), "pool dump-shop").is_none());
     });
 }
 
-/// Returns the time that a line gives as the least age of a task; zero if it gives none.
+/// Returns the least running time that a line gives for a task, or zero if the line gives none.
 fn age(line: &str) -> Duration {
     let Some((_, age)) = line.split_once(", for at least ") else { return Duration::ZERO };
     let (number, unit) = age.split_at(age.find(|c: char| c.is_alphabetic() || c == 'µ').unwrap());
@@ -244,7 +244,7 @@ fn a_fork_join_pool_shows_its_tasks_and_what_they_wait_for() {
     });
 }
 
-/// While a pool has no worker, its caller is the worker, without a task.
+/// While a pool has no worker, the thread that calls `invoke` takes a worker's place, but it has no task.
 #[test]
 fn a_computation_of_a_guest_is_shown_without_a_task() {
     within_deadline(|| {
@@ -351,10 +351,10 @@ fn a_dump_can_be_made_under_the_lock_of_a_pool_and_in_a_task() {
 
 // ----- the watchdog -----
 
-/// What a watchdog has told: the task, its name, its thread, and its age.
+/// A report of a watchdog: the task, its name, its thread, and its running time.
 type Told = (TaskId, Option<String>, Option<String>, Duration);
 
-/// Returns a pool with a watchdog, and what the watchdog tells.
+/// Returns a pool with a watchdog, and the channel for the watchdog's reports.
 fn watched(name: &str, threads: usize, limit: Duration) -> (Arc<ThreadPoolExecutor>, mpsc::Receiver<Told>) {
     let (tell, told) = mpsc::channel();
     let handler = move |task: &LongTask<'_>| {
@@ -365,7 +365,7 @@ fn watched(name: &str, threads: usize, limit: Duration) -> (Arc<ThreadPoolExecut
     (Arc::new(builder.watchdog(limit, handler).build().unwrap()), told)
 }
 
-/// The second task is told a whole limit after the first, so the first would have been told again.
+/// The report of the second task comes at least one limit after the report of the first task.
 #[test]
 fn a_watchdog_tells_once_of_each_task_that_runs_for_longer_than_its_limit() {
     within_deadline(|| {
@@ -384,7 +384,7 @@ fn a_watchdog_tells_once_of_each_task_that_runs_for_longer_than_its_limit() {
         end.set();
         pool.close();
         drop(pool);
-        assert_eq!(told.recv_timeout(LONG), Err(mpsc::RecvTimeoutError::Disconnected), "and no more is told");
+        assert_eq!(told.recv_timeout(LONG), Err(mpsc::RecvTimeoutError::Disconnected), "no further report");
     });
 }
 

@@ -197,7 +197,7 @@ fn each_thread_is_announced_when_it_begins_and_when_it_ends() {
         let count = |what: &str| hooks.calls.so_far().iter().filter(|call| *call == what).count();
         drop(occupy_all(&pool, 3));
         assert_eq!(count("started"), 3);
-        eventually("all three have said goodbye", || count("ended") == 3);
+        eventually("all three threads have called the hook at their end", || count("ended") == 3);
         assert_eq!(pool.stats().threads, 0);
     });
 }
@@ -431,8 +431,8 @@ mod processor_time {
             };
             let ms = Duration::from_millis;
             let (mostly_waits, many) = measure(ms(5), ms(50));
-            // The task waited for at least the 50 ms of its sleep. For the task's computing time there is only a
-            // lower bound.
+            // The task waited for at least the 50 ms of its sleep. The task's computing time has only a lower
+            // bound.
             assert!(mostly_waits > 2.0, "{mostly_waits}");
             assert!(
                 many >= recommended_threads(thread::available_parallelism().unwrap().get(), 1.0, 2.0),

@@ -1,5 +1,5 @@
-//! What a new task inherits of the token that is current where the task is made. The table stands on the page
-//! of `CancelToken`. The test reads the table there, and tries each of its cells.
+//! Tests what a new task inherits from the token that is current where the task is made. The table is in the
+//! documentation of `CancelToken`. The test reads the table there, and tries each of its cells.
 
 use std::sync::{Arc, LazyLock, mpsc};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use executor::{
 
 use crate::support::{LONG, Signal, eventually, occupy, on_thread, within_deadline};
 
-/// The executors outlive the calls, whose tokens are cancelled: a close would be cut short.
+/// These executors outlive the calls: a call's token is cancelled, so a close inside the call would be cut short.
 static POOL: LazyLock<Arc<ThreadPoolExecutor>> = LazyLock::new(|| Arc::new(ThreadPoolExecutor::cached()));
 static TIMED: LazyLock<ScheduledThreadPoolExecutor> = LazyLock::new(|| ScheduledThreadPoolExecutor::new(2));
 static STRIPES: LazyLock<StripedExecutor<u32, Arc<ThreadPoolExecutor>>> =
@@ -36,13 +36,13 @@ enum Column {
 struct Probe {
     begun: Signal,
     is_up: Signal,
-    /// The table says that the request reaches the task.
+    /// True if the table says that the request reaches the task.
     expected: bool,
     tell: mpsc::Sender<bool>,
 }
 
 impl Probe {
-    /// Waits until the token of the caller is cancelled, and tells whether a wait of this task is then cut
+    /// Waits until the caller's token is cancelled, and then reports whether a wait of this task is cut
     /// short.
     fn look(self) {
         self.begun.set();
@@ -60,10 +60,10 @@ impl RecursiveTask for Probe {
     }
 }
 
-/// Makes a task that looks. A call that waits for the task may do so.
+/// Makes a task that runs the probe. If the call waits for its task, this function waits, too.
 type Way = fn(Probe);
 
-/// Each row of the table, with the ways to make a task that belong to it.
+/// The rows of the table, each with the ways to make a task to which the row applies.
 const ROWS: &[(&str, &[Way])] = &[
     (
         "`execute`, `submit`, `schedule`, on threads of an executor",

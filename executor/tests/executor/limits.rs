@@ -98,7 +98,7 @@ fn a_limit_cancels_the_token_of_a_running_task_and_says_why() {
     });
 }
 
-/// The reason is the reason of the token above, marked as inherited.
+/// The reason is that of the token above, marked as inherited.
 #[test]
 fn the_token_above_gives_its_reason() {
     let token = CancelToken::new();
@@ -108,8 +108,8 @@ fn the_token_above_gives_its_reason() {
     assert_eq!((reason.message(), reason.is_inherited()), (Some("the client hung up"), true));
 }
 
-/// A cancel that comes before the end of the body counts, even if the body has seen it before the handle has:
-/// the body ends inside of the cancel, in the first callback of the token.
+/// A cancel that comes before the end of the body decides the outcome, even if the body learns of the cancel
+/// before the handle does. Here the body ends during the cancel, in the first callback of the token.
 #[test]
 fn a_cancel_before_the_end_of_the_body_decides_the_outcome() {
     within_deadline(|| {
@@ -136,7 +136,8 @@ fn a_cancel_before_the_end_of_the_body_decides_the_outcome() {
     });
 }
 
-/// A running task's token is below the token: a callback that is registered first finds it marked.
+/// The token of a running task is below the user's token: even the first callback of the user's token finds
+/// it cancelled.
 #[test]
 fn the_token_of_the_task_is_marked_in_the_same_step_as_the_token_above() {
     within_deadline(|| {
@@ -202,7 +203,7 @@ fn the_longest_time_limit_is_none() {
     assert_eq!(handle.join().unwrap(), 7);
 }
 
-/// A refused task keeps its limits: the caller may give it to another executor.
+/// A refused task keeps its limits, because the caller may give the task to another executor.
 #[test]
 fn a_refused_task_keeps_its_limit() {
     within_deadline(|| {
@@ -301,7 +302,7 @@ fn the_counts_of_the_pool_are_right_when_a_limit_was_up() {
     });
 }
 
-/// The body gives the reason back, so it reaches the error of the body's own callers.
+/// The body returns the reason, so the reason reaches the error that the body's own callers get.
 #[test]
 fn a_body_that_returns_the_error_of_its_wait_ends_for_the_reason_of_the_token_above() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! The end of executors over other executors, without the executor below or together with it.
+//! The end of executors over other executors: either the executor below continues, or it ends, too.
 
 use std::sync::{Arc, Barrier, mpsc};
 use std::time::Duration;
@@ -174,7 +174,7 @@ fn its_own_tasks_come_back_and_those_of_others_stay() {
             let back = service.shutdown_now();
             let expected: Vec<_> = [0, 2, 3, 4].map(|n: usize| own[n].id()).into();
             assert_eq!((ids(&back), back[1].name()), (expected, Some("own 2")));
-            assert!(service.is_terminated(), "nothing of it is under way");
+            assert!(service.is_terminated(), "no task of the service is under way");
             assert_eq!((pool.queued(), own[0].state()), (5, TaskState::Pending));
             drop(busy);
             assert_eq!(others.into_iter().map(|other| other.join().unwrap()).sum::<i32>(), 60);
@@ -185,7 +185,7 @@ fn its_own_tasks_come_back_and_those_of_others_stay() {
     });
 }
 
-/// A task that reports its begin, and ends when it is cancelled.
+/// A task that reports when it begins, and ends when it is cancelled.
 fn until_cancelled(executor: &(impl Executor + ?Sized)) -> TaskHandle<CancelKind> {
     let (begun, is_begun) = mpsc::channel();
     let task = FutureTask::new(move || {
@@ -225,8 +225,8 @@ fn the_executor_below_cancels_them_as_well() {
     });
 }
 
-/// Returns two flags that say whether the calling task is asked to stop. The first flag is what a wait sees,
-/// which makes no token. The second flag is what the task's token says.
+/// Returns two flags that say whether the calling task is asked to stop. The first flag shows what a wait
+/// sees; such a check makes no token. The second flag shows what the task's token says.
 fn is_asked_to_stop() -> (bool, bool) {
     (executor::Latch::new(0).wait().is_err(), CancelToken::current().is_cancelled())
 }

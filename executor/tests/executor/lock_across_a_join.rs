@@ -1,5 +1,5 @@
 //! A lock may be held across a join, a scope or a parallel loop. Each test is a parallel loop under a lock
-//! inside a parallel loop. It would hang as soon as a waiting thread ran a piece of the outer loop.
+//! inside a parallel loop. The test would hang if a waiting thread ran a piece of the outer loop.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn work() {
     std::thread::sleep(Duration::from_micros(50));
 }
 
-/// Runs a loop whose pieces call `inner` under a lock, each in a round of its own. `outer` runs the loop.
+/// Runs several rounds of the loop `outer`, whose pieces call `inner` under the round's lock.
 fn under_a_lock(outer: impl Fn(&(dyn Fn() + Sync)), inner: impl Fn() + Sync) {
     for _ in rounds(4) {
         let done = Mutex::new(0);

@@ -191,7 +191,7 @@ fn closing_it_runs_what_is_pending_and_waits_for_what_others_run() {
         let here = executor.submit(|| 1).unwrap();
         let own = Arc::clone(&executor);
         let closes = on_thread(move || own.close());
-        crate::support::eventually("it has run what was pending", || here.is_finished());
+        crate::support::eventually("it has run the pending tasks", || here.is_finished());
         assert!(closes.still_waits());
         end.set();
         closes.result();

@@ -189,7 +189,7 @@ fn a_pool_runs_as_many_tasks_at_once_as_it_has_threads_and_no_more() {
     });
 }
 
-/// A task that blocks delays its own thread, not the tasks that wait behind it.
+/// A blocked task delays its own thread, but not the tasks that wait behind it.
 #[test]
 fn an_idle_worker_takes_what_a_blocked_one_cannot() {
     within_deadline(|| {
@@ -307,9 +307,9 @@ fn a_task_can_submit_further_tasks_to_its_own_pool() {
     });
 }
 
-/// As many tasks run at the same time as there are threads. The first task in the queue begins first, even if
-/// no task ends before another has begun. Even after short tasks, a worker must not take two tasks at a time,
-/// because the first task could wait for the second.
+/// All threads run tasks at the same time. The first task in the queue begins first, even if no task ends
+/// before another has begun. Even after short tasks, a worker must not take two tasks at a time, because the
+/// first task could wait for the second.
 #[test]
 fn pairs_of_tasks_that_wait_for_each_other_meet_on_two_threads() {
     within_deadline(|| {

@@ -69,7 +69,7 @@ fn in_the_drop_of_what_a_cancelled_task_has_captured() {
             let _busy = occupy(pool);
             let bomb = explosions.bomb();
             let handle = pool.submit(move || drop(bomb)).unwrap();
-            assert!(handle.cancel(), "the canceller is not hit by it");
+            assert!(handle.cancel(), "the panic does not reach the canceller");
             assert_eq!(explosions.count(), 1);
             assert_matches!(handle.join(), Err(JoinError::Cancelled(_)));
         });
@@ -196,7 +196,7 @@ fn in_a_callback_of_a_cancelled_task() {
                 }
             });
             ready.wait();
-            assert!(handle.unwrap().cancel(), "the canceller is not hit by it");
+            assert!(handle.unwrap().cancel(), "the panic does not reach the canceller");
             assert_eq!(*after.lock().unwrap(), ["second"]);
             release.set();
             pool.execute(|| ()).unwrap();
@@ -266,7 +266,7 @@ fn in_a_waker() {
             assert!(other.as_mut().poll(&mut context).is_pending());
             let good = blocked(move || shared.join());
             drop(busy);
-            assert_eq!(*good.result().unwrap(), 2, "the other waiter of the same task is woken all the same");
+            assert_eq!(*good.result().unwrap(), 2, "the other waiter of the same task is woken, too");
         });
         assert_eq!(bad.0.load(Ordering::Relaxed), 2);
     });

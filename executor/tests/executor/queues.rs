@@ -178,7 +178,7 @@ fn a_queue_without_a_place_is_refused() {
         || drop(PriorityQueue::new().bounded(0)),
     ] {
         let panic = std::panic::catch_unwind(make).unwrap_err();
-        assert!(panic.downcast_ref::<&str>().unwrap().contains("HandOffQueue"), "it says what was meant");
+        assert!(panic.downcast_ref::<&str>().unwrap().contains("HandOffQueue"), "it names the queue to use");
     }
 }
 

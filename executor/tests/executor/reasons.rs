@@ -193,7 +193,8 @@ fn the_outcome_carries_the_reason_of_the_party_that_cancelled_through_any_handle
     });
 }
 
-/// A token that the body asks for after the cancel has the reason, too, even if the result was taken before.
+/// If the body asks for its token after the cancel, that token has the reason, too, even if the result was
+/// taken before.
 #[test]
 fn a_body_that_looks_late_is_told_the_reason() {
     within_deadline(|| {
@@ -289,7 +290,7 @@ fn the_losers_of_a_race_are_told_that_another_was_first() {
     });
 }
 
-/// A task that waits for others passes the reason of its own end on to them.
+/// A task that waits for other tasks passes the reason of its own cancel on to these tasks.
 #[test]
 fn an_interrupted_call_hands_its_own_reason_to_the_tasks_that_it_cancels() {
     within_deadline(|| {

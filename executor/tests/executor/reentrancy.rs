@@ -89,8 +89,8 @@ fn the_drop_of_tasks_handed_back() {
 fn the_drop_of_a_result_that_nobody_wants() {
     within_deadline(|| {
         let pool = Arc::new(ThreadPoolExecutor::fixed(1));
-        // The canceller belongs to another task. If the task had the canceller of its own, the canceller and
-        // the result would keep each other alive.
+        // The canceller belongs to another task. If the task had captured its own canceller, the canceller
+        // and the result would keep each other alive.
         let trap = Meddler::new(&pool, pool.submit(|| ()).unwrap().canceller()).trap();
         let meddled = trap.0.has_meddled.clone();
         drop(pool.submit(move || trap).unwrap());
@@ -236,7 +236,7 @@ fn a_waker_that_is_woken_and_one_that_is_replaced() {
         drop(waker);
         assert!(!meddler.has_meddled.is_set());
         let _ = std::pin::Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop()));
-        assert!(meddler.has_meddled.is_set(), "the one it has replaced is gone");
+        assert!(meddler.has_meddled.is_set(), "the replaced waker was dropped");
         drop(task);
     });
 }

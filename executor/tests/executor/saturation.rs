@@ -100,7 +100,7 @@ fn the_handler_hears_once_of_each_task_and_only_one_counter_does() {
         assert!(pool.await_termination(LONG));
         assert_matches!(pool.execute(|| ()).unwrap_err().reason, RejectReason::Shutdown);
         assert_eq!((counting.calls(), pool.stats().task_count()), (13, 2));
-        assert_eq!(first.join().unwrap(), 1, "what was accepted is done");
+        assert_eq!(first.join().unwrap(), 1, "the accepted task has run");
     });
 }
 
@@ -160,7 +160,7 @@ fn with_caller_runs_the_submitter_does_every_task_that_does_not_fit_in_its_turn(
             }
         });
         submitter.result();
-        assert_eq!(order.so_far(), [2, 3, 4], "0 and 1 wait, the others were run in turn by the submitter");
+        assert_eq!(order.so_far(), [2, 3, 4], "0 and 1 wait; the submitter has run the others in turn");
         drop(busy);
         pool.close();
         assert_eq!(order.so_far(), [2, 3, 4, 0, 1]);
@@ -194,7 +194,7 @@ fn caller_runs_discard_and_discard_oldest_drop_the_task_once_the_pool_is_shut_do
             drop(busy);
             assert!(pool.await_termination(LONG));
             assert!(!ran.is_set());
-            assert_eq!(first.join().unwrap(), 1, "what was accepted before is not discarded");
+            assert_eq!(first.join().unwrap(), 1, "a task that was accepted before is not discarded");
         }
     });
 }

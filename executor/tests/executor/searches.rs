@@ -80,7 +80,7 @@ fn ways<P: Puzzle>() -> [Way<P>; 3] {
     ]
 }
 
-/// A number larger than the number of positions of any puzzle here except the large puzzle.
+/// More positions than any puzzle here has, except the large puzzle.
 const MOST: usize = 1 << 20;
 
 fn fresh<P: Puzzle>(puzzle: P) -> Arc<Search<P>> {

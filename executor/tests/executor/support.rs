@@ -38,7 +38,7 @@ pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Waits until a fact is true, if no event announces the fact.
+/// Waits until a fact is true; this is for facts that no event announces.
 pub(crate) fn eventually(fact: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + LONG;
     while !is_so() {
@@ -158,8 +158,8 @@ fn may_be_a_lock(stat: &str) -> bool {
     call.split(' ').nth(3).is_some_and(|expected| expected == "0x2")
 }
 
-/// Returns the number of times that the thread has fallen asleep, which identifies its sleep. Returns `None`
-/// if the thread is awake.
+/// Returns the number of times that the thread has fallen asleep; this number identifies the current sleep.
+/// Returns `None` if the thread is awake.
 fn sleep_of(stat: &str) -> Option<String> {
     let Ok(line) = std::fs::read_to_string(stat) else { return Some("the thread is gone".to_owned()) };
     let sleeps = line.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('S'));
@@ -168,7 +168,7 @@ fn sleep_of(stat: &str) -> Option<String> {
     sleeps.then(|| switches.unwrap_or_default())
 }
 
-/// The result of a thread, which had blocked when the test got this value.
+/// The result of a thread that had blocked when the test got this value.
 pub(crate) struct Waiter<R>(mpsc::Receiver<R>);
 
 /// Runs `f` on a thread of its own, and returns when `f` blocks.

@@ -1,4 +1,4 @@
-//! The removal of a task from the queue in which it waits, by its handle.
+//! The removal of a waiting task from its queue, by the task's handle.
 
 use std::thread;
 

@@ -107,7 +107,7 @@ fn prestarting_one_starts_one_until_the_core_size_is_reached() {
         assert!(pool.prestart_core_thread() && !pool.prestart_core_thread());
         assert_eq!(pool.stats().peak_threads, 3);
         pool.close();
-        assert!(!pool.prestart_core_thread(), "nor is there anything to start after the end");
+        assert!(!pool.prestart_core_thread(), "after the pool's end no thread is started");
     });
 }
 

@@ -91,7 +91,7 @@ fn a_join_that_may_cancel_calls_the_task_off_when_the_time_is_up_and_not_before(
             });
             let start = Instant::now();
             let Err(JoinError::TimedOut(handle)) = handle.unwrap().join_or_cancel(SHORT) else {
-                panic!("it sleeps for ever");
+                panic!("it sleeps forever");
             };
             assert!(start.elapsed() >= SHORT);
             assert_eq!(handle.state(), TaskState::Cancelled);
@@ -208,7 +208,8 @@ fn waits_of_this_thread() -> u32 {
     count.unwrap().trim().parse().unwrap()
 }
 
-/// A wait without time must not put the thread to sleep: the system would wake it a timer's slack later.
+/// A wait without time must not put the thread to sleep, because the system would wake it too late, by the
+/// slack of its timer.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_wait_without_time_does_not_sleep() {

@@ -1,4 +1,4 @@
-//! The timed runs of `examples/timed_run`: the tests show the fault of each version, and that its cure is
+//! The timed runs of `examples/timed_run`: for each version, the tests show the fault, and that the cure is
 //! right.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};

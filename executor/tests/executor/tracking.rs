@@ -1,5 +1,5 @@
-//! The tasks that ran when an executor was shut down abruptly: the tasks that are known, the tasks that are
-//! presumed, and the tasks that are not reported.
+//! After an abrupt shutdown, an executor names the tasks that were cut off: some are certain, and some are
+//! presumed. It does not report other tasks.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -184,12 +184,12 @@ fn a_tag_goes_with_its_task() {
         let busy = occupy(&tracking);
         let queued = tracking.tagged(Arc::clone(&tag)).submit(|| ()).unwrap();
         let _discarded = tracking.tagged(Arc::clone(&tag)).submit(|| ()).unwrap();
-        assert_eq!(Arc::strong_count(&tag), 2, "that of the discarded one is dropped");
+        assert_eq!(Arc::strong_count(&tag), 2, "the tag of the discarded task is dropped");
         drop(queued.remove());
-        eventually("and of one that is taken out", only_ours);
+        eventually("and the tag of a task that is taken out", only_ours);
         tracking.shutdown();
         drop(tracking.tagged(Arc::clone(&tag)).submit(|| ()).unwrap_err());
-        assert!(only_ours(), "and of one that is refused");
+        assert!(only_ours(), "and the tag of a task that is refused");
         drop(busy);
         tracking.executor().close();
     });

@@ -57,20 +57,20 @@ fn subtract(bytes: usize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size());
-        // SAFETY: the caller keeps the contract of this method, which is that of `System`.
+        // SAFETY: the caller keeps the contract of this method, which `System` has, too.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         subtract(layout.size());
-        // SAFETY: the caller keeps the contract of this method, which is that of `System`.
+        // SAFETY: the caller keeps the contract of this method, which `System` has, too.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         subtract(layout.size());
         add(new_size);
-        // SAFETY: the caller keeps the contract of this method, which is that of `System`.
+        // SAFETY: the caller keeps the contract of this method, which `System` has, too.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
 }
@@ -106,8 +106,8 @@ impl Holdings {
     }
 }
 
-/// Returns the number of threads of the process. A thread no longer counts when it has freed all the memory
-/// that it frees.
+/// Returns the number of threads of the process. A thread counts until it has freed all the memory that it
+/// frees at its end.
 #[cfg(target_os = "linux")]
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()

@@ -121,8 +121,8 @@ pub(crate) fn workers_in_surplus() -> impl Fn() + Sync {
     let pool = pool.thread_factory(Nameless).build().unwrap();
     drop(occupy(&pool));
     move || {
-        // The new maximum is one more than the number of busy threads, because it is possible that the idle
-        // thread does not wait for a task yet.
+        // The new maximum is one more than the number of busy threads, because the idle thread perhaps does
+        // not wait for a task yet.
         pool.set_maximum_threads(4).unwrap();
         let busy = [occupy(&pool), occupy(&pool), occupy(&pool)];
         pool.set_maximum_threads(1).unwrap();

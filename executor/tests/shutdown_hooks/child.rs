@@ -319,7 +319,7 @@ child!(requested_and_hangs {
     wait_for_the_end();
 });
 
-/// Adds three hooks: the second hook to run blocks, so the last hook never runs.
+/// Adds three hooks: the hook that runs second blocks, so the last hook never runs.
 fn hooks_that_block(shutdown: &ShutdownHooks) {
     add(shutdown, "a");
     shutdown.add("blocks", |_| thread::sleep(2 * LONG)).unwrap();
@@ -395,7 +395,7 @@ child!(writes_much {
 
 child!(cannot_flush {
     let _shutdown = install(SOON);
-    // The pipe is opened a second time, so that only the new description does not block.
+    // The pipe is opened a second time, so that only the new description is non-blocking.
     let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
     let pipe = rustix::fs::open("/dev/stdout", flags, rustix::fs::Mode::empty()).unwrap();
     print!("half a line, which stays in the buffer");

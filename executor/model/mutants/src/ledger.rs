@@ -1,6 +1,6 @@
 //! Records which mutants were caught with which sources. `proven.toml` has one hash for each patched file
 //! with its patches, and one for each tool's tests. One more hash is for this program, the compiler and the
-//! model checkers. Each run computes the hashes anew. If a hash has changed, the mutants of its line are
+//! model checkers. Each run computes the hashes anew. If a hash has changed, the mutants of its line must be
 //! tried again.
 
 use std::collections::BTreeSet;
@@ -55,7 +55,7 @@ impl Ledger {
         !files.chain([MACHINERY.to_owned(), key_of(patch)]).any(|key| self.stale.contains(&key))
     }
 
-    /// Writes the file. Before that, the caller must have caught each mutant that the file did not prove.
+    /// Writes the file. The caller must first have caught each mutant that the old file did not prove.
     pub(crate) fn write(&self, root: &Path) -> Result<()> {
         let lines: Vec<&str> = self.lines.values().map(String::as_str).collect();
         Ok(fs::write(root.join(FILE), format!("{HEADER}{}\n", lines.join("\n")))?)

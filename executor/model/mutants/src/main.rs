@@ -1,12 +1,12 @@
-//! Breaks the library and the programs as each patch in the folders `model/mutants` says, and requires the
-//! test that the patch names to fail. There is one common build for each model checker. It contains all
-//! mutants that change only function bodies, and in each process the environment variable `MUTANT` chooses
-//! one of them. `bash .ci/mutants NAME` builds a patched tree instead. Use this for mutants that change more
-//! than function bodies, and to check the verdicts of the common build.
+//! Breaks the library and the programs, once for each patch in the folders `model/mutants`: the test that the
+//! patch names must then fail. There is one common build for each model checker. It contains all mutants that
+//! change only function bodies, and in each process the environment variable `MUTANT` chooses one of them.
+//! `bash .ci/mutants NAME` builds a patched tree instead. Use this for mutants that change more than function
+//! bodies, and to check the verdicts of the common build.
 //!
 //! Without arguments this program tries all mutants, and a tenth of them in trees of their own, too. With
 //! `--changed TURN` it tries the mutants whose sources have changed since they were caught last (see
-//! [`ledger`]), and the tenth number TURN.
+//! [`ledger`]), and the tenth with the number TURN.
 
 mod ledger;
 mod merge;
@@ -44,8 +44,8 @@ enum Place {
     Nowhere(String),
 }
 
-/// For each mutant that was tried, by name: if it was not caught, the reason. The unbroken library has an
-/// entry, too.
+/// The name of each mutant that was tried, and the reason if the mutant was not caught. The unbroken library
+/// has an entry, too.
 type Verdicts = BTreeMap<String, Result<(), String>>;
 
 fn main() -> ExitCode {
@@ -117,7 +117,7 @@ fn run(arguments: &[String]) -> Result<bool> {
     Ok(all_is_well)
 }
 
-/// Prints one verdict and keeps it. `good` is the text to print if the verdict is the expected one.
+/// Prints one verdict and keeps it. `good` is the text for an expected verdict.
 fn conclude(good: &str, name: &str, begin: Instant, result: Result<(), String>, verdicts: &mut Verdicts) {
     let seconds = begin.elapsed().as_secs();
     match &result {

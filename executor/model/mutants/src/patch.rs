@@ -107,8 +107,8 @@ impl Change {
     }
 
     /// Returns the text with the change. The text must have the old lines to the letter, though perhaps at
-    /// another place: with other lines around it the patch could break something else than its first lines
-    /// say. If there are several such places, the nearest to the old place counts, as in `patch`.
+    /// another place. Otherwise the patch could break something that its first lines do not say. If there are
+    /// several such places, the place nearest to the old one counts, as in `patch`.
     pub(crate) fn apply(&self, text: &str) -> Option<String> {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let (mut out, mut done, mut moved) = (String::new(), 0, 0);

@@ -10,10 +10,10 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 #[derive(PartialEq, Eq)]
 pub(crate) struct Source<'a> {
-    /// The text before, between and after the bodies. The `use` declarations of the file itself are not in
-    /// it, but those of the file's modules are.
+    /// The text before, between and after the bodies. It contains the `use` declarations of the file's inner
+    /// modules, but not those of the file itself.
     pub frame: Vec<String>,
-    /// The bodies of functions with their braces. Some bodies belong to the frame instead: a `const fn`
+    /// The bodies of functions with their braces. Some bodies are a part of `frame` instead: a `const fn`
     /// cannot ask which mutant the process is, and the variants of a function that returns `impl Trait` would
     /// have different types.
     pub bodies: Vec<&'a str>,
@@ -190,7 +190,7 @@ mod tests {
             source.uses.iter().filter_map(|import| name_of(import)).collect::<Vec<_>>(),
             ["C", "b", "e"]
         );
-        assert!(source.frame.concat().contains("use super::*"), "that of a module is no import of the file");
+        assert!(source.frame.concat().contains("use super::*"), "a module's import is not the file's");
     }
 
     #[test]

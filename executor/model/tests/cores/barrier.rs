@@ -1,4 +1,4 @@
-//! A barrier lets all parties go on together or none: a cancelled party cannot leave the others waiting.
+//! A barrier lets either all parties go on or no party: a cancelled party cannot leave the others waiting.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn who_has_met_sees_what_the_others_did_before() {
     });
 }
 
-/// If this test fails, loom reports a deadlock, or one party has met another that did not come.
+/// If the barrier is wrong, loom reports a deadlock, or only one of the two parties gets an error.
 #[test]
 fn a_cancel_ends_the_wait_of_both_unless_they_have_met() {
     model_bounded(3, || {

@@ -1,4 +1,4 @@
-//! Two threads that wait for each other register their waits, sleep, wake and are searched in every order.
+//! Two threads wait for each other: they register their waits, sleep, wake and are searched, in every order.
 //! Shuttle checks the same kind of waits in whole pools.
 
 use std::sync::{Arc, Mutex};

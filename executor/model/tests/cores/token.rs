@@ -1,5 +1,4 @@
-//! A cancel reaches every callback and waiter that was registered before the cancel, and every one that is
-//! registered after it.
+//! A cancel reaches all callbacks and waiters, whether they were registered before the cancel or after it.
 
 use std::sync::Arc;
 use std::time::Duration;

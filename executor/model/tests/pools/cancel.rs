@@ -64,7 +64,7 @@ fn a_task_cancelled_in_the_queue_is_gone_from_every_count() {
             pool.submit(move || drop(captured)).unwrap()
         });
         assert!(tasks[1].cancel());
-        assert_eq!(Arc::strong_count(&captured), 3, "the cancelled body lets go of what it captured");
+        assert_eq!(Arc::strong_count(&captured), 3, "the cancelled body drops its captured values");
         let stats = pool.stats();
         assert_eq!((stats.queued + stats.active, stats.task_count()), (3, 3));
         gate.count_down();

@@ -51,7 +51,7 @@ fn a_race_during_a_shutdown_is_won_or_says_what_was_refused() {
             Err(error) => {
                 assert!(matches!(error.reason, InvokeFailure::Rejected(RejectReason::Shutdown)));
                 assert_eq!(error.failures.len() + error.not_submitted.len(), 3);
-                assert_eq!(runs.load(SeqCst), error.failures.len(), "what was accepted has run");
+                assert_eq!(runs.load(SeqCst), error.failures.len(), "the accepted tasks have run");
                 assert!(error.not_submitted.iter().all(|task| task.handle.state() == TaskState::Pending));
             }
         }

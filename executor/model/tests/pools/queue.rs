@@ -89,8 +89,8 @@ fn taken_out_or_run(take_out: fn(&ThreadPoolExecutor, &TaskHandle<()>) -> Option
     });
 }
 
-/// Three threads act at once: one cancels tasks, the worker takes tasks, and a third purges the queue and
-/// takes one task out.
+/// Three threads act at once: one thread cancels tasks, the worker takes tasks, and a third thread purges the
+/// queue and takes one task out.
 #[test]
 fn cancelling_taking_and_purging_at_once_leave_exact_counts() {
     check(|| {

@@ -30,7 +30,7 @@ impl Log {
         self.busy[key].store(false, SeqCst);
     }
 
-    /// Returns the number of tasks that have run, which must be one at a time and in the order of their
+    /// Returns the number of tasks that have run. They must have run one at a time, in the order of their
     /// submission.
     fn ran_in_order(&self) -> usize {
         assert_eq!(self.overlaps.load(SeqCst), 0, "one at a time");

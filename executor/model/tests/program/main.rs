@@ -1,6 +1,6 @@
 //! Protocols of programs, compiled against the model. A small protocol shows how to make a package of models
-//! for a program. The other two protocols are the end of an example's searches, and the way of answers back
-//! to a server's event loop.
+//! for a program. The other two protocols are those of real programs: how an example's searches end, and how
+//! answers come back to a server's event loop.
 #![cfg(feature = "shuttle")]
 
 extern crate executor_model as executor;

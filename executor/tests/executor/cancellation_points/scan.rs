@@ -1,9 +1,9 @@
 //! Finds in the sources the public functions that can reach the wait in `wait.rs`.
 //!
 //! The scan does not know types. The scan uses the names of the functions that a body calls. For a method,
-//! the scan also uses the declared type of the field or parameter before the dot. Therefore the scan finds a
-//! few functions too many rather than too few. The list of exceptions explains the functions that are too
-//! many.
+//! the scan also uses the declared type of the field or parameter before the dot. Therefore the scan can find
+//! a function that reaches no wait, but it misses no function that reaches one. The list of exceptions names
+//! the functions that the scan finds wrongly, and the reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -206,7 +206,7 @@ fn block(line: &str) -> Option<(String, String)> {
     if let Some(rest) = line.strip_prefix("trait ") {
         return Some((first_word(rest).to_owned(), "trait".to_owned()));
     }
-    // Methods of the shared type count as methods of the type itself.
+    // Methods of `Arc<Shared>` count as methods of `Shared`.
     let rest = without_generics(&line.strip_prefix("impl")?.replace("for Arc<Shared>", "for Shared"));
     let name = |text: &str| last_word(text.trim().trim_end_matches('{').trim()).to_owned();
     let rest = rest.split(" where ").next().unwrap_or_default();
@@ -236,7 +236,7 @@ fn function(line: &str) -> Option<(bool, String)> {
     Some((public, first_word(rest.strip_prefix("fn ")?).to_owned()))
 }
 
-/// Returns the calls in a line. If the receiver is in the previous line, it counts as unknown.
+/// Returns the calls in a line. If the receiver is in the previous line, the receiver counts as unknown.
 fn calls(line: &str) -> Vec<Call> {
     let calls = line.match_indices('(').filter_map(|(place, _)| {
         let text = &line[..place];

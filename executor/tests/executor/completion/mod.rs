@@ -214,7 +214,7 @@ fn recipe_the_first_success_and_the_rest_called_off() {
     });
 }
 
-// ----- nothing is lost, and nothing is waited for in vain -----
+// ----- no task is lost, and no taker waits in vain -----
 
 #[test]
 fn with_nothing_outstanding_there_is_nothing_to_wait_for() {
@@ -370,7 +370,7 @@ fn an_executor_that_says_refused_and_runs_it_all_the_same_does_not_confuse_the_s
     });
 }
 
-// ----- no code of the user's under a lock -----
+// ----- no user code under a lock -----
 
 /// A value whose drop uses the service.
 struct Nosy(Arc<ExecutorCompletionService<DirectExecutor, Nosy>>, Signal);

@@ -1,4 +1,4 @@
-//! Threads from outside that take part in a computation that they have started themselves.
+//! Threads outside the pool take part in computations that they have started.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

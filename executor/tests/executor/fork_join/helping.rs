@@ -343,7 +343,7 @@ fn in_place_of_a_worker_that_says_that_it_blocks_another_one_works() {
         assert_eq!(pool.submit(|| 7).unwrap().join().unwrap(), 7, "no worker is there to run it");
         release.set();
         blocked.unwrap().join().unwrap();
-        eventually("the one too many sleeps", || pool.stats().awake <= 1);
+        eventually("the surplus worker sleeps", || pool.stats().awake <= 1);
         assert_eq!(pool.invoke(|| fibonacci(10)).unwrap(), 55);
     });
 }
@@ -400,7 +400,7 @@ fn a_worker_that_goes_on_leaves_what_comes_to_its_stand_in() {
         let waits = pool.submit(|| ()).unwrap();
         go_on.set();
         blocks.unwrap().join_timeout(LONG).unwrap();
-        eventually("the one too many sleeps", || pool.stats().awake == 1);
+        eventually("the surplus worker sleeps", || pool.stats().awake == 1);
         assert!(!waits.is_finished());
         release.set();
         replaces.unwrap().join_timeout(LONG).unwrap();

@@ -308,7 +308,7 @@ fn a_pool_is_the_current_one_as_long_as_it_runs_the_caller() {
         assert_eq!(outer.invoke(currents).unwrap(), (true, false));
         assert_eq!(outer.invoke(|| inner.invoke(currents).unwrap()).unwrap(), (false, true));
         assert_eq!(inner.invoke(|| outer.invoke(currents).unwrap()).unwrap(), (true, false));
-        // The innermost call is to the outer pool again. The only worker of the outer pool waits during the
+        // The innermost call goes to the outer pool again. The only worker of the outer pool waits during the
         // call, so the call runs or starves.
         let around = outer.invoke(|| inner.invoke(|| outer.invoke(currents)).unwrap()).unwrap();
         assert!(matches!(around, Ok((true, false)) | Err(InvokeError::Starved(_))), "{around:?}");

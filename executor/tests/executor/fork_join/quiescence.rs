@@ -1,5 +1,5 @@
-//! Waits until a pool has no task left: from outside the pool, on its workers, and in waits inside each
-//! other.
+//! Tests of waits until a pool has no task left: waits outside the pool, waits on its workers, and nested
+//! waits.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -74,7 +74,7 @@ fn quiescence_is_not_there_while_a_task_runs() {
 }
 
 /// A wait for quiescence runs a task, and the task waits for quiescence, too. The inner wait must not count
-/// the tasks below it twice.
+/// the tasks below it on the stack twice.
 #[test]
 fn a_wait_inside_a_wait_ends_when_all_other_forks_have_run() {
     within_deadline(|| {
@@ -102,7 +102,7 @@ fn each_of_three_waits_inside_each_other_has_run_its_own_forks() {
                 ran.fetch_add(1, Ordering::SeqCst);
             }));
         }
-        // The outer waits are below the innermost wait on the stack.
+        // On the stack, the outer waits are below the innermost wait.
         let is_quiet = own.await_quiescence(LONG);
         is_quiet && own.stats().queued == 0
     }

@@ -272,7 +272,7 @@ fn a_ticket_that_waits_has_the_name_of_the_task_that_would_run_first() {
         let taken_out = second.remove();
         assert_eq!(held.queued(), [third.id().to_string()]);
         third.cancel();
-        assert_eq!(held.queued().len(), 1, "nothing is left for the ticket to do, and it waits all the same");
+        assert_eq!(held.queued().len(), 1, "the ticket still waits, although it has nothing to do");
         drop(taken_out);
         striped.submit_in("a", named("4th")).unwrap().cancel_keep_running();
         assert!(held.order().is_empty());

@@ -185,7 +185,7 @@ fn a_hundred_thousand_tasks_wait_and_all_of_them_run() {
     });
 }
 
-/// One thread is busy, and the sleeper and the other thread are not busy.
+/// One thread is busy; the sleeper and the other thread are idle.
 #[test]
 fn a_long_task_delays_no_other_while_there_is_a_thread() {
     within_deadline(|| {

@@ -67,7 +67,7 @@ fn a_cancelled_task_does_not_reach_the_other_executor() {
     });
 }
 
-/// Nobody is there to hear of the refusal. The task's value is dropped under a guard, as everywhere.
+/// No caller is left that could get the refusal. The task's value is dropped under a guard, as everywhere.
 #[test]
 fn a_task_that_the_other_executor_refuses_is_cancelled() {
     within_deadline(|| {

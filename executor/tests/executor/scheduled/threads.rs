@@ -57,7 +57,7 @@ fn what_is_due_while_there_is_no_thread_runs_as_soon_as_there_is_one() {
 }
 
 /// The run waits for the next attempt to start a thread. The shutdown takes the run out of the pool. If the
-/// shutdown does not, the run is on its way to the pool, and finds no task to run there.
+/// shutdown comes too late for that, the run is on its way to the pool, and finds no task to run there.
 #[test]
 fn a_shutdown_ends_a_series_whose_run_finds_no_thread() {
     within_deadline(|| {

@@ -1,4 +1,4 @@
-//! Callbacks, wakers and destructors that each cause the next one, and then wait.
+//! Chains of callbacks, wakers and destructors: each link causes the next link, and then waits.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -175,7 +175,7 @@ fn callbacks_that_a_destructor_of_a_thread_local_begins() {
     });
 }
 
-/// A waker may run the task that it wakes during the call.
+/// A call of a waker may itself run the task that the waker wakes.
 #[test]
 fn wakers_that_complete_the_next_promise() {
     struct Completes(Mutex<Option<Promise<()>>>);

@@ -1,4 +1,4 @@
-//! Drops in drops: results, tasks, executors and registrations, each of which is the last owner of the next
+//! Drops inside drops: each result, task, executor or registration is the last owner of the next
 //! one.
 
 use std::sync::Arc;

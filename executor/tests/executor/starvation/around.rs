@@ -1,5 +1,5 @@
-//! Waits of a pool's thread outside the bodies of tasks: in hooks, callbacks and destructors. Also
-//! completion services whose tasks are in a line.
+//! Waits of a pool's thread outside the bodies of tasks: in hooks, callbacks and destructors. Other tests
+//! here are about completion services whose tasks are in a line.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -143,7 +143,7 @@ fn a_task_that_runs_inline_waits_for_the_pool_below_it() {
             (Some(inline.id()), inline.join().unwrap().map(|task| task.id))
         });
         let (id, told) = outside(task.unwrap());
-        assert_eq!(id, told, "the report names the task that waits, and not the one below it");
+        assert_eq!(id, told, "the report names the task that waits, not the task below it");
     });
 }
 

@@ -216,7 +216,7 @@ fn a_task_waits_for_a_permit_behind_one_that_waits_for_its_own() {
         });
         spot.wait_until_blocked();
         go_on.set();
-        assert!(outside(later.unwrap()), "it is told, as it is the last to wait");
+        assert!(outside(later.unwrap()), "the last waiter gets the report");
         assert!(outside(sooner.unwrap()));
     });
 }

@@ -45,7 +45,7 @@ fn a_page_waits_for_its_header_on_the_same_thread() {
 }
 
 /// Runs a ring of pools with one thread each. The task of each pool waits for a task in the queue of the next
-/// pool, and the last pool's task for a task of the first. All tasks begin before any of them waits.
+/// pool, and the last pool's task waits for a task of the first pool. All tasks begin before any of them waits.
 fn ring(length: usize) -> Vec<executor::Starvation> {
     let pools: Vec<_> = (0..length).map(|n| named(&format!("p{n}"), 1)).collect();
     let all_begun = Arc::new(std::sync::Barrier::new(length));
@@ -109,7 +109,7 @@ fn every_thread_of_a_larger_pool_is_in_the_report() {
             })
             .collect();
         let reports: Vec<_> = handles.into_iter().filter_map(outside).collect();
-        assert_eq!(reports.len(), 1, "the first told task goes on, and its thread runs the others' tasks");
+        assert_eq!(reports.len(), 1, "the reported task goes on, and its thread runs the other tasks");
         assert_eq!(reports[0].chain().len() + reports[0].others().len(), 3, "{}", reports[0]);
     });
 }
@@ -179,7 +179,7 @@ fn permits_are_held_by_tasks_that_wait_for_more() {
             .unwrap()
         });
         let told = handles.into_iter().map(outside).filter(|&told| told).count();
-        assert_eq!(told, 1, "the told task gives its permit to the other");
+        assert_eq!(told, 1, "the task with the report gives its permit to the other task");
         assert_eq!(permits.available_permits(), 2);
     });
 }
@@ -241,7 +241,7 @@ fn all_and_any_inside_a_task() {
         let all = pool.submit(move || own.invoke_all([|| (), || ()]).unwrap_err());
         let error = outside(all.unwrap());
         assert_matches!(error.reason, InvokeFailure::Starved(_));
-        assert!(error.handles.iter().all(TaskHandle::is_finished), "nothing of it is left behind");
+        assert!(error.handles.iter().all(TaskHandle::is_finished), "no task is left behind");
         let own = Arc::clone(&pool);
         let any = pool.submit(move || own.invoke_any([|| Ok::<_, ()>(()), || Ok(())]).unwrap_err());
         assert_matches!(outside(any.unwrap()).reason, InvokeFailure::Starved(_));

@@ -67,7 +67,7 @@ fn the_last_holder_that_could_go_on_gives_its_permit_back() {
         end.set();
         outside(busy.unwrap());
         outside(holder);
-        assert_eq!(pool.stats().starved, 1, "one of the two is told, and the other goes on");
+        assert_eq!(pool.stats().starved, 1, "one task gets the report, and the other goes on");
     });
 }
 
@@ -94,7 +94,7 @@ fn the_first_in_the_line_waits_for_the_second() {
     });
 }
 
-/// A permit that was added is not the same permit as the one that a thread outside has.
+/// An added permit is different from the permit that a thread outside has.
 #[test]
 fn a_permit_in_the_hands_of_a_thread_outside_can_come_back() {
     within_deadline(|| {
@@ -107,7 +107,7 @@ fn a_permit_in_the_hands_of_a_thread_outside_can_come_back() {
         tell.send(wanting(&pool, &permits, 1)).unwrap();
         waits.wait_until_blocked();
         drop(from_outside);
-        assert!(!outside(holder), "what it waits for has ended");
+        assert!(!outside(holder), "the awaited task has ended");
         assert_eq!(pool.stats().starved, 0);
     });
 }

@@ -1,4 +1,4 @@
-//! Executors below that refuse, drop or panic, that run tasks at once, or that other code shuts down.
+//! Striped executors over executors that refuse, drop or panic, that run tasks at once, or that other code shuts down.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -40,7 +40,7 @@ fn a_refusal_comes_back_whole_and_strands_nobody() {
             let refused = striped.execute_task(Task::new(|| ()).named("of no stripe")).unwrap_err();
             assert_eq!(refused.task.name(), Some("of no stripe"));
         }
-        assert_eq!(striped.stats().stripes, 1, "that of the refused task is gone");
+        assert_eq!(striped.stats().stripes, 1, "the stripe of the refused task is gone");
         let behind = striped.submit_in("a", || 2).unwrap(); // a stripe that exists needs no room
         drop(busy);
         assert_eq!((in_the_queue.join().unwrap(), behind.join_timeout(LONG).unwrap()), (1, 2));

@@ -1,4 +1,4 @@
-//! The end of a striped executor, without its service or together with it.
+//! The end of a striped executor: either its service continues, or it ends, too.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -52,7 +52,7 @@ fn keys_with_equal_hashes_are_told_apart() {
             for n in 0..20 {
                 for key in 0..20_usize {
                     let logs = Arc::clone(&logs);
-                    // Some stripes end early: at the front, in the middle and at the end of the chain.
+                    // Some stripes leave the chain early: at its front, in its middle and at its back.
                     if n <= key {
                         striped.execute_in(key, move || logs[key].lock().unwrap().push(n)).unwrap();
                     }

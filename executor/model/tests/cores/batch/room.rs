@@ -1,8 +1,8 @@
 //! The flag of the waiting submitters: no submitter sleeps while there is room, and no wake-up is useless.
 //!
-//! The pool's steps for this property are in several of its files and need the whole pool. So this file
-//! repeats the steps in their order, as functions with the names of the originals. Only the batch is the
-//! library's own code:
+//! The pool's steps for this property are in several files and need the whole pool. So this file repeats the
+//! steps in their order, as functions with the names of the originals. Only the batch is the library's own
+//! code:
 //!
 //! | here | in `thread_pool/` |
 //! |---|---|
@@ -160,7 +160,7 @@ impl Pool {
     }
 }
 
-/// The workers claim as many tasks as there are submitters that wait for room.
+/// The workers claim one task for each submitter that waits for room.
 fn play(submitters: usize, broken: Option<Broken>) {
     let pool = Arc::new(Pool::full(submitters, broken));
     let submitters: Vec<_> = (0..submitters)

@@ -1,9 +1,9 @@
 //! Search and sleep: if a task comes while a worker ends its search, the worker takes the task or is woken
 //! for the task.
 //!
-//! The pool's steps for this property are in several of its files and need the whole pool. So this file
-//! repeats the steps in their order, as functions with the names of the originals. Only the batch is the
-//! library's own code:
+//! The pool's steps for this property are in several files and need the whole pool. So this file repeats the
+//! steps in their order, as functions with the names of the originals. Only the batch is the library's own
+//! code:
 //!
 //! | here | in `thread_pool/` |
 //! |---|---|
@@ -196,7 +196,7 @@ impl Pool {
     }
 }
 
-/// One submitter submits as many tasks as there are workers.
+/// One submitter submits one task for each worker.
 fn play(workers: usize, broken: Option<Broken>) {
     let pool = Arc::new(Pool::new(broken));
     let workers: Vec<_> = (0..workers)

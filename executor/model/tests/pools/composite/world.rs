@@ -82,7 +82,7 @@ impl Record {
     }
 }
 
-/// A part of each body that records the body's drop.
+/// Each body contains this value, which records the body's drop.
 struct Gone(Arc<OnceLock<Arc<Record>>>);
 
 impl Drop for Gone {
@@ -512,7 +512,7 @@ impl Record {
         match outcome {
             Ok(number) => assert!(number == self.number && ran && !cancelled && self.body != Body::Panics),
             Err(JoinError::Panicked(_)) => assert!(ran && !cancelled && self.body == Body::Panics),
-            // It is possible that the thread that cancelled the task has not recorded its cancel yet.
+            // The thread that cancelled the task has perhaps not recorded its cancel yet.
             Err(JoinError::Cancelled(_)) => {
                 assert!(!ran || cancelled || self.canceller.get().is_some(), "{}", self.number);
             }

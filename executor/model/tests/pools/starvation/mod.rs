@@ -1,5 +1,5 @@
-//! Waits that only other such waits could end: exactly one waiter gets the report, whatever happens
-//! at the same time, and no waiter gets a needless report.
+//! Threads that wait only for each other: exactly one of them gets the report, whatever happens at the same
+//! time, and no report is needless.
 //!
 //! Each model checks both rules. A waiter that gets a false report fails an assertion. A waiter that gets no
 //! report, although it should, never wakes; shuttle reports that as a deadlock.

@@ -17,7 +17,7 @@ fn growing(most: usize) -> ThreadPoolBuilder {
     ThreadPoolExecutor::builder().core_threads(1).maximum_threads(most).queue(FifoQueue::bounded(4))
 }
 
-// ----- against an end elsewhere -----
+// ----- against a task on a thread outside -----
 
 /// One task waits for a task that a thread outside the pool runs. Another task waits for the first task.
 #[test]

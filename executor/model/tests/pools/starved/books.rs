@@ -4,14 +4,14 @@
 //! A thread reports an event a little before or a little after the event, as the kind of event requires. So
 //! the test can be sure of its answer to each of these two questions:
 //!
-//! * *Could a thread inside still have ended the wait?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) A
-//!   thread reports an event that opens a wait after the event, and an event that closes a wait before the
-//!   event. So if a wait was closed at any moment, the records also showed it as closed at some moment
-//!   between its beginning and its end. The end of a body is recorded while the body's thread is still busy,
-//!   so that record opens no closed wait.
-//! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Only certain facts count as closed:
-//!   a task that its pool has accepted, and a thread that is in a body and waits there. The library can be
-//!   just about to find the wait. For this reason the test asks again until the answer is no.
+//! * *Could a thread inside still have ended the wait?* ([`State::closed`] with [`Sure::ThatItWasOpen`].) If
+//!   an event opens a wait, a thread reports it after the event; if an event closes a wait, a thread reports
+//!   it before the event. So if a wait was closed at any moment, the records also showed it as closed at some
+//!   moment between its beginning and its end. The end of a body is recorded while the body's thread is still
+//!   busy, so that record opens no closed wait.
+//! * *Is there a wait that nothing will end?* ([`Sure::ThatItIsClosed`].) Here the records use only certain
+//!   facts: that a pool has accepted a task, and that a thread is in a body and waits there. The library can
+//!   be just about to find the wait. For this reason the test asks again until the answer is no.
 
 use std::collections::HashMap;
 use std::sync::{Mutex as Plain, MutexGuard, PoisonError};
@@ -112,7 +112,7 @@ pub(super) struct ServiceBook {
     pub(super) race_in: Option<usize>,
 }
 
-/// Decides which answer must be certain. If the records do not know the answer, they give the other answer.
+/// Decides which answer must be certain. If the records are not sure of that answer, they give the opposite answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sure {
     ThatItWasOpen,

@@ -1,8 +1,8 @@
 //! Random starvation: judged by the test's own records, no report is false and no report is missing.
 //!
 //! A scenario is data ([`scenario`]). The tasks and threads of the scenario record their steps ([`books`])
-//! while they make them ([`world`]). The test checks two properties of the library. The test decides the two
-//! properties by its own records only, not by the library's answers:
+//! while they make them ([`world`]). The test checks the following two properties of the library by its own
+//! records only, not by the library's answers:
 //!
 //! * If a wait was reported as starving, then at some moment since its beginning nothing inside could end
 //!   it.
@@ -17,7 +17,7 @@
 //! have a bounded queue. If a bounded queue is full, the submitter is refused, waits, or runs the task
 //! itself. Some threads time out, and some threads are spare threads. Tasks submit other tasks to any of the
 //! pools and wait for them. The tasks wait by a plain, shared or timed join, by `invoke_all` and
-//! `invoke_any`, by a completion service of their own or a common one, or by permits. The tasks also wait for
+//! `invoke_any`, by their own or a common completion service, or by permits. The tasks also wait for
 //! promises, and for tasks that no pool has yet. One or two threads outside the pools submit the named tasks,
 //! run them, complete the promises, take permits, cancel tasks, resize pools and shut them down.
 //!

@@ -58,7 +58,7 @@ pub(super) enum Step {
     /// Gives a task to the common service, or takes a handle from it.
     Give(Plan),
     Take(How),
-    /// Takes permits. `Release` gives the permits back; otherwise the end of the task does.
+    /// Takes permits. `Release` gives the permits back; without it, they come back when the task ends.
     Acquire(usize, usize, How),
     Release,
 }
@@ -75,7 +75,7 @@ pub(super) enum How {
 #[derive(Debug, Clone)]
 pub(super) enum Act {
     Yield,
-    /// Checks that every wait that nothing inside can end has been reported.
+    /// Checks that each wait has been reported if nothing inside can end it.
     Settle,
     Submit(usize, usize),
     /// Runs a named task on a thread that belongs to no pool.

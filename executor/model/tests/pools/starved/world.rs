@@ -68,7 +68,7 @@ struct Named {
     task: Plain<Option<Task>>,
 }
 
-/// A part of each body that records the body's drop.
+/// Each body contains this value, which records the body's drop.
 struct Gone(Arc<World>, usize);
 
 impl Drop for Gone {
@@ -323,7 +323,7 @@ impl World {
                     _ => false,
                 };
                 let joined = self.books.wait(What::Task(number), || handle.join(), starved);
-                // The other tasks let the awaited task run in the end.
+                // In the end, the other tasks let the awaited task run.
                 if let (0, Err(JoinError::Starved(handle, _))) = (task % 2, joined) {
                     handle.cancel();
                 }
@@ -531,7 +531,7 @@ impl World {
         }
     }
 
-    /// Waits until the records show no wait that nothing inside can end.
+    /// Waits until the records show that something inside can still end every wait.
     fn settle(&self) {
         for _ in 0..20_000 {
             match self.books.without_end() {
