@@ -17,7 +17,7 @@ pub(crate) struct Tombstones {
     limit: AtomicIsize,
 }
 
-/// The smallest number of tombstones for which it is worth the work to clear them out.
+/// The smallest number of tombstones that are worth the work of clearing them out.
 const FEW: isize = 32;
 
 // All accesses are Relaxed: a thread that must know of a cancellation learns of it under a lock.

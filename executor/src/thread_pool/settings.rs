@@ -2,7 +2,7 @@
 //! while the pool runs.
 //!
 //! Some combinations can only be a mistake, such as a maximum that is never reached. So the builder and each
-//! setter check all settings together. A setter whose change fails the check changes nothing.
+//! setter check all settings together. If a change fails the check, the setter changes nothing.
 //!
 //! # How a change takes effect
 //!
@@ -86,8 +86,7 @@ pub(super) fn in_arc<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOn
     is_shared.unwrap_or_else(|| share(given.take().expect("an `Arc` was not taken above")))
 }
 
-/// The error for settings that contradict each other. The message of the error names the settings that
-/// contradict each other.
+/// The error for settings that contradict each other. The error's message names these settings.
 ///
 /// ```
 /// use executor::{PoolConfigError, ThreadPoolExecutor};
@@ -160,8 +159,8 @@ impl ThreadPoolExecutor {
         self.shared.state.lock().settings.core
     }
 
-    /// Changes the core size. If the new size is lower, idle threads above the new size end after the
-    /// keep-alive time. If the new size is higher, threads start for the waiting tasks.
+    /// Changes the core size. If the new size is lower, surplus idle threads end after the keep-alive time.
+    /// If the new size is higher, threads start for the waiting tasks.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -195,8 +194,8 @@ impl ThreadPoolExecutor {
         self.shared.state.lock().settings.maximum
     }
 
-    /// Changes the maximum size. If the new size is lower, threads above the new size end as soon as they
-    /// have finished their task.
+    /// Changes the maximum size. If the new size is lower, surplus threads end as soon as they have finished
+    /// their task.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
