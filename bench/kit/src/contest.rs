@@ -35,7 +35,7 @@ impl Flags {
     /// Checks that each word of a list names a peer.
     ///
     /// # Errors
-    /// Returns a sentence that lists the peers, if a word names none.
+    /// Returns a sentence that lists the peers, if a word names no peer.
     pub fn check<'a>(&self, peers: impl Iterator<Item = &'a str>) -> Result<(), String> {
         let peers: Vec<_> = peers.collect::<BTreeSet<_>>().into_iter().collect();
         match self.peers.iter().find(|word| !peers.iter().any(|name| contains(name, word))) {

@@ -40,7 +40,7 @@ fn main() -> anyhow::Result<()> {
 fn listen(addr: SocketAddr) -> anyhow::Result<TcpListener> {
     let socket = TcpSocket::new_v4()?;
     #[cfg(unix)]
-    socket.set_reuseport(true)?; // elsewhere there can be one worker
+    socket.set_reuseport(true)?; // elsewhere only one worker is possible
     socket.bind(addr)?;
     Ok(socket.listen(4096)?)
 }

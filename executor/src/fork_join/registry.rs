@@ -329,7 +329,7 @@ impl Registry {
         let mut timed_out = false;
         loop {
             if !state.is_asleep(number) {
-                return true; // the thread that woke it has counted it
+                return true; // the thread that woke the worker has counted it
             }
             if timed_out || self.is_ending(&state) {
                 state.asleep.retain(|&other| other != number);

@@ -12,7 +12,7 @@ impl Registry {
     pub(super) fn describe(&self) -> PoolDump {
         let mut queued = QueuedDump::default();
         self.describe_submissions(&mut queued);
-        let mut sightings = self.sightings.lock(); // held, so that two dumps do not forget each other's runs
+        let mut sightings = self.sightings.lock(); // held, so that no other dump replaces them meanwhile
         let mut found: Vec<_> = self.queues.iter().flat_map(|queue| queue.describe(&mut queued)).collect();
         let keys: Vec<_> = found.iter().filter_map(|(key, _)| *key).collect();
         let ages = sightings.look(Instant::now(), keys);

@@ -481,7 +481,7 @@ pub(super) enum Followed {
 }
 
 /// Releases the lock and wakes the followers, so that they look for a piece again.
-#[inline] // on the way of every join whose half is offered
+#[inline] // called by every join that offers its half
 fn wake_followers(mut state: MutexGuard<'_, WorkerQueueState>) {
     let followers = std::mem::take(&mut state.followers);
     drop(state);

@@ -2,7 +2,7 @@
 //!
 //! A dump describes a pool like a [snapshot](ThreadPoolExecutor::snapshot), with two differences. Dumps are
 //! made when tasks hang, so a dump waits for the lock of the state only briefly: a user's comparator or queue
-//! may hang under that lock. A dump also names each task's thread, and how long the task has run (`sightings`).
+//! may hang under that lock. A dump also names each task's thread, and how long it has at least run (`sightings`).
 
 use super::batch::SlotThread;
 use super::shared::PoolShared;

@@ -23,8 +23,8 @@ use rows::{ROWS, Row, SOURCE, Threads};
 
 /// Compares the executor's pool with other pools, side by side
 ///
-/// Each row measures ours and each peer in turns, and prints the medians, the least and the most, and the
-/// median of the rounds' ratios, ours to theirs, with the goal where there is one. Each measurement checks
+/// Each row measures ours and each peer in turns. It prints the medians, the minima and maxima, the median of
+/// the rounds' ratios (ours to theirs), and the goal if there is one. Each measurement checks
 /// that every task ran once.
 #[derive(Parser)]
 #[command(name = "pools")]
@@ -178,7 +178,7 @@ fn memory(flags: &Flags) -> anyhow::Result<()> {
     match contest::java(SOURCE, "resident", 0, "200 1 1".to_owned(), 1024.0) {
         Err(error) => eprintln!("Java's idle threads are left out: {error:#}"),
         Ok(mut resident) => {
-            let kib = resident()?.wall; // bytes in the place of nanoseconds
+            let kib = resident()?.wall; // bytes instead of nanoseconds
             println!("  resident for each idle thread of Java's ThreadPoolExecutor: {kib:.1} KiB");
         }
     }

@@ -8,7 +8,7 @@ use crate::rows::Goal;
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// The quantity in which two servers are compared.
+/// The quantity by which two servers are compared.
 #[derive(Clone, Copy)]
 enum Quantity {
     Rate,

@@ -28,7 +28,7 @@ struct Args {
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1000..=100_000_000))]
     tasks: u32,
 
-    /// How many threads the pool below has
+    /// How many threads the underlying pool has
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1000))]
     workers: u16,
 

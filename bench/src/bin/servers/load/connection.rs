@@ -109,7 +109,7 @@ impl Connection {
                 self.send(script)?;
             }
             // An event announces bytes that arrive later. But the end of the connection has probably already
-            // arrived, and needs a read to be noticed.
+            // arrived, and only a read notices it.
             if was_all && !is_last {
                 return Ok(Progress { came, ended: false });
             }
