@@ -16,7 +16,7 @@ use kit::nginx;
 use kit::processor_time::of_children;
 use kit::programs::{Workspace, binary};
 
-/// The goal: the crawler's pages per second as a multiple of those of `wget`.
+/// The goal for the crawler's pages per second, as a multiple of the pages per second of `wget`.
 const GOAL: f64 = 1.5;
 
 /// The number of pages below each page. A page links to the pages below it.

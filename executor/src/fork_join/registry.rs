@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The thread that puts a job into a queue is the job's *publisher*. If no worker searches, the publisher
-//! wakes one sleeping worker, or starts one if none sleeps. If the last searching worker finds a job and
+//! wakes one sleeping worker, or starts a worker if no worker sleeps. If the last searching worker finds a job and
 //! there are more jobs, that worker wakes or starts the next worker. So a publisher of many jobs wakes only
 //! one worker.
 //!
@@ -72,7 +72,7 @@ pub(super) struct ForkJoinSettings {
 pub(super) struct Registry {
     pub(super) settings: ForkJoinSettings,
     pub(super) queues: Box<[Arc<WorkerQueue>]>,
-    /// A condition variable for each worker queue, at which the owner of that queue sleeps.
+    /// For each worker queue, the condition variable at which the owner of the queue sleeps.
     wake_ups: Box<[Condvar]>,
     state: Mutex<RegistryData>,
     /// The threads outside the pool that wait for tasks of the pool and run these tasks: an entry for each

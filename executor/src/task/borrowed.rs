@@ -22,8 +22,8 @@
 //!
 //! This module erases the lifetime of a stack frame, which safe Rust cannot express. The invariants:
 //!
-//! 1. A stack frame from which a closure borrows is left only when the closure was dropped or has run to its
-//!    end. A guard in [`lend`] and in [`ScopedJobs::keep`] waits for the closure's end, also during unwinding. A leaked
+//! 1. If a closure borrows from a stack frame, the frame stays until the closure was dropped or has run to its end.
+//!    A guard in [`lend`] and in [`ScopedJobs::keep`] waits for the closure's end, also during unwinding. A leaked
 //!    `JobRef` or `ScopedJob` makes its lender wait for ever, but does no other harm.
 //! 2. Only the owner of the `JobRef` accesses a closure and its result, until it sets `done` with Release.
 //!    The lender accesses closure and result after it has seen `done` with Acquire. The thread that sets

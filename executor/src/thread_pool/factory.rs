@@ -36,9 +36,9 @@ use crate::sync::{Arc, Duration, Instant, Mutex, system_name, thread};
 /// ```
 ///
 /// # Blocking
-/// A factory may let another thread run the worker later, but not much later. While the pool has no other
-/// thread, a submitter whose task must be queued waits until the worker has begun or was dropped, or until
-/// the pool is shut down. Without this wait, perhaps no thread would ever run the accepted task.
+/// A factory may let another thread run the worker later, but not much later. If a submitter's task must be
+/// queued and the pool has no other thread, the submitter waits until the worker has begun or was dropped, or
+/// until the pool is shut down. Without this wait, perhaps no thread would ever run the accepted task.
 pub trait ThreadFactory: Send + Sync {
     /// Starts a thread that calls [`worker.run()`](Worker::run).
     ///
@@ -163,7 +163,7 @@ impl fmt::Debug for Worker {
     }
 }
 
-/// The time for which a pool with other threads waits before it calls a failed factory again: see
+/// How long a pool with other threads waits before it calls a failed factory again: see
 /// [`ThreadFactory`].
 #[derive(Default)]
 pub(super) struct Backoff {

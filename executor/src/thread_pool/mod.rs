@@ -34,7 +34,7 @@
 //!
 //! # The fast path
 //!
-//! The state has one lock, for which all threads of a busy pool would contend. So while no worker must be
+//! The state has one lock. In a busy pool, all threads would contend for this lock. So while no worker must be
 //! woken, submitters only leave their tasks in the `inbox`. While there are tasks in the `batch`, a worker
 //! claims a task by an addition to a counter. The worker counts the tasks that it has begun and completed in
 //! its own worker slot. So in a busy pool each submission takes only the lock of the inbox, and the start of

@@ -73,7 +73,7 @@ pub trait WorkQueue: Send {
     /// Returns the number of tasks that the queue can hold, or `None` if it has no bound.
     fn capacity(&self) -> Option<usize>;
 
-    /// Calls `look` with each task, as nearly as possible in the order in which the tasks would run.
+    /// Calls `look` with each task, if possible in the order in which the tasks would run.
     fn for_each(&self, look: &mut dyn FnMut(&Task));
 
     /// Takes out the tasks for which `unwanted` is true, and keeps the other tasks in their order.
@@ -228,8 +228,8 @@ impl LifoQueue {
 /// waits, the pool must start a worker for the task, or refuse the task.
 ///
 /// Use a hand-off queue for pools that should start threads rather than let tasks wait, such as the cached
-/// pool. A hand-off queue also fits tasks that wait for each other's results, because no such task can wait
-/// for a queued task.
+/// pool. A hand-off queue also fits tasks that wait for each other's results, because with this queue, no
+/// task waits for a thread.
 ///
 /// ```
 /// use executor::{HandOffQueue, Task, WorkQueue};

@@ -1,4 +1,4 @@
-//! The saturation policies, which decide about a task for which the pool has no room.
+//! The saturation policies, which decide what happens to a task if the pool has no room.
 //!
 //! | policy | the task | the submitter |
 //! |---|---|---|

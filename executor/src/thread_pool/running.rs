@@ -65,7 +65,7 @@ impl PoolShared {
         Some(Box::new(move || long.iter().for_each(|run| self.tell_of(run))))
     }
 
-    /// Returns the long-running tasks of which the handler must be told now. Returns `None` if the pool is terminated.
+    /// Returns the long-running tasks that must be reported now. Returns `None` if the pool is terminated.
     fn long_runs(&self) -> Option<Vec<LongRun>> {
         let limit = self.watchdog.as_ref()?.limit;
         let Some(mut state) = self.state.lock_within(Duration::ZERO) else { return Some(Vec::new()) };

@@ -1,5 +1,4 @@
-//! The settings of a pool, the check that they do not contradict each other, and the way they change
-//! while the pool runs.
+//! The settings of a pool, how they are checked against each other, and how they change while the pool runs.
 //!
 //! Some combinations can only be a mistake, such as a maximum that is never reached. So the builder and each
 //! setter check all settings together. If a change fails the check, the setter changes nothing.
@@ -52,7 +51,7 @@ pub(super) struct PoolSettings {
 }
 
 impl PoolSettings {
-    /// Returns the number of threads up to which each task gets a new thread.
+    /// Returns a size: while the pool has fewer threads than this, each task gets a new thread.
     pub(super) fn grows_to(&self) -> usize {
         if self.threads_first { self.maximum } else { self.core }
     }
@@ -242,7 +241,7 @@ impl ThreadPoolExecutor {
         started.for_each(drop);
     }
 
-    /// Returns the time for which a thread above core size may be idle before it ends.
+    /// Returns the keep-alive time: how long a thread above core size may be idle before it ends.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -255,7 +254,7 @@ impl ThreadPoolExecutor {
         self.shared.state.lock().settings.keep_alive
     }
 
-    /// Changes the time for which a thread above core size may be idle. The new time also applies to
+    /// Changes the keep-alive time: how long a thread above core size may be idle. The new time also applies to
     /// threads that are idle now.
     ///
     /// ```
@@ -347,7 +346,7 @@ impl ThreadPoolExecutor {
         discard(before);
     }
 
-    /// Returns the handler that decides about a task for which there is no room.
+    /// Returns the handler that decides about refused tasks.
     ///
     /// ```
     /// use executor::{Discard, ThreadPoolExecutor, prelude::*};
@@ -364,7 +363,7 @@ impl ThreadPoolExecutor {
         Arc::clone(&self.shared.state.lock().settings.rejection)
     }
 
-    /// Replaces the handler that decides about a task for which there is no room. A handler that
+    /// Replaces the handler that decides about refused tasks. A handler that
     /// [`rejection_handler`](Self::rejection_handler) has returned can be put back:
     ///
     /// ```

@@ -28,7 +28,7 @@ use sides::Side;
 
 /// Compares the log service with other loggers, side by side
 ///
-/// Each row measures ours and each peer in turns, each in a process of its own. The file is read back each
+/// Each row measures our side and each peer in turns, each in a process of its own. The file is read back each
 /// time: every line must be there, once, whole, and in the order of its thread, or it is counted as lost.
 #[derive(Parser)]
 #[command(name = "log")]

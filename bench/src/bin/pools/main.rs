@@ -23,8 +23,8 @@ use rows::{ROWS, Row, SOURCE, Threads};
 
 /// Compares the executor's pool with other pools, side by side
 ///
-/// Each row measures ours and each peer in turns. It prints the medians, the minima and maxima, the median of
-/// the rounds' ratios (ours to theirs), and the goal if there is one. Each measurement checks
+/// Each row measures our side and each peer in turns. It prints medians, minima and maxima, the median of the
+/// rounds' ratios (our value to the peer's), and the goal if there is one. Each measurement checks
 /// that every task ran once.
 #[derive(Parser)]
 #[command(name = "pools")]

@@ -30,8 +30,8 @@ use std::time::{Duration, Instant};
 
 /// Compares three programs on the executor with the same programs on other libraries
 ///
-/// Each row prints the lines of code of each side, without comments and empty lines, and measures ours and each
-/// peer in turns. Each measurement checks its result.
+/// Each row prints the number of lines of code of each side, without comments and empty lines, and measures
+/// our side and each peer in turns. Each measurement checks its result.
 #[derive(Parser)]
 #[command(name = "programs")]
 struct Args {

@@ -17,7 +17,7 @@ const CONNECTIONS: usize = 10_000;
 /// The number of connections for a stage that has a thread for each connection.
 const THREADS: usize = 1000;
 
-/// The time in which all connections must be made. Each server in this row keeps an idle connection for
+/// The time limit for making all connections. Each server in this row keeps an idle connection for
 /// longer than that time.
 const PATIENCE: Duration = Duration::from_secs(20);
 

@@ -31,8 +31,8 @@ use sides::{Side, Starter};
 
 /// Compares the course's web servers with others, side by side
 ///
-/// Each row measures ours and each peer in turns. It prints the medians, the minima and maxima, the median of
-/// the rounds' ratios (ours to theirs), and the goal if there is one. A wrong answer ends the
+/// Each row measures our side and each peer in turns. It prints medians, minima and maxima, the median of the
+/// rounds' ratios (our value to the peer's), and the goal if there is one. A wrong answer ends the
 /// comparison.
 #[derive(Parser)]
 #[command(name = "servers")]

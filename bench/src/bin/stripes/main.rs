@@ -15,7 +15,7 @@ use board::{Board, Load};
 
 /// Compares the striped executor with other ways to keep the order of tasks with the same key, side by side
 ///
-/// Each row measures ours and each peer in turns. Each measurement checks that every task ran once and in its
+/// Each row measures our side and each peer in turns. Each measurement checks that every task ran once and in its
 /// order.
 #[derive(Parser)]
 #[command(name = "stripes")]
