@@ -7,8 +7,8 @@
 //! A strand waits in the queue as one [drain task](crate::WorkQueue::raise), with the priority of the most
 //! urgent task in the strand. The priority of a drain task can rise while the drain task waits. When its
 //! priority rises, the drain task must move to another level. A search for the drain task would take time in
-//! proportion to the length of the queue, under the lock of the pool. So the queue keeps a task that can rise
-//! *apart*, in a map by its id. In the level of its priority, a *mark* stands for the task. When the task
+//! proportion to the length of the queue, under the lock of the pool. So a task whose priority can rise is
+//! kept *apart*, in a map by its id. In the level of its priority, a *mark* stands for the task. When the task
 //! rises, it gets a new mark in its new level. The old mark stays where it is. It is *outdated*, and `pop`
 //! skips it.
 //!

@@ -3,7 +3,7 @@
 //! A pool that loses tasks looks fast. So each task adds its number to the account of the thread that runs
 //! it. Afterwards the accounts must show as many tasks as were submitted, and the sum of their numbers.
 //! Every pool in the comparison keeps these accounts, which cost each pool the same one or two nanoseconds.
-//! Only its own thread writes an account, without an atomic addition.
+//! Only the account's own thread writes to it, without an atomic addition.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -30,7 +30,7 @@ use rows::{ROWS, Row, SOURCE, Threads};
 #[command(name = "pools")]
 struct Args {
     /// What to measure: A, B, C, D (both), D-blocking, D-caller-runs, F, I, 4x4, 8x8, unequal [default: all
-    /// of these]; or gate, what a submission and a claim cost and what follows for many cores
+    /// of these]; or gate, which measures the cost of a submission and of a claim, and estimates both for many cores
     #[arg(value_name = "ROW", value_parser = chosen)]
     rows: Vec<Chosen>,
 

@@ -38,8 +38,8 @@ use sides::{Side, Starter};
 #[command(name = "servers")]
 struct Args {
     /// What to measure: keep-alive, pipelined, file, close, 1000, reactor, pooled, overload, slow, idle,
-    /// calls [default: all of these]; or soak, whether a server grows in many minutes of polite and slow
-    /// clients
+    /// calls [default: all of these]; or soak, which checks whether a server grows in many minutes of polite
+    /// and slow clients
     #[arg(value_name = "ROW", value_parser = chosen)]
     rows: Vec<Chosen>,
 
