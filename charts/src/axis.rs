@@ -11,13 +11,13 @@ pub struct Axis<'a> {
 /// The scale: the meaning of equal distances, and the positions of the ticks.
 #[derive(Debug, Clone, Copy)]
 pub enum Scale {
-    /// Equal distances are equal differences. The axis goes from zero to a round number that no value
+    /// Equal distances stand for equal differences. The axis goes from zero to a round number that no value
     /// exceeds, in at most this many round steps.
     Linear(u32),
-    /// Equal distances are equal ratios. The axis goes from one whole power of this base to another. Zero
+    /// Equal distances stand for equal ratios. The axis goes from one whole power of this base to another. Zero
     /// and negative values cannot be shown on this scale.
     Logarithmic(f64),
-    /// Equal distances are equal differences. The axis goes from zero to the greatest value, with a
+    /// Equal distances stand for equal differences. The axis goes from zero to the greatest value, with a
     /// tick for each value.
     Measured,
     /// Neighbouring values have equal distances, with a tick for each value.

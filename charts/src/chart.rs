@@ -27,7 +27,7 @@ pub struct Chart<'a> {
     pub panels: Vec<Panel<'a>>,
 }
 
-/// A diagram that shows one number over another.
+/// A diagram that shows how one number depends on another number.
 #[derive(Debug)]
 pub struct Panel<'a> {
     x: Axis<'a>,
@@ -36,7 +36,7 @@ pub struct Panel<'a> {
     pub bands: Vec<Band>,
 }
 
-/// A part of the lower axis that has a name, which is written above the lines.
+/// A named part of the lower axis. The name is written above the lines.
 #[derive(Debug)]
 pub struct Band {
     pub from: f64,

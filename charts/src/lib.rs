@@ -1,8 +1,7 @@
 //! Draws curves as SVG, for programs that measure something.
 //!
-//! A [`Chart`] has panels beside each other; each panel has a line for each name in the legend. A picture
-//! that shows something else than curves is drawn with the same paper, [`Drawing`], and the same axes,
-//! [`Axis`].
+//! A [`Chart`] has panels beside each other; each panel has a line for each name in the legend. A picture of
+//! something other than curves uses the same paper, [`Drawing`], and the same axes, [`Axis`].
 //!
 //! ```
 //! use charts::{Axis, Chart, Panel, Scale, number};
@@ -14,7 +13,7 @@
 //! assert!(svg.starts_with("<svg") && svg.contains("<title>pooled: 170</title>"));
 //! ```
 
-mod axis; // values to places
+mod axis; // from values to positions
 mod drawing; // texts and shapes on paper
 mod chart; // panels with lines
 

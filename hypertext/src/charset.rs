@@ -48,9 +48,9 @@ fn label(content_type: &str) -> Option<&'static Encoding> {
     Encoding::for_label(charset.trim_ascii().trim_matches('"').as_bytes())
 }
 
-/// Returns the encoding that the beginning of a document names, by the rules of the HTML standard. The
-/// first `<meta>` decides that has a `charset`, or has `http-equiv=content-type` and a `content` with a
-/// `charset`; without one, the XML declaration decides. Comments and other tags are skipped.
+/// Returns the encoding that the beginning of a document names, by the rules of the HTML standard. The first
+/// `<meta>` with a `charset`, or with `http-equiv=content-type` and a `charset` in its `content`, decides.
+/// Without such a `<meta>`, the XML declaration decides. Comments and other tags are skipped.
 fn prescan(document: &[u8]) -> Option<&'static Encoding> {
     let begin = &document[..document.len().min(PRESCAN)];
     if begin.starts_with(b"<\0?\0x\0") {
@@ -85,7 +85,7 @@ fn of_xml(begin: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(&value[..end]).filter(|_| !is_blank).map(readable)
 }
 
-/// Returns the encoding that the attributes of a `<meta>` name, or `None` if they name none. If two
+/// Returns the encoding that the attributes of a `<meta>` name, or `None` if they name no encoding. If two
 /// attributes have the same name, the first attribute counts.
 fn of_meta(attributes: &[(Vec<u8>, Vec<u8>)]) -> Option<&'static Encoding> {
     let get = |name: &[u8]| attributes.iter().find_map(|(other, value)| (other == name).then_some(&**value));
@@ -121,7 +121,7 @@ impl Scan<'_> {
             let is_end = self.rest.starts_with(b"</");
             let name = &self.rest[1 + usize::from(is_end)..];
             if self.rest.starts_with(b"<!--") {
-                self.rest = &self.rest[2..]; // `<!-->` is one, too
+                self.rest = &self.rest[2..]; // `<!-->` is a comment, too
                 self.skip_to(b"-->")?;
             } else if is_meta(self.rest) {
                 self.rest = &self.rest[b"<meta".len()..];

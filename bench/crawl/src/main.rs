@@ -16,10 +16,10 @@ use kit::nginx;
 use kit::processor_time::of_children;
 use kit::programs::{Workspace, binary};
 
-/// The goal: the crawler's pages per second as a multiple of those of `wget`.
+/// The goal for the crawler's pages per second, as a multiple of the pages per second of `wget`.
 const GOAL: f64 = 1.5;
 
-/// The number of pages that are below a page, and to which the page links.
+/// The number of pages below each page. A page links to the pages below it.
 const BELOW: usize = 10;
 
 /// Compares `crawl` with `wget -r` on a site of small files that nginx serves
@@ -34,7 +34,7 @@ struct Args {
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
 
-    /// Threads of ours, and pages that it fetches at the same time
+    /// Threads of our crawler, and pages that it fetches at the same time
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
 

@@ -1,5 +1,5 @@
-//! Measures our side and each peer in turns, A B A B …. Each run of a peer comes right after a run of
-//! ours, so that other work on the machine disturbs both.
+//! Measures our side and each peer in turns, A B A B …. Each run of a peer comes right after a run of our
+//! side, so that other work on the machine disturbs both.
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -35,7 +35,7 @@ impl Flags {
     /// Checks that each word of a list names a peer.
     ///
     /// # Errors
-    /// Returns a sentence that lists the peers, if a word names none.
+    /// Returns a sentence that lists the peers, if a word names no peer.
     pub fn check<'a>(&self, peers: impl Iterator<Item = &'a str>) -> Result<(), String> {
         let peers: Vec<_> = peers.collect::<BTreeSet<_>>().into_iter().collect();
         match self.peers.iter().find(|word| !peers.iter().any(|name| contains(name, word))) {
@@ -96,7 +96,7 @@ pub fn java(source: &str, mode: &str, warm_ups: u32, load: String, per: f64) -> 
     Ok(Box::new(run))
 }
 
-/// The highest ratio, ours to theirs, that meets the goal.
+/// The highest ratio of our value to the peer's value that meets the goal.
 #[derive(Clone, Copy)]
 pub enum Goal {
     Time(f64),

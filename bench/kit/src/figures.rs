@@ -89,7 +89,7 @@ pub fn with_any_number_of_threads(alone: f64, together: f64, threads: usize) -> 
     serial.clamp(0.0, together)
 }
 
-/// Returns a well-mixed number for each number, which is the same in Java.
+/// Maps each number to a well-mixed number, which is the same in Java.
 pub fn mix(number: u64) -> u64 {
     let mut mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,8 +1,8 @@
 //! Runs peers that are written in Java: there is one source file for each comparison, which the JDK
 //! compiles and runs directly.
 //!
-//! Each line of a peer's input is a load. Each line of its output is `ok` and numbers, the first of
-//! which is the time in nanoseconds; or it is a message about a failure.
+//! Each line of a peer's input is a load. Each line of its output is a message about a failure, or it is `ok`
+//! and numbers; the first number is the time in nanoseconds.
 
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};

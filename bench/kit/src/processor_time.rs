@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Returns all processor time that the process has used, user and system, in nanoseconds, if the system
 /// reports it. Threads that have ended are included, but child processes are not.
 ///
-/// (`/proc` tells hundredths of a second.)
+/// (`/proc` reports hundredths of a second.)
 #[cfg(target_os = "linux")]
 pub fn of(process: u32) -> Option<Duration> {
     let process = nix::unistd::Pid::from_raw(process.try_into().ok()?);

@@ -1,5 +1,5 @@
 //! A peer for `servers`: the crate `hyper`, on threads that each have their own event loop and listener,
-//! which is its fastest usual set-up.
+//! which is the fastest usual set-up of `hyper`.
 //!
 //! The server answers `/hello`, and answers `/echo` with the request's body. For any other path the
 //! server opens the file below the given folder and reads it for each request.
@@ -40,7 +40,7 @@ fn main() -> anyhow::Result<()> {
 fn listen(addr: SocketAddr) -> anyhow::Result<TcpListener> {
     let socket = TcpSocket::new_v4()?;
     #[cfg(unix)]
-    socket.set_reuseport(true)?; // elsewhere there can be one worker
+    socket.set_reuseport(true)?; // elsewhere only one worker is possible
     socket.bind(addr)?;
     Ok(socket.listen(4096)?)
 }

@@ -42,7 +42,7 @@ struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Be the peer: index the directory into this one
+    /// Run as the peer: index the directory into this one
     #[arg(long, hide = true)]
     peer: Option<PathBuf>,
 }

@@ -1,5 +1,4 @@
-//! A peer for `servers`: A peer for `servers`: the crate `may_minihttp`, whose coroutines run on
-//! the given number of threads.
+//! A peer for `servers`: the crate `may_minihttp`, whose coroutines run on the given number of threads.
 //!
 //! The server answers `/hello`. For any other path the server opens the file below the given folder and
 //! reads it for each request. The server ignores most of a request: even after `Connection: close` it

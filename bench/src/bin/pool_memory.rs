@@ -118,7 +118,7 @@ fn started(threads: usize) -> ThreadPoolExecutor {
     pool
 }
 
-/// Makes an idle pool, each of whose workers has run a task with a handle.
+/// Makes an idle pool, in which each worker has run a task with a handle.
 fn after_work(threads: usize) -> ThreadPoolExecutor {
     let pool = started(threads);
     let all_at_work = Arc::new(Barrier::new(threads));

@@ -15,7 +15,7 @@ use std::hint::black_box;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
-/// The width and height of an image, and of the place to which it is scaled.
+/// The width and height of an image, and the width and height to which it is scaled.
 const SIZE: (u32, u32) = (1600, 1200);
 const PLACE: (u32, u32) = (320, 240);
 
@@ -108,7 +108,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes an image with many details, which differs for each number.
+/// Makes an image with many details, a different image for each number.
 fn image(number: u32) -> anyhow::Result<Arc<[u8]>> {
     let (width, height) = SIZE;
     let byte = |value: u32| u8::try_from(value % 256).expect("a remainder of 256");
@@ -126,7 +126,7 @@ fn image(number: u32) -> anyhow::Result<Arc<[u8]>> {
     Ok(bytes.into())
 }
 
-/// Decodes an image to the size of its place. Returns the number of pixels of the result.
+/// Decodes an image and scales it down. Returns the number of pixels of the result.
 fn pixels(image: &[u8], token: &CancelToken) -> usize {
     let picture = decode(image, &LIMITS, PLACE, token)
         .expect("its token is not cancelled")

@@ -1,5 +1,5 @@
-//! A peer for `servers`: A peer for `servers`: the crate `tiny_http`, which gives the same answer
-//! as the course's stages give for `/hello`.
+//! A peer for `servers`: the crate `tiny_http`, which gives the same answer as the course's stages give for
+//! `/hello`.
 //!
 //! The crate is used as its documentation shows: it reads requests on a separate thread for each connection,
 //! and passes them to the threads that call `recv`. The server gives the same answer to each request,

@@ -7,7 +7,7 @@ use crate::panics::OnDrop;
 /// another worker, the *stand-in*, can take the place of this worker, so that the number of working
 /// threads stays the same.
 ///
-/// A wait of this crate for a task of the same pool needs no stand-in: the waiting worker helps to run that
+/// A worker that calls this crate to wait for a task of its pool needs no stand-in: it helps to run that
 /// task. The pool has at most as many stand-ins as its
 /// [`spare_threads`](super::ForkJoinBuilder::spare_threads) says. A stand-in that is no longer needed ends
 /// its job and then sleeps. On a thread that is not a worker, this function only calls `f`.

@@ -216,7 +216,7 @@ impl ForkJoinPool {
         Self::builder().threads(threads).build()
     }
 
-    /// Returns a builder, for a pool that needs more settings than its number of workers.
+    /// Returns a builder, which has all settings of a pool.
     ///
     /// ```
     /// use executor::fork_join::ForkJoinPool;
@@ -238,7 +238,7 @@ impl ForkJoinPool {
         }
     }
 
-    /// Builds a pool for tasks that submit other tasks and that no caller joins. The pool has one worker for
+    /// Builds a pool for tasks that submit other tasks and are not joined. The pool has one worker for
     /// each processor. Each worker takes its own tasks in the order in which they came.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! Demand flags: whether a thief could want the second half of a join.
+//! Demand flags, which say whether a thief could want the second half of a join.
 //!
 //! Most joins of a computation are deep in the recursion. Usually the worker's queue already offers larger
 //! halves then, and the join only calls its two closures. Every join checks for this case, so the check
@@ -19,10 +19,10 @@ use crate::sync::thread_local;
 pub(super) struct Demand(AtomicBool);
 
 impl Demand {
-    /// Shuts or opens the flag. The caller must hold the lock of the worker queue to which the flag
-    /// belongs, so that the last value stored is the newest value.
+    /// Shuts or opens the flag. The caller must hold the lock of the flag's worker queue. So an older value
+    /// never replaces a newer value.
     pub(super) fn set_shut(&self, shut: bool) {
-        // Relaxed: an old value does no harm. If a join reads that the flag is shut, it calls its second half
+        // Relaxed is enough: an old value does no harm. If a join reads that the flag is shut, it calls its second half
         // itself. If it reads that the flag is open, it offers one piece more than necessary.
         self.0.store(shut, Ordering::Relaxed);
     }
@@ -71,7 +71,7 @@ mod spare {
     }
 }
 
-/// A model checker allows a flag only in the execution in which it was made. So there are no spare flags.
+/// A model checker allows the use of a flag only in the execution that has made the flag. So there are no spare flags.
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 mod spare {
     use super::{AtomicBool, Demand};

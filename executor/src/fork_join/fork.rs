@@ -10,8 +10,8 @@ use crate::handle::{FutureTask, TaskHandle};
 /// Forks a task: offers it to the workers of the current pool, and returns its handle.
 ///
 /// A worker that calls [`TaskHandle::join`] runs the task itself if no worker has begun the task. If a thief
-/// has begun the task, the worker runs second halves of the joins in that task, and waits while there are
-/// none. Where a join is possible, too, prefer [`join`](super::join): it keeps more workers busy than `fork`.
+/// has begun the task, the worker runs second halves of the joins in that task, and waits while there are no such
+/// halves. Prefer [`join`](super::join) where it is possible: it keeps more workers busy than `fork`.
 /// Join handles in the reverse order of forking: the task that was forked last is the least likely to be
 /// stolen.
 ///
@@ -35,7 +35,7 @@ use crate::handle::{FutureTask, TaskHandle};
 ///
 /// # Cancellation
 /// The task's token is a child of the token that is current at the call, on a worker and on any other thread.
-/// So the cancel of a computation also cancels the tasks that the computation has forked, including a task
+/// So a cancelled computation also cancels the tasks that it has forked, including a task
 /// that was [taken back](TaskHandle::remove). A task that is forked in a [`masked`](crate::masked) step is
 /// the exception: its token is no child of the current token.
 ///

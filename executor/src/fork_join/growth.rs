@@ -15,7 +15,7 @@ impl Registry {
     /// Starts the thread that will own this worker queue.
     pub(super) fn start(&self, number: usize) -> io::Result<()> {
         let registry = self.me.upgrade().expect("it is borrowed here");
-        let pool = self.settings.name.replace('\0', ""); // std panics at a NUL, where the system ends names
+        let pool = self.settings.name.replace('\0', ""); // std panics if a name contains a NUL
         let name = format!("{pool}-worker-{number}");
         let for_system = system_name::short(&name, &pool, number);
         let mut builder = thread::Builder::new().name(name);

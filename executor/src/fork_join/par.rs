@@ -5,7 +5,7 @@
 //! At first, a loop is split into as many pieces as there are workers. While no worker is idle, further
 //! pieces would only cost time. If a piece is *stolen*, its thief was idle. So the thief splits this
 //! piece again, into as many pieces as there are workers. Thus the loop has smaller pieces in the parts
-//! of the input where elements take longer. (The idea is that of rayon's adaptive splitting.)
+//! of the input where elements take longer. (The idea comes from rayon's adaptive splitting.)
 
 use std::ops::Range;
 
@@ -15,8 +15,8 @@ use super::pool::{ForkJoinPool, worker_index};
 /// The input of a parallel loop, which can be cut in two: a slice, a range of whole numbers, a pair of inputs,
 /// or the [chunks](Self::chunks_of) of an input.
 ///
-/// The elements of a pair are the pairs of its inputs' elements: the first with the first, and so on, up to
-/// the end of the shorter input.
+/// A pair of inputs has pairs of elements: the first elements of both inputs, then the second elements, and
+/// so on, up to the end of the shorter input.
 ///
 /// ```
 /// use executor::fork_join::{Pieces, par_for_each, par_map};
@@ -34,9 +34,8 @@ use super::pool::{ForkJoinPool, worker_index};
 /// A method call on a slice borrows the slice. To change its elements, call the method on
 /// `slice.as_mut_slice()`, or on `&mut slice[..]` in parentheses.
 pub trait Pieces: Cut {
-    /// Returns the parts of this input, of `length` elements each. The last part is shorter if the elements
-    /// do not suffice. A loop over the parts gets them as inputs of the same type: the parts of a slice are
-    /// slices.
+    /// Returns the parts of this input, of `length` elements each. The last part can be shorter. A loop over
+    /// the parts gets them as inputs of the same type: the parts of a slice are slices.
     ///
     /// # Panics
     /// Panics if `length` is zero.
@@ -45,7 +44,7 @@ pub trait Pieces: Cut {
         Chunks { pieces: self, chunk: length }
     }
 
-    /// Returns this input with the number of each element, from zero: a pair of a range and this input.
+    /// Returns this input with its elements numbered from zero: a pair of a range and this input.
     fn enumerated(self) -> (Range<usize>, Self) {
         (0..self.length(), self)
     }
@@ -113,7 +112,7 @@ impl Cut for Range<usize> {
     }
 }
 
-/// The parts of an input, of one length each: [`Pieces::chunks_of`] makes it.
+/// The parts of an input, all of one length: see [`Pieces::chunks_of`].
 #[derive(Debug, Clone)]
 pub struct Chunks<P> {
     pieces: P,

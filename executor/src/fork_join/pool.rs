@@ -73,11 +73,11 @@ impl ForkJoinPool {
     /// Runs `f` in this pool and returns the result of `f`. `f` may borrow. Use `invoke` for the outermost
     /// call of a computation: the joins in `f` then run in this pool.
     ///
-    /// If fewer than [`threads`](Self::threads) workers are awake, the calling thread is a worker of the pool
-    /// until `f` has ended. So a small computation wakes no thread. If enough workers are awake, a worker
-    /// runs `f`, and the caller waits. A worker also runs `f` if the pool was given a [stack
-    /// size](super::ForkJoinBuilder::stack_size), because the caller's stack may be smaller, or if the caller
-    /// runs a task of another executor. On a worker of this pool, `f` is simply called.
+    /// If fewer than [`threads`](Self::threads) workers are awake, the calling thread becomes a worker of the
+    /// pool until `f` has ended. So a small computation wakes no thread. If enough workers are awake, a worker
+    /// runs `f`, and the caller waits. A worker runs `f` in two more cases: the pool was given a [stack
+    /// size](super::ForkJoinBuilder::stack_size), and the caller's stack may be smaller; or the caller runs a
+    /// task of another executor. On a worker of this pool, `f` is simply called.
     ///
     /// ```
     /// use executor::fork_join::{ForkJoinPool, join};
@@ -198,8 +198,8 @@ impl ForkJoinPool {
     /// that wait in this method. If tasks of these two kinds counted, no worker's wait would ever end. Other
     /// callers count all tasks.
     ///
-    /// A task that a worker runs in this way may call this method again, to a depth of 32. A call below this
-    /// depth does not wait: it returns `false` unless the pool is quiet already. The task that made the
+    /// A task that a worker runs in this way may call this method again, to a depth of 32. A deeper call does
+    /// not wait: it returns `false` unless the pool is quiet already. The task that made the
     /// deeper call must then end, so that the remaining tasks can run.
     ///
     /// ```
@@ -216,8 +216,8 @@ impl ForkJoinPool {
     /// ```
     ///
     /// # Blocking
-    /// Blocks until the pool is quiet, or the time is up. If unfinished tasks wait, directly or through
-    /// others, for the calling task, the wait could never end. A call without a limit (`Duration::MAX`) then
+    /// Blocks until the pool is quiet, or the time is up. If unfinished tasks wait, directly or through other
+    /// tasks, for the calling task, the wait could never end. A call without a limit (`Duration::MAX`) then
     /// returns `false` at once, and the [`Starvation`] goes to the panic handler.
     ///
     /// # Cancellation
@@ -293,7 +293,7 @@ pub fn in_pool() -> bool {
     here().is_some()
 }
 
-/// Returns the index of the calling worker, which counts from 0; `None` outside any pool. At any moment, the
+/// Returns the calling worker's index, counted from 0; `None` outside any pool. At any moment, the
 /// workers of a pool have different indices. All indices are below the total number of threads and spare
 /// threads.
 ///

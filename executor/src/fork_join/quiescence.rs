@@ -2,8 +2,8 @@
 //!
 //! # What quiet means
 //!
-//! For a caller from outside, a pool is quiet when no task is unfinished. A worker that waits for quiet has
-//! itself begun a task that has not ended. Other workers may wait for quiet, too. If the tasks of waiting
+//! For a caller from outside, a pool is quiet when no task is unfinished. A worker that waits for quiet is
+//! itself inside a task that has not ended. Other workers may wait for quiet, too. If the tasks of waiting
 //! workers counted, no wait for quiet would ever end. So for a worker the pool is quiet when all unfinished
 //! tasks are on the stacks of threads that wait for quiet.
 //!
@@ -96,7 +96,7 @@ impl Registry {
         helpers.remove(own.expect("it has begun"));
     }
 
-    /// Marks the tasks of the pool that the calling thread runs as a helper as counted. Returns the number of
+    /// Marks tasks as counted: the tasks of the pool that the calling thread runs as a helper. Returns the number of
     /// the marked tasks that no outer wait had counted, and whether the thread runs any task of the pool.
     fn counts_as_helper(&self) -> (usize, bool) {
         let (mut tasks, mut is_inside) = (0, false);
@@ -114,7 +114,7 @@ impl Registry {
         own.take(tasks).for_each(|(_, is_counted)| *is_counted = false);
     }
 
-    /// Returns where the unfinished tasks are: on which threads, and whether in a queue. Returns `None` if
+    /// Returns where the unfinished tasks are: on which threads, and whether some are in a queue. Returns `None` if
     /// the search finds too few tasks, because some tasks have moved meanwhile.
     fn places_of_the_unfinished(&self) -> Option<Vec<Location>> {
         let mut places = Vec::new();

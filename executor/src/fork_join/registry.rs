@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The thread that puts a job into a queue is the job's *publisher*. If no worker searches, the publisher
-//! wakes one sleeping worker, or starts one if none sleeps. If the last searching worker finds a job and
+//! wakes one sleeping worker, or starts a worker if no worker sleeps. If the last searching worker finds a job and
 //! there are more jobs, that worker wakes or starts the next worker. So a publisher of many jobs wakes only
 //! one worker.
 //!
@@ -72,7 +72,7 @@ pub(super) struct ForkJoinSettings {
 pub(super) struct Registry {
     pub(super) settings: ForkJoinSettings,
     pub(super) queues: Box<[Arc<WorkerQueue>]>,
-    /// A condition variable for each worker queue, at which the owner of that queue sleeps.
+    /// For each worker queue, the condition variable at which the owner of the queue sleeps.
     wake_ups: Box<[Condvar]>,
     state: Mutex<RegistryData>,
     /// The threads outside the pool that wait for tasks of the pool and run these tasks: an entry for each
@@ -90,7 +90,7 @@ pub(super) struct Registry {
     /// True if a waiting thread relies on the queues being empty. The publisher of the next job makes such a
     /// thread look again.
     pub(super) relied_on: AtomicBool,
-    /// The runs that the last dump has seen. See `running`.
+    /// The running tasks that the last dump has seen. See `running`.
     pub(super) sightings: Mutex<Sightings>,
     pub(super) root: CancelToken,
     pub(super) terminated: Latch,
@@ -213,7 +213,7 @@ impl Registry {
     }
 
     // ANCHOR: announce
-    /// Wakes a worker for a job that has come, unless a worker searches already.
+    /// Wakes a worker for a new job, unless a worker searches already.
     pub(super) fn announce(&self) {
         if self.available.load(Ordering::SeqCst) > 0 && !self.is_searched() {
             let mut state = self.state.lock();
@@ -314,7 +314,7 @@ impl Registry {
         }
         self.changed(&state);
         drop(state);
-        // Threads that wait perhaps count on this worker. But the worker stays asleep if too many workers are
+        // Perhaps a waiting thread relies on this worker. But the worker stays asleep if too many workers are
         // awake.
         self.tell_those_who_wait();
         let is_wanted = self.is_anything_queued();
@@ -329,7 +329,7 @@ impl Registry {
         let mut timed_out = false;
         loop {
             if !state.is_asleep(number) {
-                return true; // the thread that woke it has counted it
+                return true; // the thread that woke the worker has counted it
             }
             if timed_out || self.is_ending(&state) {
                 state.asleep.retain(|&other| other != number);
@@ -380,8 +380,8 @@ impl Registry {
         self.task_ended();
     }
 
-    /// Notes that the calling worker may block for a long time. Another worker can take the place of this
-    /// worker until it [goes on](Self::goes_on).
+    /// Notes that the calling worker may block for a long time. Until this worker [goes on](Self::goes_on),
+    /// another worker can take its place.
     pub(super) fn blocks(&self) {
         let mut state = self.state.lock();
         state.blocking += 1;
@@ -543,8 +543,8 @@ impl Registry {
         self.unfinished.load(Ordering::SeqCst)
     }
 
-    /// Returns whether exactly `threads` workers are awake and no sleeping worker could be woken. A sleeper
-    /// cannot be woken while as many workers are awake as allowed, guests included.
+    /// Returns whether exactly `threads` workers are awake and no sleeping worker could be woken. While the
+    /// allowed number of workers, guests included, is awake, no sleeper can be woken.
     pub(super) fn has_only(&self, threads: usize) -> bool {
         let state = self.state.lock();
         let may_wake = !state.asleep.is_empty() && state.awake() < state.allowed(&self.settings);
@@ -563,8 +563,8 @@ impl Registry {
         self.is_searched() || self.wake_one(&mut state).is_ok()
     }
 
-    /// Takes a task that reports to this collector out of any queue of the pool. The search begins with
-    /// the thief's own queue.
+    /// Searches the pool's queues for a task that reports to this collector, and takes the task out. The
+    /// search begins with the thief's own queue.
     pub(super) fn take_one_of(&self, collector: usize, thief: usize) -> Option<QueueEntry> {
         let (before, from) = self.queues.split_at(thief);
         let own = from.first().and_then(|queue| queue.take_one_of(collector, thief));
@@ -609,7 +609,7 @@ impl RegistryData {
 // ----- questions about the queues -----
 
 impl QueueOwner for Registry {
-    // Only an empty task is left in the queue. A worker that takes this task out runs nothing.
+    // Nothing to do: the queue keeps only an empty task, and the worker that takes it out runs nothing.
     fn cancelled_in_queue(self: Arc<Self>, _queue: QueueId, _by: CancelKind) -> Option<UserCode> {
         None
     }

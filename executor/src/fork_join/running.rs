@@ -1,7 +1,7 @@
-//! What runs in a pool now, for a dump.
+//! Lists the tasks that run in a fork/join pool now, for a dump.
 //!
-//! No user code runs under the locks of a fork/join pool. So a dump waits for these locks, however stuck the
-//! tasks are. The numbers are not all of the same moment, as in [`ForkJoinStats`](super::ForkJoinStats).
+//! No user code runs under the locks of a fork/join pool. So a dump can wait for these locks, even if tasks
+//! hang. As in [`ForkJoinStats`](super::ForkJoinStats), the numbers may be inconsistent with each other.
 
 use super::registry::Registry;
 use crate::sync::Instant;
@@ -12,7 +12,7 @@ impl Registry {
     pub(super) fn describe(&self) -> PoolDump {
         let mut queued = QueuedDump::default();
         self.describe_submissions(&mut queued);
-        let mut sightings = self.sightings.lock(); // held, so that two dumps do not forget each other's runs
+        let mut sightings = self.sightings.lock(); // held, so that no other dump replaces them meanwhile
         let mut found: Vec<_> = self.queues.iter().flat_map(|queue| queue.describe(&mut queued)).collect();
         let keys: Vec<_> = found.iter().filter_map(|(key, _)| *key).collect();
         let ages = sightings.look(Instant::now(), keys);

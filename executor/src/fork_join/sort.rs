@@ -80,7 +80,7 @@ fn sort<T: Ord + Send + Sync>(slice: &mut [T], leaf: usize, depth: u32) {
     }
 }
 
-/// Returns the place of the median of a sample: elements at equal distances.
+/// Returns the index of the median of a sample of elements at equal distances.
 fn median_of_sample<T: Ord>(slice: &[T]) -> usize {
     let step = slice.len() / SAMPLE;
     let mut places: [usize; SAMPLE] = std::array::from_fn(|n| n * step);

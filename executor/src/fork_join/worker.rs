@@ -402,7 +402,7 @@ pub(super) fn run_for(registry: &Registry, task: Task) {
     registry.task_ended();
 }
 
-/// The source of a wait for the stolen second half of a join: the thread of the thief.
+/// Tells the deadlock detector that a join waits for the thief of its second half.
 struct WithThief {
     pool: Weak<Registry>,
     job_id: JobId,

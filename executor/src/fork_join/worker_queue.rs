@@ -31,12 +31,12 @@
 //! 1. No two jobs get the same id. An id consists of the number of the worker queue and of a *place*, the
 //!    number of jobs that came into that queue before. So the places in a queue rise from front to back, even
 //!    after a job was taken from the middle.
-//! 2. A queued job is in one queue. A stolen job is in `taken` of the worker queue from which it was stolen,
+//! 2. A queued job is in exactly one queue. A stolen job is in `taken` of the worker queue from which it was stolen,
 //!    until it has ended.
 //! 3. A follower that finds no piece leaves its waker under the same lock. All followers are woken when a job
 //!    comes into the queue, when [`WorkerQueue::begin`] or [`WorkerQueue::end`] is called, and when the owner
 //!    begins to wait.
-//! 4. No user's code runs while the lock is held.
+//! 4. No user code runs while the lock is held.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -53,7 +53,7 @@ use crate::time::RunKey;
 use crate::waiting::pool_dump::{QueuedDump, RunDump};
 use crate::waiting::starvation::TaskRef;
 
-/// The number of pieces in a queue that is enough while pieces are fine.
+/// While pieces are fine, this number of pieces in a queue is enough.
 const ENOUGH: usize = 3;
 /// The number of pieces between two readings of the clock.
 const ROUND: u32 = 64;
@@ -71,8 +71,8 @@ pub(super) struct JobId {
 }
 
 impl JobId {
-    /// The value in place of an id for a task that was submitted from outside the pool, because such a task
-    /// was in no worker queue.
+    /// The id of all tasks that were submitted from outside the pool, because such tasks were in no worker
+    /// queue.
     pub(super) const OF_SUBMISSION: Self = Self { worker: usize::MAX, place: 0 };
 }
 
@@ -117,15 +117,15 @@ impl QueueEntry {
     }
 }
 
-/// The token that was current at the fork, as the observer of the forked task. The token of the fork stands
-/// above the task's own token, wherever the task runs.
+/// The token that was current at the fork, as the observer of the forked task. A cancel of the token of the
+/// fork stops the task, wherever the task runs.
 impl TaskObserver for CancelToken {
     fn root(&self) -> Option<&CancelToken> {
         Some(self)
     }
 }
 
-/// Puts the token of a context above a task's own token.
+/// Makes a cancel of the context's token stop the task, too.
 pub(super) fn of_context(task: Task, context: Context) -> Task {
     match context.into_token_above() {
         Some(token) => task.accompanied(token),
@@ -138,7 +138,7 @@ struct Running {
     job_id: Option<JobId>,
     /// Entries of the queue with this place or a higher place are pieces of this job.
     from: u64,
-    /// True if this job is not part of the job below it. The job below then waits for no piece of this job.
+    /// True if this job is not part of the job below it on the stack. That job then waits for no piece of this job.
     is_foreign: bool,
     granularity_below: Granularity,
 }
@@ -234,7 +234,7 @@ impl WorkerQueue {
 
     /// Updates the values that other threads read without the lock.
     fn changed(&self, state: &WorkerQueueState) {
-        // Relaxed: the length is a hint. A worker that must not miss a job calls `has_jobs`.
+        // Relaxed is enough: the length is only a hint. A worker that must not miss a job calls `has_jobs`.
         self.length.store(state.queue.len(), Ordering::Relaxed);
         self.demand.set_shut(state.offers_enough());
     }
@@ -253,7 +253,7 @@ impl WorkerQueue {
         job_id
     }
 
-    /// Takes a job of the owner back, unless a thief has taken it.
+    /// Takes one of the owner's jobs back, unless a thief has taken it.
     pub(super) fn take_back(&self, job_id: JobId) -> Option<QueueEntry> {
         let mut state = self.state.lock();
         let entry = if state.queue.back()?.job_id == job_id {
@@ -343,7 +343,7 @@ impl WorkerQueue {
         }
     }
 
-    /// Returns the number of the thief of a job that was stolen from this queue and has not ended.
+    /// Returns the thief's number, for a job that was stolen from this queue and has not ended.
     pub(super) fn thief_of(&self, job_id: JobId) -> Option<usize> {
         self.state.lock().thief_of(job_id)
     }
@@ -481,7 +481,7 @@ pub(super) enum Followed {
 }
 
 /// Releases the lock and wakes the followers, so that they look for a piece again.
-#[inline] // on the way of every join whose half is offered
+#[inline] // called by every join that offers its half
 fn wake_followers(mut state: MutexGuard<'_, WorkerQueueState>) {
     let followers = std::mem::take(&mut state.followers);
     drop(state);
@@ -522,7 +522,7 @@ impl WorkerQueueState {
         let from = self.running[depth].from;
         let foreign = self.running[depth + 1..].iter().find(|running| running.is_foreign);
         let below = foreign.map_or(u64::MAX, |running| running.from);
-        // A follower takes only halves: a half must end before the job does. A forked task may end later than
+        // A follower takes only halves: a half must end before the job ends. A forked task may end later than
         // the job, and may want a lock that the follower holds.
         let is_piece =
             |entry: &QueueEntry| (from..below).contains(&entry.job_id.place) && entry.task().is_none();

@@ -22,8 +22,8 @@
 //!
 //! This module erases the lifetime of a stack frame, which safe Rust cannot express. The invariants:
 //!
-//! 1. A stack frame from which a closure borrows is left only when the closure was dropped or has run to its
-//!    end. A guard in [`lend`] and in [`ScopedJobs::keep`] waits for that, also during unwinding. A leaked
+//! 1. If a closure borrows from a stack frame, the frame stays until the closure was dropped or has run to its end.
+//!    A guard in [`lend`] and in [`ScopedJobs::keep`] waits for the closure's end, also during unwinding. A leaked
 //!    `JobRef` or `ScopedJob` makes its lender wait for ever, but does no other harm.
 //! 2. Only the owner of the `JobRef` accesses a closure and its result, until it sets `done` with Release.
 //!    The lender accesses closure and result after it has seen `done` with Acquire. The thread that sets
@@ -173,21 +173,21 @@ pub(crate) struct ScopeRecord {
     is_open: bool,
     /// The number of closures that have not begun or are running.
     lent: usize,
-    /// The closures that may not have begun yet, in the order in which they were lent.
+    /// The closures that perhaps have not begun yet, in the order in which they were lent.
     unbegun: VecDeque<Arc<ScopedJobSlot>>,
     /// The thread of each closure that has begun.
     running: Vec<ThreadKey>,
     lender: Option<Waker>,
 }
 
-/// The place of a closure until a thread takes it.
+/// Holds a closure until a thread takes it.
 struct ScopedJobSlot {
     closure: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     record: Arc<Mutex<ScopeRecord>>,
 }
 
 /// A reference to a lent closure. Another thread may have taken the closure already. If no thread has taken
-/// the closure, dropping the reference drops it.
+/// the closure, dropping the reference drops the closure.
 pub(crate) struct ScopedJob(Arc<ScopedJobSlot>);
 
 impl<'scope> ScopedJobs<'scope> {

@@ -1,14 +1,14 @@
 //! Observers of a task: they stay with the task, through all executors and queues.
 //!
 //! An executor that is built on another executor must act when its task has ended. For example, it gives a
-//! permit back, or begins the next task. If the upper executor wrapped the task in a task of its own, the
-//! executor below would have a task with another id and without a name. The executor below could not cancel
+//! permit back, or begins the next task. If the first executor wrapped the task in a task of its own, the
+//! other executor would get a task with another id and without a name. The other executor could not cancel
 //! the task in its queue, and would hand out the wrapper when it is shut down. So the task stays as it is and
 //! gets an observer, which is told where the task is. The observer is dropped when the task has been run or
 //! dropped.
 //!
 //! Executors can be stacked, so a task can have several observers, each around the previous observer. The
-//! observer of the lowest executor is the outermost: it is added last, and told first.
+//! executor that runs the task adds its observer last. That observer is the outermost, and is told first.
 //!
 //! # What an observer is told
 //!
@@ -53,7 +53,7 @@ pub(crate) trait TaskObserver: Send + Sync {
     }
 }
 
-/// An observer of a task, around the observers that were given before. The observers are dropped in the order
+/// An observer of a task, wrapped around the observers that were given before. The observers are dropped in the order
 /// in which they were given.
 pub(crate) struct Accompanied<C: ?Sized = dyn TaskObserver> {
     pub(crate) inner: Option<Box<Accompanied>>,

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::cancel::cancelled::Cancelled;
 use crate::panics::Panic;
 
-/// The way in which a task ended, as the executor that ran it sees it.
+/// How a task ended, as the executor that ran the task sees it.
 ///
 /// ```
 /// use executor::{FutureTask, Outcome};

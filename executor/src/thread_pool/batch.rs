@@ -1,4 +1,4 @@
-//! The batch, from which workers claim tasks without the lock of the state, and the worker slots.
+//! The batch and the worker slots. Workers claim tasks from the batch without the lock of the state.
 //!
 //! If each worker took the lock of the state for each task, the workers would contend for that lock. So a
 //! worker that finds no task makes a *batch* of many tasks from the inbox, in one step. All workers claim
@@ -27,16 +27,16 @@
 //! Each worker has a *worker slot*. Only that worker writes to the slot: it counts the tasks that it has
 //! claimed, begun and completed. If all workers wrote to one count, they would contend for its cache line. A
 //! thread that wants the counts adds up the worker slots, under the lock of the state and while the batch is
-//! frozen. During the addition no task begins, and each task that ends is counted in one step. So the sum was
+//! frozen. During the addition no task begins, and a task that ends raises only one count. So the sum was
 //! correct at some moment during the addition.
 //!
-//! A worker notes a claim in its slot a moment after it has moved the counter. So a thread that freezes the
+//! A worker first moves the counter, and a moment later notes the claim in its slot. So a thread that freezes the
 //! batch waits until all claims are noted ([`WorkerSlots::wait_for_claims`]).
 //!
 //! # Without a lock
 //!
-//! A place is an `UnsafeCell`. With a lock for each place, a tiny task would take 15 % more processor time,
-//! although the lock is always free. The models of `executor/model/tests/cores/batch` check that no place is
+//! A place is an `UnsafeCell`. A lock for each place would cost a tiny task 15 % more processor time, even if
+//! no thread ever waited for it. The models of `executor/model/tests/cores/batch` check that no place is
 //! accessed twice. In these models two threads claim, one thread freezes, one thread reclaims, and a batch is
 //! filled again.
 //!
@@ -61,7 +61,7 @@ use crate::waiting::worker_context::PoolWorker;
 /// A place for one task. Only the thread that has claimed the place takes the task out, and only once.
 pub(super) struct TaskSlot(UnsafeCell<Option<Task>>);
 
-// SAFETY: only `take` accesses a shared place, and each place has one caller only. A task is `Send`.
+// SAFETY: only `take` accesses a shared place, and only one caller takes from each place. A task is `Send`.
 unsafe impl Sync for TaskSlot {}
 
 impl TaskSlot {
@@ -88,13 +88,13 @@ impl TaskSlot {
 #[derive(Default)]
 pub(super) struct Batch {
     /// The place of the next claim. If the counter is not below the number of places, there is no task to
-    /// claim. All workers write this counter; they only read the data beside it.
+    /// claim. All workers write this counter, so no other data is in its cache line.
     next: CachePadded<AtomicUsize>,
     slots: Vec<TaskSlot>,
 }
 
-/// The counter of a frozen batch. A worker that tries to claim still adds one to the counter, so the value is
-/// far below the maximum, and the additions do not overflow.
+/// The counter's value in a frozen batch. Each claim that fails still adds one to the counter. So the value
+/// is far below the maximum, and the counter does not overflow.
 const FROZEN: usize = usize::MAX / 2;
 
 impl Batch {
@@ -133,7 +133,7 @@ impl Batch {
     }
 }
 
-/// The current batch and the batches before it; part of the state.
+/// The current batch and the earlier batches; part of the state.
 #[derive(Default)]
 pub(super) struct Batches {
     current: Arc<Batch>,
@@ -144,13 +144,13 @@ pub(super) struct Batches {
 }
 
 impl Batches {
-    /// Returns the number of tasks that wait in the batch. Claims lower the number at any time; only a
-    /// thread that holds the state's lock raises it.
+    /// Returns the number of tasks that wait in the batch. A claim can lower the number at any time. Only a
+    /// thread that holds the state's lock can raise the number.
     pub(super) fn remaining(&self) -> usize {
         self.current.remaining()
     }
 
-    /// Returns the batch to claim from, if a task is in it.
+    /// Returns the current batch, if it still has a task to claim.
     pub(super) fn current(&self) -> Option<&Arc<Batch>> {
         (self.remaining() > 0).then_some(&self.current)
     }
@@ -221,7 +221,7 @@ pub(super) struct Frozen {
 #[repr(align(128))] // so no two workers write to one cache line, or to two lines that are fetched together
 #[derive(Default)]
 pub(super) struct WorkerSlot {
-    /// The number of claims that the worker has noted, because it has begun the task or found it cancelled.
+    /// The number of claims that the worker has noted: it has begun the task, or found the task cancelled.
     noted: AtomicU64,
     begun: AtomicU64,
     completed: AtomicU64,
@@ -242,7 +242,7 @@ impl WorkerSlot {
         add_one(&self.begun);
     }
 
-    /// Notes a claim: its task is counted as begun, or will not begin.
+    /// Notes a claim. The caller has counted the task as begun, or the task will not begin.
     #[inline]
     pub(super) fn note_claim(&self) {
         add_one(&self.noted);
@@ -287,7 +287,7 @@ impl PoolWorker for WorkerSlot {
     }
 
     fn runs_part(&self, strand: TaskId, part: &TaskLabel) {
-        // Relaxed, since only this thread writes the id. The ids differ if the strand runs on top of a task.
+        // Relaxed is enough: only this thread writes the id. The ids differ if the strand runs on top of a task.
         if self.task.load(Ordering::Relaxed) == strand.as_u64() {
             *self.named.lock() = Some(part.clone().for_task(strand));
         }
@@ -357,7 +357,7 @@ impl WorkerSlots {
     }
 
     /// Returns each running task with the number of its slot, the number of tasks begun in that slot, and its
-    /// thread. If the worker begins a task during the call, the numbers can be those of the task before.
+    /// thread. If a worker begins a task during the call, the numbers can still be those of its previous task.
     pub(super) fn runs(&self) -> impl Iterator<Item = (usize, u64, TaskLabel, Option<&SlotThread>)> {
         self.all.iter().enumerate().filter_map(|(number, (thread, worker_slot))| {
             let begun = worker_slot.begun();

@@ -36,7 +36,7 @@ use crate::panics::discard;
 use crate::sync::{Duration, MutexGuard, thread};
 use crate::task::Task;
 
-/// The way in which the drop of a pool ends the pool.
+/// How a pool ends when it is dropped.
 ///
 /// ```
 /// use executor::{DropPolicy, ThreadPoolExecutor, prelude::*};
@@ -149,7 +149,7 @@ impl PoolShared {
         }
         self.inbox.reclaim(&mut state);
         let mut never_begun: Vec<Task> = state.first_tasks.drain(..).collect();
-        // If the queue panics, the loop goes on, but for at most as many panics as there were tasks.
+        // If the queue panics, the loop goes on. It gives up after as many panics as there were tasks.
         let mut panics_left = state.unclaimed();
         loop {
             match ask(|| state.queue.pop()) {
@@ -202,8 +202,8 @@ impl PoolShared {
     }
 }
 
-/// Returns whether this pool waits for the calling thread. If the pool waits for the thread, a wait of the
-/// thread for the pool's end would be a deadlock.
+/// Returns whether this pool waits for the calling thread. If so, the thread must not wait for the pool's
+/// end, because that wait would be a deadlock.
 fn waits_for_this_thread(shared: &PoolShared) -> bool {
     let own = shared.address();
     count_roles(

@@ -36,9 +36,9 @@ use crate::sync::{Arc, Duration, Instant, Mutex, system_name, thread};
 /// ```
 ///
 /// # Blocking
-/// A factory may let another thread run the worker later, but not much later. While the pool has no other
-/// thread, a submitter whose task must be queued waits until the worker has begun or was dropped, or until
-/// the pool is shut down. Without this wait, perhaps no thread would ever run the accepted task.
+/// A factory may let another thread run the worker later, but not much later. If a submitter's task must be
+/// queued and the pool has no other thread, the submitter waits until the worker has begun or was dropped, or
+/// until the pool is shut down. Without this wait, perhaps no thread would ever run the accepted task.
 pub trait ThreadFactory: Send + Sync {
     /// Starts a thread that calls [`worker.run()`](Worker::run).
     ///
@@ -66,7 +66,7 @@ pub trait ThreadFactory: Send + Sync {
     /// must not keep the worker or pass it on.
     fn start(&self, worker: Worker) -> io::Result<()>;
 
-    /// Returns the name by which reports, such as a [`Starvation`](crate::Starvation), call a pool of this
+    /// Returns a pool's name for reports, such as a [`Starvation`](crate::Starvation), if this is the pool's
     /// factory. A pool calls this method once, when it gets the factory. The default is `None`.
     ///
     /// ```
@@ -163,7 +163,7 @@ impl fmt::Debug for Worker {
     }
 }
 
-/// The time for which a pool with other threads waits before it calls a failed factory again: see
+/// How long a pool with other threads waits before it calls a failed factory again: see
 /// [`ThreadFactory`].
 #[derive(Default)]
 pub(super) struct Backoff {
@@ -177,7 +177,7 @@ impl Backoff {
         self.failures = (self.failures + 1).min(10);
     }
 
-    /// Forgets the failures: a worker has begun, or the pool has another factory.
+    /// Forgets the failures, because a worker has begun or the pool has another factory.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }
@@ -203,8 +203,8 @@ impl Backoff {
 ///
 /// # Diagnostics
 ///
-/// With the crate's feature `tracing`, there is an event when a thread begins, when it ends, and when the
-/// system refuses to start one. The events have the level *debug*, the target `executor::threads`, and the
+/// With the crate's feature `tracing`, the factory emits an event when a thread begins, when it ends, and when the
+/// system refuses to start a thread. The events have the level *debug*, the target `executor::threads`, and the
 /// fields `thread` (the name), `alive` (the number of living threads of this factory) and, after a refusal,
 /// `error`. `RUST_LOG=executor=debug` shows these events in a program whose subscriber obeys that variable.
 pub struct NamedThreads {
@@ -224,8 +224,8 @@ impl NamedThreads {
         Self { name: name.into(), stack_size: None, created, alive }
     }
 
-    /// Makes the default factory of a pool: its threads are named `pool-1-thread-1`, with another number for
-    /// each pool.
+    /// Makes the default factory of a pool: its threads are named `pool-1-thread-1`, with a different first
+    /// number for each pool.
     pub(super) fn of_next_pool() -> Self {
         static POOLS: IdCounter = IdCounter::new(1);
         Self::new(format!("pool-{}", POOLS.fetch_add(1, Ordering::Relaxed)))

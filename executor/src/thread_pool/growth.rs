@@ -20,8 +20,8 @@
 //!
 //! 1. While a first task waits, there is a starting worker, a live worker, or a submitter that is
 //!    `in_factory`. If no such worker or submitter is left, the task is dropped.
-//! 2. A submitter whose factory call has failed stops counting as `in_factory` and takes its task back in one
-//!    step.
+//! 2. After its factory call has failed, a submitter stops counting as `in_factory` and takes its task back,
+//!    in one step.
 //! 3. While there are other threads, a factory that has failed is not called again before its
 //!    [`Backoff`](super::factory::Backoff) is over.
 

@@ -11,8 +11,8 @@
 //!
 //! The inbox consists of pieces of [`PIECE`] tasks, and a batch is made of one piece. If a batch were made of
 //! all tasks at once, workers would claim from one long list while another long list grew beside it. The two
-//! lists would take twice the memory, and would not fit into the caches. A few pieces fit, since submitters
-//! soon fill a used-up piece again.
+//! lists would take twice the memory, and would not fit into the caches. A few pieces fit into the caches,
+//! because submitters soon fill a used-up piece again.
 //!
 //! # Open and closed
 //!
@@ -33,8 +33,8 @@
 //!
 //! 1. A thread takes the lock of the state before the lock of the inbox. A thread that opens, closes or
 //!    empties the inbox holds both locks.
-//! 2. While the inbox is open, the pool is running and has all threads that it starts before it queues tasks,
-//!    and no worker sleeps, unless another worker is searching. Before a worker sleeps, it closes the inbox
+//! 2. While the inbox is open, the pool is running and has all threads that it starts before it queues tasks.
+//!    Also, no worker sleeps, or another worker is searching. Before a worker sleeps, it closes the inbox
 //!    and makes sure that no task is in it.
 //! 3. Tasks in the inbox are younger than tasks in the batch and in the queue.
 //! 4. The inbox never has more room than the queue would have if it held all waiting tasks.
@@ -104,7 +104,7 @@ impl Inbox {
         self.tasks.lock().push(task);
     }
 
-    /// Opens the inbox if there is nothing to decide for the next task. The inbox must be closed before.
+    /// Opens the inbox if there is nothing to decide for the next task. The inbox must be closed when this is called.
     pub(super) fn open(&self, state: &mut PoolData) {
         // Counts only live threads, because a thread that was ordered may fail to start.
         let has_its_threads = state.live >= state.settings.grows_to().max(1);

@@ -34,7 +34,7 @@
 //!
 //! # The fast path
 //!
-//! The state has one lock, for which all threads of a busy pool would contend. So while no worker must be
+//! The state has one lock. In a busy pool, all threads would contend for this lock. So while no worker must be
 //! woken, submitters only leave their tasks in the `inbox`. While there are tasks in the `batch`, a worker
 //! claims a task by an addition to a counter. The worker counts the tasks that it has begun and completed in
 //! its own worker slot. So in a busy pool each submission takes only the lock of the inbox, and the start of
@@ -100,7 +100,7 @@ pub use metrics::{PrometheusText, TaskMetrics, TimeHistogram};
 mod sizing; // how many threads a pool should have
 pub use sizing::recommended_threads;
 
-// Hooks that measure what `sizing` asks for.
+// Hooks that measure how long tasks wait and compute, for `sizing`.
 #[cfg(feature = "processor-time")]
 mod wait_compute;
 #[cfg(feature = "processor-time")]
@@ -158,8 +158,8 @@ use shared::PoolShared;
 ///   its cost for a task. If tasks take less than half a microsecond, make them bigger first, on any machine:
 ///   submitting and taking a task uses some 60 ns of processor time.
 /// * **Several pools**, each with a share of the processors and of the submitters. Each pool has its own
-///   lock and its own counter. The order of submission is then kept only within each pool, and an idle
-///   thread of one pool does not help another.
+///   lock and its own counter. The order of submission is then kept only within each pool, and an idle thread
+///   of one pool does not help another pool.
 ///
 /// More submitters or workers than processors do not help, because they only wait for the lock or the
 /// counter.
@@ -170,8 +170,8 @@ use shared::PoolShared;
 /// [`close`](crate::ExecutorService::close) that cannot be cancelled, unless its builder was given another
 /// [`DropPolicy`]. The pool accepts no more tasks, and the drop **blocks until every accepted task is done**.
 /// In two cases the pool shuts down and the drop does not wait. If one of the pool's own tasks drops the
-/// pool, the wait would be a deadlock. If a thread drops the pool while it unwinds, the thread's panic could
-/// be lost during the wait.
+/// pool, the wait would be a deadlock. If an unwinding thread drops the pool, the thread's panic could be
+/// lost during the wait.
 pub struct ThreadPoolExecutor {
     shared: Arc<PoolShared>,
     on_drop: DropPolicy,
@@ -220,7 +220,7 @@ impl ThreadPoolExecutor {
     /// Makes a pool **without a bound on its threads**: a task gets a new thread if no thread is idle. A
     /// thread that was idle for 60 s ends.
     ///
-    /// Use a cached pool for many short tasks that come in bursts. Under a load that it cannot keep up with,
+    /// Use a cached pool for many short tasks that come in bursts. If tasks arrive faster than they are done,
     /// a cached pool starts threads until the system refuses.
     ///
     /// ```

@@ -7,10 +7,10 @@
 //! A strand waits in the queue as one [drain task](crate::WorkQueue::raise), with the priority of the most
 //! urgent task in the strand. The priority of a drain task can rise while the drain task waits. When its
 //! priority rises, the drain task must move to another level. A search for the drain task would take time in
-//! proportion to the length of the queue, under the lock of the pool. So the queue keeps a task that can rise
-//! *apart*, in a map by its id. In the level of its priority, a *mark* stands for the task. When the task
-//! rises, it gets a new mark in its new level. The old mark stays where it is, is *outdated*, and is skipped
-//! by `pop`.
+//! proportion to the length of the queue, under the lock of the pool. So a task whose priority can rise is
+//! kept *apart*, in a map by its id. In the level of its priority, a *mark* stands for the task. When the task
+//! rises, it gets a new mark in its new level. The old mark stays where it is. It is *outdated*, and `pop`
+//! skips it.
 //!
 //! # Invariants
 //!
@@ -29,8 +29,8 @@ use crate::task::Task;
 /// A queue that gives out the most important task first, and equally important tasks in the order of
 /// submission.
 ///
-/// By default a task's importance is its [priority](Task::priority). While more important tasks keep coming,
-/// a task does not run. Do not combine the queue with [`DiscardOldest`](crate::DiscardOldest), which would
+/// By default a task's importance is its [priority](Task::priority). A task does not run while more important
+/// tasks keep coming. Do not combine the queue with [`DiscardOldest`](crate::DiscardOldest), which would
 /// drop the *most important* task.
 ///
 /// The tasks of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe wait here as one task, with the
@@ -64,11 +64,11 @@ enum Order {
 struct Levels {
     /// The highest priority comes last.
     by_priority: BTreeMap<i32, VecDeque<LevelEntry>>,
-    /// Tasks that can rise, each with the number of its current mark.
+    /// Tasks whose priority can rise, each with the number of its current mark.
     apart: BTreeMap<TaskId, (u64, Task)>,
     /// The number of marks that were made so far.
     marks: u64,
-    /// The number of marks in the levels that are outdated.
+    /// The number of outdated marks in the levels.
     outdated: usize,
 }
 
@@ -77,7 +77,7 @@ enum LevelEntry {
     Mark(TaskId, u64),
 }
 
-/// The number of outdated marks that may stay: clearing out fewer marks is not worth while.
+/// The number of outdated marks that may stay, because clearing out so few is not worth the time.
 const FEW: usize = 32;
 
 impl Levels {
@@ -194,8 +194,8 @@ impl PriorityQueue {
     /// Makes a queue that orders tasks by a comparator: the *greatest* task runs first. The queue refuses a
     /// task only if the comparator panics.
     ///
-    /// Each insertion moves all tasks behind the new task. So for many thousands of tasks, a queue by
-    /// priority is better. The comparator sees the tasks of a [`SerialExecutor`](crate::SerialExecutor) or of
+    /// Each insertion moves all tasks behind the new task. So for many thousands of tasks, a queue without a
+    /// comparator is faster. The comparator sees the tasks of a [`SerialExecutor`](crate::SerialExecutor) or of
     /// a stripe as one task, with a priority, an id of its own and no name.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! The queues of a pool, in which tasks wait.
+//! The queues in which a pool's tasks wait.
 //!
 //! The queue decides the order in which tasks are run, and how many tasks may wait. The queue also decides
 //! when the pool grows: a pool starts threads beyond its core size only when its queue *refuses* a task. So
@@ -13,7 +13,7 @@
 //! | [`LifoQueue`] | newest first | never, or when full |
 //! | your own | as you define it | as you define it: implement [`WorkQueue`] |
 //!
-//! A pool calls its queue under its own lock. So a queue needs no lock of its own. A user's own queue or
+//! A pool calls its queue under the pool's lock. So a queue needs no lock of its own. A user's own queue or
 //! comparator must be short and must not call the pool. If a comparator panics, the new task is refused. If a
 //! user's own queue panics, the task may be dropped, which cancels it. Each panic goes to the panic handler.
 
@@ -24,8 +24,8 @@ use crate::task::Task;
 
 /// A queue of tasks for a pool: see [`ThreadPoolBuilder::queue`](crate::ThreadPoolBuilder::queue).
 ///
-/// The pool calls its queue under its own lock, so methods take `&mut self`. Each method must be short, must
-/// not block, and must not call the pool, because that call would deadlock. If a method drops a task, the
+/// The pool calls its queue under the pool's lock, so methods take `&mut self`. Each method must be short, must
+/// not block, and must not call the pool: that call would deadlock. If a method drops a task, the
 /// task is cancelled, and its callbacks run at once. So the callbacks of a task must not call the pool
 /// either.
 ///
@@ -73,10 +73,10 @@ pub trait WorkQueue: Send {
     /// Returns the number of tasks that the queue can hold, or `None` if it has no bound.
     fn capacity(&self) -> Option<usize>;
 
-    /// Calls `look` with each task, as nearly as possible in the order in which the tasks would run.
+    /// Calls `look` with each task, if possible in the order in which the tasks would run.
     fn for_each(&self, look: &mut dyn FnMut(&Task));
 
-    /// Takes out the tasks that are `unwanted`, and keeps the other tasks in their order.
+    /// Takes out the tasks for which `unwanted` is true, and keeps the other tasks in their order.
     fn remove_if(&mut self, unwanted: &mut dyn FnMut(&Task) -> bool) -> Vec<Task>;
 
     /// Gives a waiting task a higher priority, and moves it to its new place. A
@@ -111,8 +111,8 @@ pub(crate) mod sealed {
 /// A queue without a bound absorbs any burst, and never lets the pool grow beyond its core size. While tasks
 /// arrive faster than they are done, the queue grows until the memory is used up. A queue with a bound
 /// refuses tasks under overload. Choose the bound according to the time for which a task may wait: the last
-/// of `n` tasks waits for all other tasks. After a burst, the pool frees the memory beyond some thousands of
-/// tasks.
+/// of `n` tasks waits for all other tasks. After a burst, the pool frees the memory, but keeps room for some
+/// thousands of tasks.
 ///
 /// ```
 /// use executor::{FifoQueue, Task, WorkQueue};
@@ -228,8 +228,8 @@ impl LifoQueue {
 /// waits, the pool must start a worker for the task, or refuse the task.
 ///
 /// Use a hand-off queue for pools that should start threads rather than let tasks wait, such as the cached
-/// pool. A hand-off queue also fits tasks that wait for each other's results, because no such task can wait
-/// for a queued task.
+/// pool. A hand-off queue also fits tasks that wait for each other's results, because with this queue, no
+/// task waits for a thread.
 ///
 /// ```
 /// use executor::{HandOffQueue, Task, WorkQueue};
@@ -261,7 +261,7 @@ impl HandOffQueue {
     }
 }
 
-/// Checks a capacity: a queue without room would refuse every task, even while workers are idle.
+/// Panics if a capacity is zero: a queue without room would refuse every task, even while workers are idle.
 pub(crate) fn checked(capacity: usize) -> usize {
     assert!(capacity > 0, "a queue that holds no task; a HandOffQueue is what hands tasks to idle workers");
     capacity

@@ -1,4 +1,4 @@
-//! The saturation policies, which decide about a task for which the pool has no room.
+//! The saturation policies, which decide what happens to a task if the pool has no room.
 //!
 //! | policy | the task | the submitter |
 //! |---|---|---|
@@ -62,7 +62,7 @@ pub trait RejectionHandler: Send + Sync {
 // ANCHOR_END: handler
 
 /// The methods of a pool that a handler can call, by way of [`RefusingPool`]. `Refuser` is a trait because
-/// the pool, which has a handler among its settings, is defined further down.
+/// this module cannot name the pool, which a later module defines.
 pub(super) trait Refuser: Send + Sync {
     fn is_shutdown(&self) -> bool;
     fn try_execute(&self, task: Task) -> Result<(), RejectedExecution>;
@@ -304,8 +304,8 @@ impl RejectionHandler for Abort {
 ///
 /// While the task runs, its current token is a child of the submitter's token.
 ///
-/// If a task that its submitter runs submits a second task to the same full pool, the second task runs inside
-/// the first, like a called function. The stack must have room for all tasks that run inside each other.
+/// A task that its submitter runs may submit a second task to the same full pool. The second task then runs inside
+/// the first task, like a called function. The stack must have room for all tasks that run inside each other.
 ///
 /// ```
 /// use executor::{CallerRuns, HandOffQueue, ThreadPoolExecutor, prelude::*};
@@ -395,7 +395,7 @@ impl RejectionHandler for DiscardOldest {
             let nothing_to_discard = pool.take_next().is_none();
             refused = match pool.try_execute(refused.task) {
                 Ok(()) => return Ok(()),
-                // Without a task to discard, or without a thread, the loop would never end.
+                // Without a task to discard, or without a thread, each further attempt would fail.
                 Err(again) if nothing_to_discard || matches!(again.reason, RejectReason::NoThread(_)) => {
                     return Err(again);
                 }
@@ -409,7 +409,7 @@ impl RejectionHandler for DiscardOldest {
 
 /// Makes the submitter wait until there is room.
 ///
-/// The pool tells waiting submitters of room one at a time, in the order in which they came. Meanwhile
+/// When there is room, the pool tells the waiting submitters one at a time, in the order in which they came. Meanwhile
 /// another thread that submits a task may take the free place first. So a submitter can wait for ever, but
 /// only if new submitters never stop arriving.
 ///

@@ -1,8 +1,8 @@
-//! The submitters that wait for room in a pool, and how the pool tells them of room.
+//! The submitters that wait for room in a pool, and how the pool tells them that there is room.
 //!
-//! A submitter of the policy [`Block`](super::Block) waits until the pool accepts its task. Waiting
-//! submitters stand in a wait list, in the order in which they came, each with a ticket and a waker. The pool
-//! tells the first of them whenever there may be room. The first submitter tries again, and goes on waiting
+//! With the policy [`Block`](super::Block), a submitter waits until the pool accepts its task. Waiting
+//! submitters stand in a wait list, in the order in which they came, each with a ticket and a waker. Whenever there
+//! may be room, the pool tells the first waiting submitter. The first submitter tries again, and goes on waiting
 //! if another submitter has taken the room.
 //!
 //! # One wake-up, however much room there is
@@ -27,7 +27,7 @@
 //! 1. While a submitter sleeps in the wait list, the flag is up, or the first submitter in the list was told
 //!    of room and has not looked again yet.
 //! 2. A submitter that leaves the wait list, for whatever reason, raises the flag and tells the next
-//!    submitter: the room of which the leaving submitter was told may still be there.
+//!    submitter: perhaps the leaving submitter was told of room that is still there.
 //! 3. No lock is held while a submitter calls `admit` or sleeps.
 //!
 //! In this file, *room* means everything that can change the pool's answer to a submitter: a place in the

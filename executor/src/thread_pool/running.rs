@@ -1,8 +1,8 @@
-//! What runs in a pool now, for a dump and for the [watchdog](super::watchdog).
+//! Lists the tasks that run in a pool now, for a dump and for the [watchdog](super::watchdog).
 //!
-//! The description for a dump is made as a [snapshot](ThreadPoolExecutor::snapshot) is, with two differences. A dump is
-//! made when tasks hang, so it does not wait for the lock of the state if a user's comparator or queue hangs
-//! under that lock. And a dump says on which thread each task runs, and since when at least (`sightings`).
+//! A dump describes a pool like a [snapshot](ThreadPoolExecutor::snapshot), with two differences. Dumps are
+//! made when tasks hang, so a dump waits for the lock of the state only briefly: a user's comparator or queue
+//! may hang under that lock. A dump also names each task's thread, and how long it has at least run (`sightings`).
 
 use super::batch::SlotThread;
 use super::shared::PoolShared;
@@ -17,7 +17,7 @@ use crate::waiting::pool_dump::{PATIENCE, PoolDump, QueuedDump, RunDump};
 use crate::waiting::starvation::TaskRef;
 
 impl PoolShared {
-    /// Describes the pool. If its lock is busy, only the name is known.
+    /// Describes the pool. If the lock of the state stays busy, the description has only the pool's name.
     pub(super) fn describe(&self) -> PoolDump {
         let title = |name: Option<&str>| format!("pool {}", name.unwrap_or("without a name"));
         let Some(mut state) = self.state.lock_within(PATIENCE) else {
@@ -41,11 +41,11 @@ impl PoolShared {
     }
 }
 
-/// A run that the watchdog tells of: the task, the name of its thread, and its age.
+/// A task that has run for too long, the name of its thread, and the time for which it has run.
 type LongRun = (TaskLabel, Option<String>, Duration);
 
 impl PoolShared {
-    /// Registers the next look of the watchdog, if the pool has one and the clock reaches so far.
+    /// Registers the watchdog's next look, if the pool has a watchdog and the clock can express the time.
     pub(super) fn watch(self: &Arc<Self>) {
         let Some(watchdog) = &self.watchdog else { return };
         let Some(next) = Instant::now().checked_add(watchdog.period()) else { return };
@@ -55,7 +55,7 @@ impl PoolShared {
         drop(before); // after the lock was released
     }
 
-    /// Looks at the running tasks for the watchdog. Returns the calls of the handler.
+    /// Looks for tasks that run for too long. Returns a closure that calls the handler for each such task.
     fn look(self: Arc<Self>) -> Option<UserCode> {
         let long = self.long_runs();
         if long.is_some() {
@@ -65,7 +65,7 @@ impl PoolShared {
         Some(Box::new(move || long.iter().for_each(|run| self.tell_of(run))))
     }
 
-    /// Returns the runs of which the handler must be told now. Returns `None` if the pool is terminated.
+    /// Returns the long-running tasks that must be reported now. Returns `None` if the pool is terminated.
     fn long_runs(&self) -> Option<Vec<LongRun>> {
         let limit = self.watchdog.as_ref()?.limit;
         let Some(mut state) = self.state.lock_within(Duration::ZERO) else { return Some(Vec::new()) };
@@ -80,15 +80,15 @@ impl PoolShared {
         }
     }
 
-    /// Drops a reference to the pool. If it is the last one, users' values are dropped with the pool, and the
-    /// drop is returned as user code.
+    /// Drops a reference to the pool, unless it is the last one. The drop of the last reference also drops
+    /// users' values, so it is returned as user code.
     fn let_go(self: Arc<Self>) -> Option<UserCode> {
         Arc::into_inner(self).map(|pool| -> UserCode { Box::new(move || drop(pool)) })
     }
 }
 
 impl PoolData {
-    /// Returns the runs that are older than the limit and were not returned before.
+    /// Returns the tasks that have run for the limit or longer, unless an earlier call has returned them.
     fn long_runs(&mut self, limit: Duration) -> Vec<LongRun> {
         let runs: Vec<_> = self.worker_slots.runs().collect();
         let keys: Vec<_> = runs.iter().map(|(slot, begun, label, _)| (*slot, *begun, label.id())).collect();
@@ -104,7 +104,7 @@ impl PoolData {
     /// Returns the running tasks, and the tasks for which a thread is starting.
     fn running(&mut self) -> Vec<RunDump> {
         let runs: Vec<_> = self.worker_slots.runs().collect();
-        // The id is in the key, too: if it does not belong to the numbers, no other look finds the key again.
+        // The numbers and the id can belong to different tasks. No later look finds such a key, so it does no harm.
         let ages = self
             .sightings
             .look(Instant::now(), runs.iter().map(|(slot, begun, label, _)| (*slot, *begun, label.id())));

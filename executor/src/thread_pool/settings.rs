@@ -1,8 +1,7 @@
-//! The settings of a pool, the check that they do not contradict each other, and the way they change
-//! while the pool runs.
+//! The settings of a pool, how they are checked against each other, and how they change while the pool runs.
 //!
 //! Some combinations can only be a mistake, such as a maximum that is never reached. So the builder and each
-//! setter check all settings together. A setter whose change fails the check changes nothing.
+//! setter check all settings together. If a change fails the check, the setter changes nothing.
 //!
 //! # How a change takes effect
 //!
@@ -52,7 +51,7 @@ pub(super) struct PoolSettings {
 }
 
 impl PoolSettings {
-    /// Returns the number of threads up to which each task gets a new thread.
+    /// Returns a size: while the pool has fewer threads than this, each task gets a new thread.
     pub(super) fn grows_to(&self) -> usize {
         if self.threads_first { self.maximum } else { self.core }
     }
@@ -86,8 +85,7 @@ pub(super) fn in_arc<H: 'static, D: ?Sized + 'static>(given: H, share: impl FnOn
     is_shared.unwrap_or_else(|| share(given.take().expect("an `Arc` was not taken above")))
 }
 
-/// The error for settings that contradict each other. The message of the error names the settings that
-/// contradict each other.
+/// The error for settings that contradict each other. The error's message names these settings.
 ///
 /// ```
 /// use executor::{PoolConfigError, ThreadPoolExecutor};
@@ -160,8 +158,8 @@ impl ThreadPoolExecutor {
         self.shared.state.lock().settings.core
     }
 
-    /// Changes the core size. If the new size is lower, idle threads above the new size end after the
-    /// keep-alive time. If the new size is higher, threads start for the waiting tasks.
+    /// Changes the core size. If the new size is lower, surplus idle threads end after the keep-alive time.
+    /// If the new size is higher, threads start for the waiting tasks.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -195,8 +193,8 @@ impl ThreadPoolExecutor {
         self.shared.state.lock().settings.maximum
     }
 
-    /// Changes the maximum size. If the new size is lower, threads above the new size end as soon as they
-    /// have finished their task.
+    /// Changes the maximum size. If the new size is lower, surplus threads end as soon as they have finished
+    /// their task.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -243,7 +241,7 @@ impl ThreadPoolExecutor {
         started.for_each(drop);
     }
 
-    /// Returns the time for which a thread above core size may be idle before it ends.
+    /// Returns the keep-alive time: how long a thread above core size may be idle before it ends.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -256,7 +254,7 @@ impl ThreadPoolExecutor {
         self.shared.state.lock().settings.keep_alive
     }
 
-    /// Changes the time for which a thread above core size may be idle. The new time also applies to
+    /// Changes the keep-alive time: how long a thread above core size may be idle. The new time also applies to
     /// threads that are idle now.
     ///
     /// ```
@@ -348,7 +346,7 @@ impl ThreadPoolExecutor {
         discard(before);
     }
 
-    /// Returns the handler that decides about a task for which there is no room.
+    /// Returns the handler that decides about refused tasks.
     ///
     /// ```
     /// use executor::{Discard, ThreadPoolExecutor, prelude::*};
@@ -365,7 +363,7 @@ impl ThreadPoolExecutor {
         Arc::clone(&self.shared.state.lock().settings.rejection)
     }
 
-    /// Replaces the handler that decides about a task for which there is no room. A handler that
+    /// Replaces the handler that decides about refused tasks. A handler that
     /// [`rejection_handler`](Self::rejection_handler) has returned can be put back:
     ///
     /// ```

@@ -3,8 +3,8 @@
 //! A pool should have enough threads to keep the cores busy, and no more. A task that only computes needs a
 //! core as long as it runs, so the right number of threads is the number of cores. A task that waits for
 //! half of its time leaves its core idle for that half, so the right number of threads is twice the number
-//! of cores. In general, for `N` cores, of which the pool should use the share `U` (from 0 to 1), and tasks
-//! that wait for the time `W` and compute for the time `C`:
+//! of cores. In general, let `N` be the number of cores, `U` the share of them that the pool should use (0 to
+//! 1), and `W` and `C` the times for which a task waits and computes:
 //!
 //! ```text
 //!   threads = N · U · (1 + W / C)

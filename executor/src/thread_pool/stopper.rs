@@ -1,6 +1,6 @@
-//! Two ways to stop a pool without owning it: a handle, and a token above the pool's root token.
+//! Two ways to stop a pool without owning it: a handle, and a token that is the parent of the pool's root token.
 //!
-//! Usually the owner of a pool ends it. Sometimes a signal handler, a hook or one of the pool's own tasks
+//! Usually a pool is ended by its owner. Sometimes a signal handler, a hook or one of the pool's own tasks
 //! must end the pool. If a hook had an `Arc` of the pool, the pool and the hook would own each other, and
 //! would never be dropped. A [`Stopper`] refers to the pool without owning it.
 //!
@@ -10,8 +10,8 @@
 //! # Invariants
 //!
 //! 1. Neither a stopper nor the callback of the token owns the pool.
-//! 2. The callback is unregistered when the pool is terminated. So a token that exists for longer than the
-//!    pool does not keep the pool's memory allocated.
+//! 2. The callback is unregistered when the pool is terminated. So a token that outlives the pool does not
+//!    keep the pool's memory allocated.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ use crate::task::Task;
 
 /// Stops a [`ThreadPoolExecutor`] without owning it: for hooks, signal handlers and the pool's own tasks.
 ///
-/// A pool that was dropped and whose threads have left counts as terminated. All clones of a stopper
+/// A pool counts as terminated when it was dropped and its threads have left. All clones of a stopper
 /// stop the same pool.
 ///
 /// ```
@@ -118,7 +118,7 @@ impl Stopper {
         self.pool.upgrade().is_none_or(|pool| pool.is_shutdown())
     }
 
-    /// Returns whether the pool was shut down and its last task and its last thread have ended.
+    /// Returns whether the pool was shut down, and its last task and last thread have ended.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -173,7 +173,7 @@ impl PoolShared {
         let registration = token.on_cancel(move || {
             let Some(pool) = pool.upgrade() else { return };
             for task in pool.shutdown_now() {
-                // The reason of the token, and not the shutdown: the running tasks see the same reason.
+                // Waiting tasks get the token's reason, not `Shutdown`: the running tasks see the token's reason, too.
                 let reason = pool.root.reason().unwrap_or(CancelReason::of(CancelKind::Shutdown));
                 discard(contain(|| task.drop_because(reason)));
             }

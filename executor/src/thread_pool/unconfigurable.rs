@@ -22,7 +22,7 @@ use crate::task::Task;
 pub struct UnconfigurablePool(ThreadPoolExecutor);
 
 impl UnconfigurablePool {
-    /// Wraps a pool, which hides its setters permanently.
+    /// Wraps a pool and hides its setters permanently.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, UnconfigurablePool, prelude::*};

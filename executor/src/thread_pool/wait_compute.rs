@@ -53,7 +53,7 @@ impl WaitCompute {
         Self::default()
     }
 
-    /// Returns W / C of all tasks so far; `None` while they have not computed for a measurable time.
+    /// Returns the ratio W / C of all tasks so far; `None` until some computing time was measured.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, WaitCompute, prelude::*};
@@ -72,7 +72,7 @@ impl WaitCompute {
         (!computing.is_zero()).then(|| waiting.as_secs_f64() / computing.as_secs_f64())
     }
 
-    /// Returns the number of threads by the formula, from the measured ratio and the cores of this machine.
+    /// Computes the number of threads from the measured ratio and the number of cores of this machine.
     /// `utilisation` is the share of the cores that the pool should use (0 to 1). Returns `None` if nothing
     /// was measured.
     ///

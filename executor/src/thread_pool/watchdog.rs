@@ -1,8 +1,8 @@
 //! The watchdog of a pool: it tells a handler of tasks that run for too long.
 //!
 //! The watchdog has no thread, and it costs the tasks nothing. A job of the process's timer looks at the
-//! running tasks four times in each limit, and notes which runs it sees (`time/sightings.rs`). If a later look
-//! finds a run that was first seen a whole limit ago, the task has run for longer than the limit.
+//! running tasks four times within the limit, and notes the tasks that it sees (`time/sightings.rs`). If a
+//! look finds a task that was first seen a whole limit ago, that task has run for longer than the limit.
 //!
 //! ```text
 //!   looks      │        │        │        │        │        │
@@ -12,10 +12,10 @@
 //!
 //! # Invariants
 //!
-//! 1. No task is told that has not run for the limit, and each run is told at most once.
-//! 2. A look waits for no lock: if the lock of the state is busy, the look is left out. Otherwise a user's queue
+//! 1. The handler is told of a task only if the task has run for the whole limit, and only once.
+//! 2. A look waits for no lock: if the lock of the state is busy, the look ends at once. Otherwise a user's queue
 //!    that hangs under that lock would hold up all deadlines of the process.
-//! 3. The handler is called outside all locks, on a thread of the timer that has given up the watch.
+//! 3. The handler is called outside all locks, on a timer thread that no longer watches the deadlines.
 
 use std::fmt;
 
@@ -50,7 +50,7 @@ pub struct LongTask<'a> {
     pub name: Option<&'a str>,
     /// The name of the thread that runs the task, if the thread has a name.
     pub thread: Option<&'a str>,
-    /// For how long the task has run at least.
+    /// The task has run for at least this time.
     pub ran: Duration,
 }
 

@@ -15,14 +15,14 @@ pub(super) const CODINGS: &str = "gzip, deflate";
 /// The largest number of codings of a body, each applied to the result of the previous coding.
 const MOST_CODINGS: usize = 4;
 
-/// Codings that IANA has registered but that the request did not allow. A server that names any other
+/// Codings that are registered with IANA, but are not allowed by the request. A server that names any other
 /// coding, such as `none`, `utf-8` or `aws-chunked`, has not encoded the body; browsers also use the body
 /// as it is.
 const UNREADABLE: [&str; 9] =
     ["aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress", "zstd"];
 
-/// The number of bytes of an unwanted body that are read, so that the connection can be used again; and the
-/// time limit for this reading. If an unwanted body exceeds one of these limits, the connection is closed.
+/// The limits, in bytes and in time, for reading an unwanted body so that its connection can be used again.
+/// If an unwanted body exceeds one of these limits, the connection is closed.
 const UNWANTED: u64 = 64 << 10;
 const UNWANTED_TIME: Duration = Duration::from_millis(500);
 
@@ -76,7 +76,7 @@ pub(super) fn read(body: Body, headers: &HeaderMap, most: u64, call: &Call) -> R
         }
     };
     if !is_truncated {
-        wire.pass(call)?; // what is behind the compressed data
+        wire.pass(call)?; // the bytes after the compressed data
     }
     bytes.truncate(usize::try_from(most).unwrap_or(usize::MAX));
     Ok(Content { bytes, is_truncated, unread: None })
@@ -99,7 +99,7 @@ struct Wire {
 
 impl Wire {
     fn of(body: Body) -> Wire {
-        let reader = body.into_with_config().limit(u64::MAX).reader(); // ours cuts off, ureq's fails
+        let reader = body.into_with_config().limit(u64::MAX).reader(); // our limit cuts off; ureq's would fail
         Wire { reader, has_failed: false }
     }
 
@@ -230,7 +230,7 @@ fn next<R: BufRead>(member: GzDecoder<R>) -> io::Result<Option<GzDecoder<R>>> {
         Err(error) if !matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::UnexpectedEof) => {
             Err(error)
         }
-        _ => Ok(None), // no header of gzip's
+        _ => Ok(None), // not a gzip header
     }
 }
 
@@ -248,7 +248,7 @@ fn fill(bytes: &mut Vec<u8>, mut reader: impl Read, most: u64, call: &Call) -> i
     }
 }
 
-/// Returns the length of a body that the head promises.
+/// Returns the length that the head promises for the body.
 fn length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
 }

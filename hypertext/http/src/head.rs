@@ -3,7 +3,7 @@
 //! `ureq` reads at most 128 header fields of a head. `ureq` cannot read a header field that continues on
 //! the next line, although a client must (RFC 9112, section 5.2). `ureq` cannot read a field with a space
 //! before the colon either, although browsers can. No setting of `ureq` changes its limits for heads. So a
-//! transport above the connection and above TLS passes on only the relevant fields, each in its own line.
+//! transport on top of the connection and of TLS passes on only the relevant fields, each in its own line.
 
 use super::call::Call;
 use super::{FetchError, LARGEST_HEAD};
@@ -64,7 +64,7 @@ impl<T: Transport> Transport for Heads<T> {
     }
 
     fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
-        self.head = Head::default(); // of the answer to this request
+        self.head = Head::default(); // the head of the answer to this request
         let output = &self.buffers.output()[..amount];
         self.below.buffers().output()[..amount].copy_from_slice(output);
         self.below.transmit_output(amount, timeout)
@@ -150,7 +150,7 @@ impl Head {
             }
             self.line.push(byte);
             if self.place == Place::Status {
-                self.ready.push(byte); // `ureq` says at once if this is no HTTP
+                self.ready.push(byte); // `ureq` refuses the line at once if it is not HTTP
             }
             if byte == b'\n' {
                 self.end_line();

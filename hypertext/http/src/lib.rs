@@ -20,13 +20,13 @@
 
 #![warn(missing_docs)]
 
-mod answer; // what a head says
-mod body; // read and decoded
-mod call; // what the sockets of a thread look at
+mod answer; // results of fetches, made from the heads of answers
+mod body; // bodies, read and decoded
+mod call; // the current call of a thread, for its sockets
 mod error;
-mod head; // made readable
+mod head; // heads, rewritten so that `ureq` can read them
 mod names; // addresses of a host
-mod private; // addresses that are not for the public
+mod private; // addresses that are not public
 mod socket; // connections
 
 #[cfg(feature = "tls")]
@@ -76,8 +76,8 @@ const MOST_TRIES: usize = 4;
 /// The limits of a fetch, and the hosts that it may reach.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The time limit for one page: the connection, the head and the whole body. The look-up of a name is
-    /// not ended by this limit.
+    /// The time limit for one page: the connection, the head and the whole body. This limit does not end the
+    /// look-up of a name.
     pub timeout: Duration,
     /// The largest number of bytes of a body, after decompression; the rest is cut off. On the wire, a page
     /// with its head and the framing of chunks may exceed this limit by a quarter and 128 KiB. The data
@@ -321,7 +321,7 @@ fn plain(url: &Url) -> String {
     }
     let mut url = url.clone();
     url.set_fragment(None);
-    let _ = url.set_username(""); // an address with a host can have none
+    let _ = url.set_username(""); // never fails for an address with a host
     let _ = url.set_password(None);
     url.into()
 }
@@ -341,7 +341,7 @@ fn config(options: &Options) -> Result<Config, FetchError> {
         .proxy(options.proxy.as_ref().map(proxy).transpose()?)
         .user_agent(agent)
         .accept_encoding(body::CODINGS) // ureq's own decoding hides the field, and is not built
-        .max_response_header_size(INPUT) // the head itself is bounded before
+        .max_response_header_size(INPUT) // `head` has already limited the head
         .input_buffer_size(INPUT)
         .output_buffer_size(OUTPUT)
         .max_idle_connections(MOST_IDLE)

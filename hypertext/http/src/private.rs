@@ -22,7 +22,7 @@ fn is_private_v4(address: Ipv4Addr) -> bool {
         | [169, 254, ..] // link local
         | [172, 16..=31, ..]
         | [192, 0, 0 | 2, _] // protocol assignments, documentation
-        | [192, 88, 99, _] // once the way to 6to4
+        | [192, 88, 99, _] // formerly relays to 6to4
         | [192, 168, ..]
         | [198, 18..=19, ..] // benchmarks
         | [198, 51, 100, _] // documentation

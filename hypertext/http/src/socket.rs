@@ -208,18 +208,18 @@ impl Transport for Connection {
     /// again when a call gets the connection.
     fn is_open(&mut self) -> bool {
         if let Ok(call) = Call::current() {
-            call.socket.clear(); // from here on a cancel of this call must not hit the next one
+            call.socket.clear(); // from here on, a cancel of this call must not hit the next call
         }
         self.was_used = true;
         self.is_quiet().unwrap_or(false)
     }
 }
 
-/// Returns true if a system call returned only because the time slice of the call is over.
+/// Returns true if a system call returned only because its time slice is over.
 fn is_end_of_slice(error: &io::Error) -> bool {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::Interrupted => true,
-        ErrorKind::TimedOut => cfg!(windows), // elsewhere it is the connection that has timed out
+        ErrorKind::TimedOut => cfg!(windows), // elsewhere the connection has timed out
         _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! The trusted servers: servers with a certificate of an authority that the system trusts.
+//! Decides which servers are trusted: servers with a certificate of an authority that the system trusts.
 
 use rustls::pki_types::CertificateDer;
 use rustls::{CertificateError, Error};

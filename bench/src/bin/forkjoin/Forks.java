@@ -9,8 +9,8 @@ import java.util.concurrent.RecursiveTask;
 /**
  * The peers of java.util.concurrent, driven by `forkjoin`: `java Forks.java MODE`.
  *
- * Each line of input is a number of workers; each is answered by a line: `ok` and the nanoseconds that the computation took,
- * or `error` and what is wrong. There is a process for each mode, so that the compiler sees one use of everything.
+ * Each line of input is a number of workers. The answer to each line is a line: `ok` and the nanoseconds of the computation,
+ * or `error` and a message. Each mode has its own process, so that the compiler sees only one use of each method.
  */
 public final class Forks {
     private static final int N = 32;
@@ -43,7 +43,7 @@ public final class Forks {
                 return timed(() -> pool.invoke(new Sum(tree)), (1L << (LEVELS + 1)) - LEVELS - 2);
             case "parallel-sort":
                 int[] all = unsorted.clone();
-                // In this pool rather than in the common one, so that it has as many workers as the others.
+                // The sort runs in this pool, not in the common pool, so that it has as many workers as the other sides.
                 long nanos = timed(() -> { pool.submit(() -> Arrays.parallelSort(all)).get(); return 0L; }, 0);
                 check(all);
                 return nanos;

@@ -26,8 +26,8 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Makes the tree with 2^`levels` − 1 nodes. The nodes are allocated in the reverse of the order in
-    /// which the sum below visits them.
+    /// Makes the tree with 2^`levels` − 1 nodes. The sum below visits the nodes in the reverse order of their
+    /// allocation.
     pub(crate) fn tree(levels: u32) -> Self {
         let children = (levels > 1).then(|| {
             let left = Box::new(Self::tree(levels - 1));

@@ -28,7 +28,7 @@ use sides::Side;
 
 /// Compares the log service with other loggers, side by side
 ///
-/// Each row measures ours and each peer in turns, each in a process of its own. The file is read back each
+/// Each row measures our side and each peer in turns, each in a process of its own. The file is read back each
 /// time: every line must be there, once, whole, and in the order of its thread, or it is counted as lost.
 #[derive(Parser)]
 #[command(name = "log")]
@@ -45,18 +45,18 @@ struct Args {
     #[arg(long, default_value_t = 250_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     lines: u32,
 
-    /// Where the files are, each of some 100 MB until it is read back [default: that for temporary files]
+    /// The folder of the files, each of some 100 MB until it is read back [default: the folder for temporary files]
     #[arg(long)]
     folder: Option<PathBuf>,
 
     #[command(flatten)]
     flags: Flags,
 
-    /// Be the process that measures this side, once
+    /// Run as the process that measures this side, once
     #[arg(long, hide = true, requires = "file")]
     side: Option<String>,
 
-    /// The file that it logs to
+    /// The file to which this process logs
     #[arg(long, hide = true)]
     file: Option<PathBuf>,
 }
@@ -105,7 +105,7 @@ impl Args {
             let numbers = sample.carried_out().context(side.name)?;
             let books = row.has_log().then(|| Books::of(&file, self.load())).transpose();
             let books = books.with_context(|| format!("the log of {} cannot be read", side.name))?;
-            let _ = fs::remove_file(&file); // the next one must not append
+            let _ = fs::remove_file(&file); // the next run must not append to it
             anyhow::Ok(Sample { numbers, books })
         };
         let mut sides = sides::of(row);

@@ -1,5 +1,5 @@
 //! The peers; each is set up to write to a file, as the peer's documentation shows, with time and level on
-//! each line. A peer that can either block its callers or lose a line blocks them, unless its name says
+//! each line. A peer that offers the choice blocks its callers and loses no line, unless its name says
 //! otherwise.
 
 use std::fs::File;

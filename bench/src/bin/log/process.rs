@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 
 use crate::load::Load;
 
-/// The order for a process: the logger that it measures, and the measurement.
+/// The command for a process: the logger that it measures, and the measurement.
 pub(crate) struct Order<'a> {
     pub(crate) side: &'a str,
     pub(crate) row: &'a str,
@@ -20,7 +20,7 @@ pub(crate) struct Order<'a> {
 const ANSWER: &str = "measured ";
 
 impl Order<'_> {
-    /// Makes a process carry out the order. Returns the numbers in the process's answer.
+    /// Makes a process carry out the command. Returns the numbers in the process's answer.
     pub(crate) fn carried_out(&self) -> anyhow::Result<Vec<u64>> {
         let mut me = Command::new(env::current_exe().context("cannot find myself")?);
         let Load { threads, lines } = self.load;

@@ -31,7 +31,7 @@ pub(crate) enum Goal {
     AtLeast(f64),
     /// The highest ratio to the value of spdlog-rs that meets the goal.
     AtMost(f64),
-    /// A bound on our own value, whatever the values of the peers.
+    /// A bound on our own value, independent of the peers' values.
     OursAtMost(f64),
 }
 

@@ -22,11 +22,11 @@ import java.util.concurrent.TimeUnit;
 /**
  * The peers of java.util.concurrent, driven by `pools`: `java Peers.java MODE`.
  *
- * Each line of input is a load: how many tasks, submitters and workers. Each is answered by a line: `ok`, the nanoseconds
- * that it took, and how many tasks the submitters ran themselves; or `error` and what is wrong. There is a process for each
- * mode, so that the compiler sees one use of everything, as in a program of one's own.
+ * Each line of input is a load: the numbers of tasks, submitters and workers. The answer to each line is a line: `ok`, the
+ * nanoseconds of the run, and the number of tasks that the submitters ran themselves; or `error` and a message. Each mode has
+ * its own process, so that the compiler sees only one use of each method, as in a real program.
  *
- * The tasks, the times and the books are those of the Rust sides.
+ * The tasks, the times and the accounts are the same as on the Rust sides.
  */
 public final class Peers {
     private static final int BOUND = 1024;
@@ -73,7 +73,7 @@ public final class Peers {
         }
     }
 
-    // ----- the books: what each thread has run -----
+    // ----- the accounts: which tasks each thread has run -----
 
     /** Two numbers in the middle of a longer array, so that no two threads write to the same cache line. */
     private static final int RAN = 24, SUM = 25, LENGTH = 50;
@@ -85,7 +85,7 @@ public final class Peers {
         return account;
     }
 
-    /** A thread with an account; all threads here are such. */
+    /** A thread with an account. All threads of this program are of this class. */
     private interface Counting {
         long[] account();
     }
@@ -151,7 +151,7 @@ public final class Peers {
         return pool;
     }
 
-    /** In asynchronous mode, first in, first out, which is the mode for tasks that are not joined. */
+    /** In asynchronous mode (first in, first out), because the tasks are not joined. */
     private static ExecutorService forkJoinPool(int workers) throws InterruptedException {
         ForkJoinPool pool = new ForkJoinPool(workers, Forked::new, null, true);
         CountDownLatch allThere = new CountDownLatch(workers);
@@ -180,7 +180,7 @@ public final class Peers {
 
     private static void execute(ExecutorService pool, long tasks, int submitters, boolean unequal) throws Exception {
         for (long[] account : ACCOUNTS) {
-            account[RAN] = account[SUM] = 0; // nothing runs now
+            account[RAN] = account[SUM] = 0; // no task runs now
         }
         long begin = System.nanoTime();
         fromSubmitters(pool, tasks, submitters, unequal);
@@ -237,7 +237,7 @@ public final class Peers {
             x ^= x >>> 7;
             x ^= x << 17;
         }
-        ownAccount()[0] = x; // so that it is computed
+        ownAccount()[0] = x; // so that the compiler does not drop the computation
         note(number);
     }
 
@@ -278,11 +278,11 @@ public final class Peers {
         ACCOUNTS.clear();
     }
 
-    /** Answers bytes of memory for each idle thread, in the place of nanoseconds. */
+    /** Answers with bytes of memory for each idle thread, instead of nanoseconds. */
     private static void resident(int threads) throws Exception {
         long before = residentBytes();
         ExecutorService pool = threadPool(threads, new LinkedBlockingQueue<>(), ABORT);
-        Thread.sleep(200); // they fall asleep
+        Thread.sleep(200); // the threads fall asleep
         wall = Math.max(0, residentBytes() - before) / threads;
         end(pool);
         ACCOUNTS.clear();

@@ -2,8 +2,8 @@
 //!
 //! A pool that loses tasks looks fast. So each task adds its number to the account of the thread that runs
 //! it. Afterwards the accounts must show as many tasks as were submitted, and the sum of their numbers.
-//! Every pool in the comparison keeps these accounts, which cost each pool the same one or two
-//! nanoseconds: only its own thread writes an account, without an atomic addition.
+//! Every pool in the comparison keeps these accounts, which cost each pool the same one or two nanoseconds.
+//! Only the account's own thread writes to it, without an atomic addition.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -116,7 +116,7 @@ mod tests {
         open();
         assert_eq!(ran_here(), 0);
         check(0);
-        note(1); // the right number of tasks, but not that one
+        note(1); // the right number of tasks, but the wrong task
         std::panic::catch_unwind(|| check(1)).expect_err("task 0 did not run");
     }
 }

@@ -3,9 +3,9 @@
 //!
 //! The lock and the counter are measured separately, through the pool's public methods. Tasks are submitted
 //! while each worker is blocked in a task, and the workers are released when all tasks are submitted. So the
-//! time of a push is that of the whole `execute`, and the time of a claim is all that a worker needs for an
-//! empty task. For comparison the program measures a bare lock, a bare counter, and a counter whose value
-//! selects a place with its own lock, as in the pool's run. The counter with places is the floor for a pool
+//! time of a push includes all of `execute`, and the time of a claim includes all work for an empty task. For
+//! comparison the program measures a bare lock, a bare counter, and a counter whose value
+//! selects a place with its own lock, as in the pool's batch. The counter with places is the floor for a pool
 //! of this design.
 //!
 //! The numbers are wall time divided by the operations of *all* threads. If the threads do not hinder each
@@ -243,8 +243,8 @@ fn locks(threads: usize) -> Batch {
     })
 }
 
-/// Measures a run without a pool: a thread increments the counter, and takes the item from the
-/// place with the counter's value as index.
+/// Measures a counter with places, without a pool: a thread increments the counter, and takes the item from
+/// the place with this index.
 fn places(threads: usize) -> Batch {
     let places: Vec<Mutex<Option<Element>>> = (0..BATCH).map(|_| Mutex::new(None)).collect();
     Box::new(move || {

@@ -23,14 +23,14 @@ use rows::{ROWS, Row, SOURCE, Threads};
 
 /// Compares the executor's pool with other pools, side by side
 ///
-/// Each row measures ours and each peer in turns, and prints the medians, the least and the most, and the
-/// median of the rounds' ratios, ours to theirs, with the goal where there is one. Each measurement checks
+/// Each row measures our side and each peer in turns. It prints medians, minima and maxima, the median of the
+/// rounds' ratios (our value to the peer's), and the goal if there is one. Each measurement checks
 /// that every task ran once.
 #[derive(Parser)]
 #[command(name = "pools")]
 struct Args {
     /// What to measure: A, B, C, D (both), D-blocking, D-caller-runs, F, I, 4x4, 8x8, unequal [default: all
-    /// of these]; or gate, what a submission and a claim cost and what follows for many cores
+    /// of these]; or gate, which measures the cost of a submission and of a claim, and estimates both for many cores
     #[arg(value_name = "ROW", value_parser = chosen)]
     rows: Vec<Chosen>,
 
@@ -178,7 +178,7 @@ fn memory(flags: &Flags) -> anyhow::Result<()> {
     match contest::java(SOURCE, "resident", 0, "200 1 1".to_owned(), 1024.0) {
         Err(error) => eprintln!("Java's idle threads are left out: {error:#}"),
         Ok(mut resident) => {
-            let kib = resident()?.wall; // bytes in the place of nanoseconds
+            let kib = resident()?.wall; // bytes instead of nanoseconds
             println!("  resident for each idle thread of Java's ThreadPoolExecutor: {kib:.1} KiB");
         }
     }

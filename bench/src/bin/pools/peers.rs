@@ -172,7 +172,7 @@ impl Queue {
     }
 }
 
-/// The end of the queue that the submitter holds. Dropping this value ends the threads.
+/// The submitter's access to the queue. Dropping this value ends the threads.
 struct Submitter(Arc<Queue>);
 
 impl Drop for Submitter {

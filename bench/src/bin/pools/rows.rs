@@ -23,7 +23,7 @@ pub(crate) enum Threads {
     Any,
     /// The number of workers; by the definition of the row, one thread submits.
     OneSubmitter,
-    /// Neither of the two numbers may change: the row measures threads.
+    /// The command line must change neither number, because the row measures threads.
     Measured,
 }
 

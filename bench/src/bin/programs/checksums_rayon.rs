@@ -1,4 +1,4 @@
-//! The checksums of `executor/examples/checksums.rs` with rayon. A panic of one file ends all.
+//! The checksums of `executor/examples/checksums.rs` with rayon. One file's panic ends the whole run.
 
 use super::checksums_ours::{checksum, files_below};
 use rayon::prelude::*;

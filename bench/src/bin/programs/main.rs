@@ -30,8 +30,8 @@ use std::time::{Duration, Instant};
 
 /// Compares three programs on the executor with the same programs on other libraries
 ///
-/// Each row prints the lines of code of each side, without comments and empty lines, and measures ours and each
-/// peer in turns. Each measurement checks its result.
+/// Each row prints the number of lines of code of each side, without comments and empty lines, and measures
+/// our side and each peer in turns. Each measurement checks its result.
 #[derive(Parser)]
 #[command(name = "programs")]
 struct Args {
@@ -112,15 +112,15 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The lines that are neither empty nor a comment, between the marks if there are any. Outside the marks is what all sides
-/// share.
+/// Counts the lines that are neither empty nor a comment, between the marks if there are any. All sides share
+/// the code outside the marks.
 fn lines_of(source: &str) -> usize {
     let program = source.split("// ----- compared in `bench` -----\n").nth(1).unwrap_or(source);
     let program = program.split("// ----- shared by all sides -----\n").next().unwrap_or(program);
     program.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
 }
 
-/// The result of the first run of a side counts as the right one for the others.
+/// Each later run of a side must have the same result as its first run.
 fn measured(side: Side, folder: PathBuf) -> Measure {
     let mut first = None;
     Box::new(move || {

@@ -68,8 +68,8 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
     Ok(objects)
 }
 
-/// Returns the calls by name, the most frequent first, without calls that occur less than a
-/// hundredth of a time per answer.
+/// Returns the calls by name, the most frequent first, without calls that occur less than once in a hundred
+/// answers.
 fn by_name(calls: &Calls) -> String {
     let mut calls: Vec<_> = calls.iter().filter(|(_, each)| **each >= 0.01).collect();
     calls.sort_by(|a, b| b.1.total_cmp(a.1));

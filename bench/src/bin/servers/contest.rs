@@ -11,7 +11,7 @@ use crate::report;
 use crate::rows::{Goal, Row};
 use crate::sides::{Setup, Side, Starter};
 
-/// The order for a contest: the measurements that it makes.
+/// The plan of a contest: the measurements that it makes.
 pub(crate) struct Order<'a> {
     pub(crate) row: &'a Row,
     pub(crate) starter: &'a Starter,

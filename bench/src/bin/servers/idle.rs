@@ -14,10 +14,10 @@ use crate::visitor;
 
 const CONNECTIONS: usize = 10_000;
 
-/// The number of connections for a stage that has one thread for each.
+/// The number of connections for a stage that has a thread for each connection.
 const THREADS: usize = 1000;
 
-/// The time in which all connections must be made. Each server in this row keeps an idle connection for
+/// The time limit for making all connections. Each server in this row keeps an idle connection for
 /// longer than that time.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -79,7 +79,7 @@ fn fill(server: &Server, connections: usize) -> anyhow::Result<(Option<f64>, Opt
     }
     thread::sleep(PAUSE);
     let after = server.memory();
-    // A server that closes its idle connections needs no memory for these connections.
+    // A server that has closed its idle connections would need no memory for them, so some are checked.
     for stream in streams.iter_mut().step_by(100) {
         visitor::ask(stream).context("a connection was closed that was to be idle")?;
     }

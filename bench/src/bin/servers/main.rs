@@ -31,15 +31,15 @@ use sides::{Side, Starter};
 
 /// Compares the course's web servers with others, side by side
 ///
-/// Each row measures ours and each peer in turns, and prints the medians, the least and the most, and the
-/// median of the rounds' ratios, ours to theirs, with the goal where there is one. A wrong answer ends the
+/// Each row measures our side and each peer in turns. It prints medians, minima and maxima, the median of the
+/// rounds' ratios (our value to the peer's), and the goal if there is one. A wrong answer ends the
 /// comparison.
 #[derive(Parser)]
 #[command(name = "servers")]
 struct Args {
     /// What to measure: keep-alive, pipelined, file, close, 1000, reactor, pooled, overload, slow, idle,
-    /// calls [default: all of these]; or soak, whether a server grows in many minutes of polite and slow
-    /// clients
+    /// calls [default: all of these]; or soak, which checks whether a server grows in many minutes of polite
+    /// and slow clients
     #[arg(value_name = "ROW", value_parser = chosen)]
     rows: Vec<Chosen>,
 
@@ -47,7 +47,7 @@ struct Args {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=60))]
     seconds: u16,
 
-    /// Measure this stage in the place of the one that a row is about
+    /// Measure this stage instead of the stage that a row names
     #[arg(long, value_name = "STAGE")]
     ours: Option<Side>,
 

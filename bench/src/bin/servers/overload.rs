@@ -1,8 +1,8 @@
 //! Measures the row `overload`: 200 requests arrive at once, each takes 50 ms, and there are 8
 //! threads and 50 places in the queue.
 //!
-//! A server that has room for 58 requests must tell the other clients that it has no room, and when to
-//! come again, with a 503. An accepted request may wait only for the requests before it in the queue. A
+//! A server that has room for 58 requests must answer the other clients with a 503, which says when to come
+//! again. An accepted request may wait only for the requests before it in the queue. A
 //! connection that is reset gives its client no information.
 
 use std::io::{ErrorKind, Read, Write};
@@ -61,7 +61,7 @@ pub(crate) fn measure(order: &Order<'_>) -> anyhow::Result<Vec<String>> {
         };
         let setup = Setup { side, workers: THREADS, connections: CLIENTS, more };
         let server = starter.start(&setup)?;
-        flood(server.addr).with_context(|| setup.to_string())?; // for Java's compiler
+        flood(server.addr).with_context(|| setup.to_string())?; // a warm-up for Java's compiler
         let outcomes = (0..*rounds).map(|_| flood(server.addr));
         let outcomes = outcomes.collect::<anyhow::Result<Vec<_>>>().with_context(|| setup.to_string())?;
         if !is_json {

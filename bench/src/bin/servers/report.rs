@@ -8,7 +8,7 @@ use crate::rows::Goal;
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// The quantity in which two servers are compared.
+/// The quantity by which two servers are compared.
 #[derive(Clone, Copy)]
 enum Quantity {
     Rate,
@@ -30,8 +30,8 @@ impl Quantity {
         (!values.is_empty()).then(|| median(&values))
     }
 
-    /// Returns the server with the number of workers that counts for this quantity. For memory, the number of
-    /// workers with the most answers counts, because otherwise the goals would apply to different servers.
+    /// Returns the server with the number of workers that is best for this quantity. For memory, it is the
+    /// server with the most answers, because otherwise the goals would apply to different servers.
     fn best(self, team: &Team) -> Option<&Entrant> {
         let of = if matches!(self, Self::Cpu) { Self::Cpu } else { Self::Rate };
         let known = team.entrants.iter().filter_map(|entrant| Some((of.median(entrant)?, entrant)));

@@ -54,7 +54,7 @@ impl Peer {
 
 const KEPT: Load = Load { connections: 64, depth: 1, page: Page::Hello, closes: false };
 
-/// The goals apply to each peer, and so also to the best one.
+/// The goals apply to each peer, and so also to the best peer.
 const BEST: &[Goal] = &[Goal::Rate(1.0), Goal::Cpu(0.9)];
 
 /// All rows, in the order in which they are measured.

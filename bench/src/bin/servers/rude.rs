@@ -52,7 +52,7 @@ impl Kind {
     }
 }
 
-/// The numbers of slow clients by the way in which they ended.
+/// The numbers of connections of slow clients that the server has closed.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Cut {
     /// The number of times that the server closed the connection of a client of each kind: silent,
@@ -61,7 +61,7 @@ pub(crate) struct Cut {
     visits: usize,
 }
 
-/// Slow clients that remain until this value is [finished](Rude::finish) or dropped.
+/// Slow clients that go on until this value is [finished](Rude::finish) or dropped.
 pub(crate) struct Rude {
     stop: Sender<()>,
     thread: JoinHandle<Cut>,

@@ -15,8 +15,8 @@ import java.util.function.Function;
 /**
  * Java's ways to keep the order for each key, driven by `stripes`: `java Stripes.java MODE`.
  *
- * Each line of input is a load: how many tasks, keys and workers, and whether the keys are skewed. Each is answered by `ok` and
- * the nanoseconds that it took. Keys, tasks and checks are those of the Rust sides.
+ * Each line of input is a load: the numbers of tasks, keys and workers, and whether the keys are skewed. The answer is `ok` and
+ * the nanoseconds of the run. Keys, tasks and checks are the same as on the Rust sides.
  */
 public final class Stripes {
     public static void main(String[] args) throws Exception {
@@ -39,7 +39,7 @@ public final class Stripes {
         for (int task = 0; task < keys.length; task++) {
             numbers[task] = next[keys[task]]++;
         }
-        // What has run of each key, written without synchronisation: the order makes it right.
+        // The number of tasks of each key that have run. It needs no synchronisation if the order is kept.
         int[] ran = new int[distinct];
         AtomicInteger outOfOrder = new AtomicInteger();
         boolean forkJoin = mode.equals("draining-fjp");
@@ -57,7 +57,7 @@ public final class Stripes {
                 }
             });
         }
-        // A fork/join pool that is shut down refuses a stripe's next burst, so the books tell when all has run.
+        // A fork/join pool refuses a stripe's next burst after its shutdown, so wait until the pool is quiet.
         while (forkJoin && !((ForkJoinPool) pool).awaitQuiescence(1, TimeUnit.HOURS)) {}
         if (mode.equals("serial")) {
             for (Executor stripe : stripes.values()) {
@@ -80,7 +80,7 @@ public final class Stripes {
         return wall;
     }
 
-    /** A lock-free queue and a count: the submitter that raises the count to one has the executor below drain the queue. */
+    /** A lock-free queue and a count. The submitter that raises the count to one makes the executor drain the queue. */
     private static final class Draining implements Executor, Runnable {
         private final Executor below;
         private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
@@ -110,7 +110,7 @@ public final class Stripes {
         }
     }
 
-    /** As in the documentation of Executor: each task submits the next. */
+    /** As in the documentation of Executor: each task submits the next task. */
     private static final class Serial implements Executor {
         private final Executor below;
         private final Queue<Runnable> tasks = new ArrayDeque<>();

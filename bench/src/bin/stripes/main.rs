@@ -15,7 +15,7 @@ use board::{Board, Load};
 
 /// Compares the striped executor with other ways to keep the order of tasks with the same key, side by side
 ///
-/// Each row measures ours and each peer in turns. Each measurement checks that every task ran once and in its
+/// Each row measures our side and each peer in turns. Each measurement checks that every task ran once and in its
 /// order.
 #[derive(Parser)]
 #[command(name = "stripes")]
@@ -28,7 +28,7 @@ struct Args {
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1000..=100_000_000))]
     tasks: u32,
 
-    /// How many threads the pool below has
+    /// How many threads the underlying pool has
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1000))]
     workers: u16,
 

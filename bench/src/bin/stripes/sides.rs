@@ -108,7 +108,7 @@ pub(crate) fn fixed_lanes(load: &Load, board: Shown) -> Cost {
     })
 }
 
-/// Measures the straightforward program: a concurrent map of queues, above a pool. The entry of a key
+/// Measures the straightforward program: a concurrent map of queues, on top of a pool. The entry of a key
 /// is removed when its queue is empty.
 pub(crate) fn map_of_queues(load: &Load, board: Shown) -> Cost {
     let queues: Arc<DashMap<u32, VecDeque<Job>>> = Arc::default();

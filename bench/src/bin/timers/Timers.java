@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Java's scheduled pool, driven by `timers`: `java Timers.java stpe`.
  *
- * Each line of input is a row and a number of tasks. Each is answered by `ok` and the nanoseconds of each figure. Delays and
- * checks are those of the Rust sides.
+ * Each line of input is a row and a number of tasks. The answer to each line is `ok` and the nanoseconds of each figure. Delays
+ * and checks are the same as on the Rust sides.
  */
 public final class Timers {
     private static final long LEAD = TimeUnit.MILLISECONDS.toNanos(300);

@@ -17,7 +17,7 @@ use sides::Side;
 
 /// Compares the scheduled pool with other timers, side by side
 ///
-/// Each row measures ours and each peer in turns. Each measurement checks that no task was lost and none ran
+/// Each row measures our side and each peer in turns. Each measurement checks that no task was lost and none ran
 /// before its time.
 #[derive(Parser)]
 #[command(name = "timers")]

@@ -70,8 +70,8 @@ pub(crate) fn far(task: usize) -> Duration {
     Duration::from_nanos(600_000_000_000 + mix(task as u64) % 600_000_000_000)
 }
 
-/// Returns all tasks, each once, in an order unrelated to their times. 77 777 has no factor in common
-/// with their number.
+/// Returns all tasks, each once, in an order unrelated to their times. 77 777 has no factor in common with
+/// the number of tasks.
 pub(crate) fn shuffled(tasks: usize) -> impl Iterator<Item = usize> {
     (0..tasks).map(move |n| n * 77_777 % tasks)
 }
@@ -79,8 +79,7 @@ pub(crate) fn shuffled(tasks: usize) -> impl Iterator<Item = usize> {
 /// The times when tasks are due, and how late each task has begun.
 pub(crate) struct Account {
     start: Instant,
-    /// The lateness in nanoseconds, in the order of the tasks; it is the maximum for a task that
-    /// has not run.
+    /// The lateness in nanoseconds, in the order of the tasks; a task that has not run has the maximum.
     late: Mutex<Vec<u64>>,
     ran: AtomicUsize,
 }

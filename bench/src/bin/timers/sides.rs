@@ -102,7 +102,7 @@ pub(crate) fn tokio(row: &Row) -> Vec<u64> {
     };
     let insert_all = || {
         let handles: Vec<_> = (0..row.tasks).map(insert).collect();
-        begun.until_all_have_run(row.tasks); // only after this the timer has them
+        begun.until_all_have_run(row.tasks); // before this, the timer does not have the tasks
         handles
     };
     match row.name {

@@ -109,7 +109,7 @@ impl Connection {
                 self.send(script)?;
             }
             // An event announces bytes that arrive later. But the end of the connection has probably already
-            // arrived, and needs a read to be noticed.
+            // arrived, and only a read notices it.
             if was_all && !is_last {
                 return Ok(Progress { came, ended: false });
             }
@@ -134,7 +134,7 @@ impl Connection {
         Ok((before - self.due) as u64)
     }
 
-    /// Counts a last answer that is shorter than the others, when the connection ends.
+    /// When the connection ends, counts a last answer that is shorter than the other answers.
     fn last(&mut self, answers: &Answers) -> anyhow::Result<u64> {
         if self.kept.is_empty() {
             return Ok(0);

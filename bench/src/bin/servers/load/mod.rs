@@ -25,8 +25,8 @@ use connection::{Connection, Progress};
 /// The longest silence of the server that does not count as an error.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The size of the buffer: more than the answers to the requests that are sent at once, or than the part
-/// of these answers that a socket holds.
+/// The size of the buffer. It has room for the answers to all requests that are sent at once, or for all
+/// bytes that a socket holds.
 const BUFFER: usize = 64 * 1024;
 
 /// The request, and the way in which it is sent.
@@ -119,7 +119,7 @@ impl Clients {
         self.count_until(|_, elapsed| elapsed >= duration)
     }
 
-    /// Waits for this many answers, and for only a few more.
+    /// Waits until this many answers have arrived, and only a few more.
     ///
     /// # Errors
     /// Returns the errors of [`count`](Clients::count).
