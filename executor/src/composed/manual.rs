@@ -307,7 +307,7 @@ impl ManualShared {
             let mut state = self.state.lock();
             let place = state.pending.iter().position(|(task, _)| wanted(task))?;
             let taken = state.pending.remove(place)?;
-            let was_cancelled = taken.0.leave_queue(); // if so, the thread that cancelled it has not removed it yet
+            let was_cancelled = taken.0.leave_queue(); // if so, the canceller has not removed it yet
             drop(state);
             if !was_cancelled {
                 return Some(taken);

@@ -16,8 +16,8 @@
 //! | a task has succeeded | | `Ok` with its value; the other tasks are cancelled |
 //! | deadline | `Ok` with all handles; unfinished tasks are cancelled | `TimedOut`; unfinished tasks are cancelled |
 //! | the caller is cancelled | `Interrupted`; unfinished tasks are cancelled | as `invoke_all` |
-//! | every thread that could run the tasks waits itself | `Starved`; unfinished tasks are cancelled | as `invoke_all` |
-//! | a task is refused | `Rejected`, after the accepted tasks have ended | `Rejected`, if the accepted tasks have failed |
+//! | the pool has no free thread left | `Starved`; unfinished tasks are cancelled | as `invoke_all` |
+//! | a task is refused | `Rejected`, after the accepted tasks have ended | `Rejected`, if all accepted tasks failed |
 //!
 //! A result takes precedence over a failure: if there is a result when the call gives up, the call returns
 //! it.
