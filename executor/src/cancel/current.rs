@@ -107,7 +107,7 @@ impl CancelToken {
         Attached { place, _token: self.clone(), on_its_thread: PhantomData }
     }
 
-    /// Runs `f`, a worker's loop. This token becomes the parent of the token of each task that `f` runs.
+    /// Runs `f`, the loop of a worker. This token becomes the parent of the token of each task that `f` runs.
     /// Between two tasks the token is not current: hooks, and the `Drop` of values that a task has left,
     /// belong to no task of the pool.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
@@ -116,9 +116,9 @@ impl CancelToken {
         f()
     }
 
-    /// Runs `f`, in which an executor runs a task on any thread. The token of the task gets two parents: this
-    /// token, and the token that is already the parent for the thread's tasks. The token of the task is made
-    /// only if code asks for it.
+    /// Runs `f`, which runs a task of an executor on any thread. The token of the task gets two parents: this
+    /// token, and the parent that tasks of this thread had before. The token of the task is made only if code
+    /// asks for it.
     pub(crate) fn also_above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.beside, frame.token) = (true, true, Some(self.clone())));
@@ -151,7 +151,7 @@ impl CancelToken {
 #[must_use = "dropping it detaches the token at once"]
 pub struct Attached {
     place: Option<(usize, u32)>,
-    /// Keeps the token alive, so that the clone in the frame is never the last.
+    /// Keeps the token alive, so that the clone in the frame is never the last clone.
     _token: CancelToken,
     on_its_thread: PhantomData<*const ()>,
 }
@@ -248,8 +248,8 @@ impl Context {
     }
 
     /// Runs `f`, a part of the work that the calling thread has taken over, as a task of its own. The token
-    /// of this task gets two parents: the token of this context, and the token that is already the parent for
-    /// the thread's tasks.
+    /// of this task gets two parents: the token of this context, and the parent that tasks of this thread had
+    /// before.
     pub(crate) fn run_beside<R>(&self, f: impl FnOnce() -> R) -> R {
         if let Some(token) = self.token.as_ref().filter(|_| self.masked) {
             return token.attach(|| masked(f));
@@ -312,7 +312,8 @@ struct ContextFrame {
     masked: u32,
     /// No token is current in this frame. The frame's token is only the parent for the tokens of tasks.
     outside: bool,
-    /// The frame's token must be linked to the token below as soon as code asks for the token of a task.
+    /// When code first asks for the token of a task, the frame's token must be linked to the token of the
+    /// frame below.
     beside: bool,
     /// The level on which the frame began.
     level: u32,
@@ -498,7 +499,7 @@ pub(crate) fn why_interrupted() -> CancelReason {
     reason.unwrap_or(CancelReason::of(CancelKind::Requested))
 }
 
-/// Returns whether a task that begins now on the calling thread is already asked to stop. Makes no token.
+/// Returns whether a task that begins now on the calling thread would have to stop at once. Makes no token.
 pub(crate) fn is_cancelled_here() -> bool {
     with_frames(|frames| cancelled(frames, level())).flatten().is_some()
 }

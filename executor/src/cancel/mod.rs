@@ -68,8 +68,8 @@
 //!
 //! # Invariants
 //!
-//! 1. `cancelled` is set under the lock of `state`. So a thread that adds a child, a waiter or a callback
-//!    under that lock either sees the flag set or is found by the canceller.
+//! 1. `cancelled` is set under the lock of `state`. So if a thread adds a child, a waiter or a callback under
+//!    that lock, the thread sees the flag, or the canceller finds the addition.
 //! 2. Only the thread that has set `claimed` runs the callbacks of a token: one at a time, in the order in
 //!    which they were registered, outside the lock.
 //! 3. `settled` is set when the token and all its descendants are marked. A cancel that does not claim a

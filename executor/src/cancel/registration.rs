@@ -20,13 +20,13 @@ impl CancelToken {
     /// The callback runs at most once, on the thread that cancels, outside any task. If the token is already
     /// cancelled, the callback runs at once, on the calling thread. Before the callbacks run, all threads
     /// that wait under the token in this crate are woken (see [`cancel`](Self::cancel)). Then the callbacks
-    /// run in order of registration. If one callback panics, the other callbacks still run. Dropping the
+    /// run in order of registration. If one callback panics, the other callbacks still run. The drop of the
     /// [`Registration`] takes the callback back; [`Registration::keep`] leaves the callback registered. If
     /// the cancellation wakes a task, and the task drops its registration before the callback begins, the
     /// callback does not run.
     ///
     /// `cancel` returns only when the callback has ended, so keep the callback short. A callback can cause
-    /// other callbacks, by a `cancel` or by completing a [`Promise`](crate::Promise). Callbacks nest to a
+    /// other callbacks, if it cancels a token or completes a [`Promise`](crate::Promise). Callbacks nest to a
     /// depth of 32. At a greater depth, a callback is deferred: it runs on the same thread when the callback
     /// that caused it returns or blocks in this crate. If 32 nested deferred callbacks block, the next
     /// callback runs on a new thread. If the token was cancelled before the registration, the registration

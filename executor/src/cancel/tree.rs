@@ -110,8 +110,8 @@ impl CancelToken {
 
     /// Makes a child: a token that is cancelled together with this token, and can also be cancelled alone.
     ///
-    /// A child of a cancelled token is born cancelled. As long as a child exists, it takes one map entry in
-    /// its parent.
+    /// A child of a cancelled token is born cancelled. As long as a child exists, its parent has a map entry
+    /// for it.
     ///
     /// ```
     /// use executor::CancelToken;
@@ -311,8 +311,8 @@ struct Descent<'a> {
     tree: Vec<FoundToken>,
     /// The number of tokens in the list that were visited.
     looked_at: usize,
-    /// The linked tokens that were visited. A token with two parents can be reached on two paths, and its
-    /// descendant with two parents on four paths. So the number of paths can grow exponentially.
+    /// The linked tokens that were visited. A token with two parents can be reached on two paths. If both
+    /// parents have two parents, it can be reached on four paths, and so on.
     seen: BTreeSet<(usize, bool)>,
     waiters: Vec<Waker>,
     deadlines: Vec<time::TimerEntry>,

@@ -12,9 +12,9 @@
 //!
 //! # Invariants
 //!
-//! 1. Each task that is under way has a permit, and no other task has one. A task is under way from its
-//!    submission to the underlying executor until it ends. If a `shutdown_now` of the underlying executor
-//!    hands the task out, the task stays under way while a user keeps it.
+//! 1. Each task that is under way has a permit, and no other task has one. A task comes under way when it is
+//!    submitted to the underlying executor, and stays under way until it has ended. If a `shutdown_now` of
+//!    the underlying executor hands the task out, the task stays under way while a user keeps it.
 //! 2. The executor's [lifecycle](super::lifecycle) does not count submitters that wait for a permit, so the
 //!    executor can end without them. A shutdown wakes all submitters that wait, and refuses their tasks.
 
@@ -55,17 +55,17 @@ use crate::waiting::wait::Deadline;
 /// cancelled during this wait, the submission fails with [`RejectReason::Interrupted`]. If all permits belong
 /// to tasks that cannot go on, the submission fails with [`RejectReason::Starved`]. For example, each task
 /// with a permit may itself be waiting for a permit, and the underlying pool has no free thread. If the
-/// underlying executor refuses a task, the task comes back with that executor's reason, and its permit is
-/// given back. If the submitter must not wait, use [`without_waiting`](Self::without_waiting). To limit the
+/// underlying executor refuses a task, the task comes back with that executor's reason, and the permit is
+/// free again. If the submitter must not wait, use [`without_waiting`](Self::without_waiting). To limit the
 /// wait, use [`waiting_at_most`](Self::waiting_at_most).
 ///
 /// # Its end
-/// If a bounded executor was made with [`over`](Self::over), its end does not end the underlying executor.
-/// After [`shutdown`](ExecutorService::shutdown), it refuses new tasks, and also the tasks of submitters that
-/// already wait for a permit. [`shutdown_now`](ExecutorService::shutdown_now) takes the tasks of the bounded
-/// executor out of the queues of the underlying executor, and cancels the tokens of its running tasks. Other
-/// tasks of the underlying executor are not affected. If a bounded executor was made with
-/// [`owning`](Self::owning), it also ends the underlying service.
+/// A bounded executor that was made with [`over`](Self::over) does not end its underlying executor. After
+/// [`shutdown`](ExecutorService::shutdown), the bounded executor refuses new tasks, and also the tasks of
+/// submitters that already wait for a permit. [`shutdown_now`](ExecutorService::shutdown_now) takes the tasks
+/// of the bounded executor out of the queues of the underlying executor, and cancels the tokens of its
+/// running tasks. Other tasks of the underlying executor are not affected. If a bounded executor was made
+/// with [`owning`](Self::owning), it also ends the underlying service.
 ///
 /// The drop of a bounded executor does not shut it down, but drops the underlying executor. So a pool that
 /// the bounded executor owns by value then ends, as every dropped pool does. A borrowed or shared pool goes
@@ -142,8 +142,8 @@ impl<E: Executor> BoundedExecutor<E> {
         Impatient { bounded: self, timeout: None }
     }
 
-    /// Returns an executor that waits for a permit for `timeout` at most. If a submission gets no permit
-    /// within `timeout`, it fails with [`RejectReason::TimedOut`].
+    /// Returns an executor that limits the wait for a permit. If a submission gets no permit within
+    /// `timeout`, it fails with [`RejectReason::TimedOut`].
     ///
     /// ```
     /// use executor::{BoundedExecutor, ManualExecutor, RejectReason, prelude::*};
@@ -186,7 +186,7 @@ impl<E: Executor> BoundedExecutor<E> {
         *self.bound.lock()
     }
 
-    /// Changes the bound. After a higher bound, waiting submitters can go on. After a lower bound, no task
+    /// Changes the bound. If the new bound is higher, waiting submitters can go on. If it is lower, no task
     /// loses its permit: more tasks than the new bound can be under way until enough tasks have ended.
     ///
     /// ```

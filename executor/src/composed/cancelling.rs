@@ -23,8 +23,8 @@
 //!
 //! The canceller is a callback, which is registered with the task's token while the body runs.
 //! [`CancellableTask::into_future_task`] adds the callback to a task, so *any* executor can run the task. A
-//! [`CancellingExecutor`] calls it for every `CancellableTask` that it is given. In Java, a pool needs a
-//! subclass that overrides `newTaskFor`, because the `submit` of the pool makes the future.
+//! [`CancellingExecutor`] calls this method for every `CancellableTask` that it is given. In Java, a pool
+//! needs a subclass that overrides `newTaskFor`, because the `submit` of the pool makes the future.
 
 use crate::cancel::CancelToken;
 use crate::cancel::cancelled::Cancelled;

@@ -2,9 +2,9 @@
 //! the executor has ended.
 //!
 //! An executor that gives its tasks to another executor has no threads to wait for. Its *lifecycle* is over
-//! when the executor was shut down and none of its tasks is under way. If the executor was made with `over`,
-//! its end does not end the underlying executor, because other clients can use that executor, too. If the
-//! executor was made with `owning`, it also ends the underlying service.
+//! when the executor was shut down and none of its tasks is under way. An executor that was made with `over`
+//! does not end its underlying executor, because other clients can use that executor, too. An executor that
+//! was made with `owning` also ends the underlying service.
 //!
 //! ```text
 //!   running ──shutdown──▶ shut down ──the last task ends──▶ over ──owning: the service is terminated──▶ terminated
@@ -12,8 +12,8 @@
 //!
 //! Each accepted task has a guard, its [`InFlight`], and the lifecycle counts these guards. A guard is
 //! counted until the outcome of the task can be seen, or until the task is dropped or handed out. The
-//! lifecycle does not wait for a task that was handed out, because a user can keep such a task for any time.
-//! If the user runs the task, its guard is counted again, unless the lifecycle is over.
+//! lifecycle does not wait for a task that was handed out, because a user can keep such a task for a long
+//! time. If the user runs the task, its guard is counted again, unless the lifecycle is over.
 //!
 //! Each lifecycle has a token, its *root*. The token of each task has two parents: the root, and the token of
 //! the thread that runs the task. `shutdown_now` cancels the root. The root also shows which tasks in a queue
@@ -144,7 +144,7 @@ impl Lifecycle {
         self.gone.count() == 0
     }
 
-    /// Waits for `timeout` at most until the lifecycle is over, and returns whether it is over.
+    /// Waits until the lifecycle is over, for `timeout` at most, and returns whether it is over.
     pub(crate) fn await_end(&self, timeout: Duration) -> bool {
         self.gone.wait_timeout(timeout).is_ok() || self.is_over()
     }

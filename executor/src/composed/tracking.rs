@@ -68,14 +68,14 @@ use crate::waiting::starvation::TaskRef;
 /// ```
 ///
 /// # What is reported
-/// A task is reported if [`shutdown_now`](ExecutorService::shutdown_now) of this executor or of the
-/// underlying executor asked the task to stop while it was running, and the task has ended since then.
-/// [`CutOff::is_certain`] tells whether the task itself says that it was cut off. Two kinds of tasks are not
-/// reported: tasks that ended before the request, and tasks that the underlying executor has dropped.
+/// A task is reported under two conditions: [`shutdown_now`](ExecutorService::shutdown_now) of this executor
+/// or of the underlying executor asked the task to stop while it was running, and the task has ended since
+/// then. [`CutOff::is_certain`] tells whether the task itself says that it was cut off. Two kinds of tasks
+/// are not reported: tasks that ended before the request, and tasks that the underlying executor has dropped.
 ///
 /// # Its end
-/// A tracking executor ends like a [`BoundedExecutor`](crate::BoundedExecutor). If it was made with
-/// [`over`](Self::over), its end does not end the underlying executor. If it was made with
+/// A tracking executor ends in the same way as a [`BoundedExecutor`](crate::BoundedExecutor). If it was made
+/// with [`over`](Self::over), it does not end its underlying executor. If it was made with
 /// [`owning`](Self::owning), it also ends the underlying service.
 pub struct TrackingExecutor<E, T = ()> {
     inner: Underlying<E>,

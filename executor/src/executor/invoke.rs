@@ -34,11 +34,11 @@
 //!
 //! The calling thread cancels the tasks, and runs the users' code that a cancel causes: callbacks of
 //! [`on_cancel`](crate::CancelToken::on_cancel) and of [`on_done`](crate::TaskHandle::on_done), and the
-//! `Drop` of the values that a task has captured. The call returns after the last of these callbacks. Another
-//! thread may not be free to run the callbacks, because the tasks that the callbacks must release can block
+//! `Drop` of the values that a task has captured. The call returns after the last of these callbacks. Perhaps
+//! no other thread is free to run the callbacks, because the tasks that the callbacks must release can block
 //! all threads of the executor. But no other thread waits until the callbacks have run. Before the first
-//! callback runs, the outcomes of all tasks are decided, and all threads that wait for the tasks or under
-//! their tokens are woken.
+//! callback runs, the outcomes of all tasks are decided, and the threads that wait for the tasks, or under
+//! the tasks' tokens, are woken.
 //!
 //! # Left out
 //!
@@ -124,7 +124,7 @@ fn why_cancelled(end: &InvokeFailure) -> CancelReason {
 }
 
 /// Submits one task after the other. If the submission must stop, the second result holds the tasks that were
-/// not submitted. After the deadline, each remaining task is not submitted but dropped, and its handle is
+/// not submitted. After the deadline, each remaining task is dropped instead of submitted, and its handle is
 /// cancelled.
 fn submit_each<T: Send + 'static>(
     executor: &(impl Executor + ?Sized),
@@ -189,8 +189,8 @@ struct Race<T: Send + 'static, E: Send + 'static> {
 
 enum Loser<T: Send + 'static, E: Send + 'static> {
     Failed(E),
-    /// The task panicked or was cancelled. If another task succeeds, the handle is dropped, and a panic in it
-    /// goes to the panic handler.
+    /// The task panicked or was cancelled. If another task succeeds, the handle is dropped, and the task's
+    /// panic goes to the panic handler.
     Ended(TaskHandle<Result<T, E>>),
 }
 

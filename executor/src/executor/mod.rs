@@ -558,7 +558,7 @@ pub trait ExecutorService: Executor {
     #[doc(alias = "isTerminated")]
     fn is_terminated(&self) -> bool;
 
-    /// Waits for `timeout` at most until the executor is terminated, and returns whether it is terminated.
+    /// Waits until the executor is terminated, for `timeout` at most, and returns whether it is terminated.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};

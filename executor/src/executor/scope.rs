@@ -73,8 +73,8 @@ pub(super) fn scope<'env, T>(
     submit: &(dyn Fn(Task) -> Result<(), RejectedExecution> + Sync),
     f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 ) -> Result<T, ScopeError> {
-    // A masked step ignores the current token. So for a scope in such a step, as for a fork, that token is
-    // not the parent.
+    // A masked step ignores the current token. So this token is not the parent for a scope in such a step.
+    // (The same is true for a fork.)
     let above = Context::of_this_place().into_token_above();
     let token = above.map_or_else(CancelToken::new, |above| above.child());
     let (jobs, report) = (ScopedJobs::new(), Mutex::default());
@@ -216,8 +216,8 @@ impl<'scope> Scope<'scope, '_> {
     }
 }
 
-/// Waits until each lent closure has run or was dropped. If it is known in which queue the closures wait that
-/// have not begun, `queue` is this queue.
+/// Waits until each lent closure has run or was dropped. `queue` is the queue of the closures that have not
+/// begun, or `None` if this queue is not known.
 pub(crate) fn wait_for_lent_jobs(jobs: &ScopedJobs<'_>, queue: Option<QueueId>) -> Result<(), WaitError> {
     wait_until_settled(jobs, queue, || false)
 }

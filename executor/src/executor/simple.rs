@@ -1,7 +1,7 @@
 //! Three short executors. Each has a simple policy, and faults that are easy to see.
 //!
-//! * [`DirectExecutor`]: the submitting thread runs the task, so no two tasks run at the same time. With this
-//!   executor, a server that was written for a pool becomes single-threaded.
+//! * [`DirectExecutor`]: the submitting thread runs the task itself. With this executor, a server that was
+//!   written for a pool becomes single-threaded.
 //! * [`ThreadPerTaskExecutor`]: a new thread for each task. The number of threads has no limit.
 //! * [`MinimalPool`]: a queue and a few threads, which is the usual first attempt.
 //!   [`ThreadPoolExecutor`](crate::ThreadPoolExecutor) repairs the faults of this attempt.

@@ -2,8 +2,8 @@
 //! task and its handle share.
 //!
 //! A handle has room for one [`Listener`]. The thread that decides the outcome turns the listener into a
-//! [`Notification`]. After this thread has released the lock of the state, it first wakes the waiters
-//! ([`Notification::release_waiters`]), and then runs the user's code ([`CallbackDue::run`]), which can take
+//! [`Notification`]. After this thread has released the lock of the state, it wakes the waiters
+//! ([`Notification::release_waiters`]). Then it runs the user's code ([`CallbackDue::run`]), which can take
 //! long.
 
 use std::task::Waker;
@@ -149,7 +149,7 @@ pub(super) trait Collector<T>: Send + Sync {
     -> Result<(), Arc<dyn ResultCell<T>>>;
 }
 
-/// A decided outcome that the listener must be told of.
+/// A decided outcome, and the listener that must be told of it.
 #[must_use]
 pub(super) enum Notification<T> {
     Nobody,

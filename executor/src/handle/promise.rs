@@ -24,7 +24,7 @@ use crate::panics::Panic;
 use crate::sync::Arc;
 use crate::task::TaskState;
 
-/// Completes a handle without a task. The thread that learns the result sets it.
+/// Sets the outcome of a handle that has no task, on the thread that learns the result.
 ///
 /// ```
 /// use executor::Promise;
@@ -171,8 +171,8 @@ impl<T: Send + 'static> Promise<T> {
         Arc::clone(&self.cell).cancel(true, reason.into())
     }
 
-    /// Returns the token for the work that will complete the promise. A cancel of the handle also cancels
-    /// this token, except [`cancel_keep_running`](TaskHandle::cancel_keep_running).
+    /// Returns the token for the work that will complete the promise. If the handle is cancelled, this token
+    /// is cancelled, too, but not by [`cancel_keep_running`](TaskHandle::cancel_keep_running).
     ///
     /// The code that computes the result checks the token, [attaches](CancelToken::attach) it, or registers a
     /// callback with it:

@@ -4,8 +4,8 @@
 //! queue. A cancelled task must not be counted twice. If the task is in the queue when it is cancelled, the
 //! thread that cancels it also counts it. If the task was cancelled before it came into the queue, the thread
 //! that puts it into the queue counts it. If the task left the queue before the cancel, no thread counts it.
-//! To cancel a task, to put it into a queue and to take it out are single steps on one atomic word, and each
-//! step sees the steps before it. So no lock is needed.
+//! Each of the three steps (put in, cancel, take out) changes one atomic word at once, and sees the steps
+//! before it. So no lock is needed.
 //!
 //! | step | the thread | if it finds the task | then |
 //! |---|---|---|---|

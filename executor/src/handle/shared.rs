@@ -211,7 +211,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.join_until(Deadline::NEVER)
     }
 
-    /// Waits for `timeout` at most until the task has ended, and returns its result.
+    /// Waits until the task has ended, for `timeout` at most, and returns its result.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);

@@ -119,7 +119,7 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.join_until(Deadline::NEVER)
     }
 
-    /// Waits for `timeout` at most until the task has ended, and returns its result. A time-out does not
+    /// Waits until the task has ended, for `timeout` at most, and returns its result. A time-out does not
     /// cancel the task: to cancel it, call [`cancel`](Self::cancel) on the handle in the error.
     ///
     /// ```
@@ -158,9 +158,9 @@ impl<T: Send + 'static> TaskHandle<T> {
         }
     }
 
-    /// Waits for `timeout` at most until the task has ended, and cancels the task if the wait ends first. The
-    /// wait ends first if the time is up, or if the caller's own task is cancelled. Use `join_or_cancel` if a
-    /// late result is of no use.
+    /// Waits until the task has ended, for `timeout` at most, and cancels the task if the wait ends first.
+    /// The wait ends first if the time is up, or if the caller's own task is cancelled. Use `join_or_cancel`
+    /// if a late result is of no use.
     ///
     /// If the task ends just when the time is up, no result is lost: either the task is cancelled, or the
     /// result is returned.

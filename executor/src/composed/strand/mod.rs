@@ -32,9 +32,9 @@
 //! # How a drain task rises
 //!
 //! While a drain task waits, its priority is the highest priority of the tasks that have come into the strand
-//! meanwhile. When a more urgent task comes, the drain task is already in the queue of the underlying
-//! executor. It would be wrong to take the drain task out and submit it again: the executor could refuse it,
-//! or `shutdown_now` could miss it. So the submitter asks the queue to
+//! since the drain task was submitted. When a more urgent task comes, the drain task is already in the queue
+//! of the underlying executor. It would be wrong to take the drain task out and submit it again: the executor
+//! could refuse it, or `shutdown_now` could miss it. So the submitter asks the queue to
 //! [raise](crate::waiting::queue_owner::QueueOwner::raise) the drain task, and the queue changes the priority
 //! under its own lock, in one step.
 //!
@@ -44,7 +44,7 @@
 //! of the successor.
 //!
 //! The priority can also rise while the drain task is being put into a queue. First the queue notes its id in
-//! the drain task, and then it reads the priority under the lock of the strand. Under the same lock, a
+//! the drain task. Then the queue reads the priority, under the lock of the strand. Under the same lock, a
 //! submitter sets the priority and reads the id of the queue. So the queue finds the new priority, or the
 //! submitter finds the queue.
 //!
@@ -87,7 +87,7 @@ use crate::waiting::wait::Ticket;
 use crate::waiting::worker_context::runs_part;
 use state::{DrainState, Remains};
 
-/// The owner of a strand: a part of the serial or striped executor, which the strand calls.
+/// The owner of a strand: the part of a serial or striped executor that the strand calls.
 pub(crate) trait StrandOwner: Sized + Send + Sync + 'static {
     /// Returns the id of the queue in which the strand's tasks wait.
     fn queue_id(&self) -> QueueId;
@@ -284,8 +284,7 @@ impl<K: StrandOwner> Strand<K> {
         });
     }
 
-    /// Takes the next task, or ends the drain task. For the case that the strand had another task a moment
-    /// ago.
+    /// Takes the next task, or ends the drain task. Called if the strand had a further task a moment ago.
     fn next(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the lock is free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -293,8 +292,8 @@ impl<K: StrandOwner> Strand<K> {
         next.or_else(|| self.next_or_end())
     }
 
-    /// Takes the next task, or ends the drain task, under the owner's lock. For the case that the strand is
-    /// probably empty.
+    /// Takes the next task, or ends the drain task, under the owner's lock. Called if the strand is probably
+    /// empty.
     fn next_or_end(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the locks are free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -381,8 +380,8 @@ impl<K: StrandOwner> Strand<K> {
     }
 }
 
-/// Takes the drain tasks of the executor with this root token out of their queues, and drops them, because
-/// their strands are empty.
+/// Takes the drain tasks with this root token out of `queues`, and drops them, because their strands are
+/// empty.
 pub(crate) fn reclaim_drains(queues: BTreeSet<QueueId>, root: &CancelToken) {
     for queue in queues.into_iter().filter_map(QueueId::owner) {
         drop(queue.take_out_all(&|task| task.drains_strand_under(root)));

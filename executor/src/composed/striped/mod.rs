@@ -4,8 +4,8 @@
 //! Often tasks must keep their order only within a group: the tasks of one connection, one account or one
 //! document. A pool with one thread would order all tasks, not only the tasks of a group. A pool for each
 //! group would need a thread for each group. In a striped executor, each group has a *key*. A key with tasks
-//! has a *stripe*: a strand, like a [`SerialExecutor`](crate::SerialExecutor) has. A key without tasks takes
-//! no memory.
+//! has a *stripe*: a strand, as in a [`SerialExecutor`](crate::SerialExecutor). A key without tasks takes no
+//! memory.
 //!
 //! ```text
 //!                  ┌ "Ada"   ─▶ ■ ■ ■ ── drain task ─┐
@@ -18,12 +18,13 @@
 //!
 //! # What was considered
 //!
-//! * A fixed number of lanes, and the key's hash selects the lane. This needs no map, and no stripes are made
-//!   and dropped. But keys that share a lane delay each other: a task may wait behind a long task of another
-//!   key. If the first of two tasks in a lane waits for the second, neither of them ever ends.
-//! * An ordinary pool, with a queue that never gives out two tasks of one stripe at the same time. The
-//!   workers of such a pool would have to search the queue for a task that may run now. A worker that finds
-//!   no such task would sleep although the queue has tasks.
+//! * One could use a fixed number of lanes, and select the lane of a task by the hash of its key. This needs
+//!   no map, and no stripes are made and dropped. But keys that share a lane delay each other: a task may
+//!   wait behind a long task of another key. If the first of two tasks in a lane waits for the second,
+//!   neither of them ever ends.
+//! * One could use an ordinary pool with a queue that never gives out two tasks of one stripe at the same
+//!   time. The workers of such a pool would have to search the queue for a task that may run now. A worker
+//!   that finds no such task would sleep although the queue has tasks.
 //!
 //! # Invariants
 //!
@@ -132,15 +133,15 @@ use shared::{Home, StripedShared};
 /// that are submitted while the stripe runs.
 ///
 /// # Its end
-/// If a striped executor was made with [`over`](Self::over), its end does not end the underlying executor.
-/// After [`shutdown`](ExecutorService::shutdown), it refuses new tasks, and runs the accepted tasks.
-/// [`shutdown_now`](ExecutorService::shutdown_now) returns the tasks that have not begun: first the tasks of
-/// each stripe, in their order, and then the tasks without a stripe. The call also cancels the tokens of the
-/// executor's running tasks. Other tasks of the underlying executor are not affected. The striped executor is
-/// terminated when its last task has ended. (While a user keeps a drain task that the underlying executor has
-/// handed out, the striped executor is not terminated.) If a striped executor was made with
-/// [`owning`](Self::owning), it also ends the underlying service, and its drop drops the service. If it was
-/// made with `over`, its drop neither waits nor cancels.
+/// A striped executor that was made with [`over`](Self::over) does not end its underlying executor. After
+/// [`shutdown`](ExecutorService::shutdown), the striped executor refuses new tasks, and runs the accepted
+/// tasks. [`shutdown_now`](ExecutorService::shutdown_now) returns the tasks that have not begun: first the
+/// tasks of each stripe, in their order, and then the tasks without a stripe. The call also cancels the
+/// tokens of the executor's running tasks. Other tasks of the underlying executor are not affected. The
+/// striped executor is terminated when its last task has ended. (While a user keeps a drain task that the
+/// underlying executor has handed out, the striped executor is not terminated.) If a striped executor was
+/// made with [`owning`](Self::owning), it also ends the underlying service, and its drop drops the service.
+/// If it was made with `over`, its drop neither waits nor cancels.
 ///
 /// # Blocking
 /// If another thread is submitting the drain task of the same stripe to the underlying executor, a submission
