@@ -35,14 +35,14 @@
 //! # Invariants
 //!
 //! 1. Only user code is deferred. The library decides outcomes, marks tokens and releases waiters at once.
-//! 2. Deferred callbacks run in the order in which they were due, on the thread on which they were due.
-//!    Callbacks that were given away run on the new thread.
+//! 2. Each thread runs its own deferred callbacks, in the order in which they were due. Callbacks that were
+//!    given away run on the new thread.
 //! 3. When the call of the outermost callback returns, all deferred callbacks have been called. Before a
 //!    thread blocks in this crate, it has called its deferred callbacks or given them away. So no thread
 //!    waits for a callback that can run only after this wait.
 //! 4. On one stack, at most [`DEPTH`] directly called callbacks nest, and on top of them at most [`DEPTH`]
-//!    callbacks that run inside waits. (There is one exception. If no thread can be started, callbacks that
-//!    should be given away are called on this stack; otherwise this thread could hang.)
+//!    callbacks that run inside waits. There is one exception. If no thread can be started, callbacks that
+//!    should be given away are called on this stack; otherwise this thread could hang.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

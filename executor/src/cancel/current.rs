@@ -188,8 +188,8 @@ impl fmt::Debug for Attached {
 /// `CancelToken::current().sleep(..)`, and an [`attach`](CancelToken::attach) of the same token inside the
 /// step. Waits of tasks that run inline in the step ignore the current token, too. A wait obeys *another*
 /// token if the caller gives one, with `other.sleep(..)` or `other.attach(..)`. So a masked step can have a
-/// time limit of its own. Make the other token with [`CancelToken::new`]. (A child of the current token
-/// counts as another token, but is cancelled together with the current token.)
+/// time limit of its own. Make the other token with [`CancelToken::new`]. A child of the current token counts
+/// as another token, but is cancelled together with the current token.
 ///
 /// ```
 /// use executor::{CancelToken, Latch, masked};

@@ -78,9 +78,9 @@
 //!    timer.
 //! 5. A token has a reason as soon as it is marked: the reason of the cancel that marked it first. The reason
 //!    never changes.
-//! 6. After the drop of a [`Registration`], its callback is not running and will never run. (There is one
+//! 6. After the drop of a [`Registration`], its callback is not running and will never run. There is one
 //!    exception: a callback that is registered with a cancelled token is due at once, and the token does not
-//!    keep it. If this callback is deferred, it may run after the drop of its registration.)
+//!    keep it. If this callback is deferred, it may run after the drop of its registration.
 
 pub(crate) mod callbacks;
 

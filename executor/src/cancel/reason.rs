@@ -101,8 +101,7 @@ impl CancelReason {
         Self { kind, inherited: false, said: None }
     }
 
-    /// Returns this reason, marked as not inherited. (The caller may have taken the reason from another
-    /// token.)
+    /// Returns this reason, marked as not inherited. The caller may have taken it from another token.
     pub(crate) fn given_here(self) -> Self {
         Self { inherited: false, ..self }
     }

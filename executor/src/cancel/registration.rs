@@ -98,9 +98,8 @@ impl CancelToken {
 /// # Blocking
 ///
 /// If the callback is running on another thread, the drop waits until the callback has ended. So after the
-/// drop, the callback no longer uses the values that it has captured. (On the thread that runs the callback,
-/// the drop does not wait.) Therefore do not drop a registration while you hold a lock that its callback
-/// takes.
+/// drop, the callback no longer uses the values that it has captured. Do not drop a registration while you
+/// hold a lock that its callback takes. On the thread that runs the callback, the drop does not wait.
 #[must_use = "dropping it takes the callback back at once"]
 pub struct Registration {
     place: Option<(CancelToken, u64)>,

@@ -177,8 +177,8 @@ impl ManualExecutor {
     }
 
     /// Runs the tasks that are pending now, in order. Tasks that are submitted during the call stay pending.
-    /// Returns the number of tasks that this call has run. (If one of the tasks cancels or runs another task,
-    /// that other task does not count.)
+    /// Returns the number of tasks that this call has run. If one of the tasks cancels or runs another task,
+    /// that other task does not count.
     ///
     /// ```
     /// use executor::{ManualExecutor, prelude::*};

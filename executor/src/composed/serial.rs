@@ -104,11 +104,10 @@ use crate::waiting::wait::{Deadline, wait_for};
 /// A serial executor that was made with [`over`](Self::over) does not end its underlying executor. After
 /// [`shutdown`](ExecutorService::shutdown), the serial executor refuses new tasks, and runs the tasks that it
 /// has. [`shutdown_now`](ExecutorService::shutdown_now) returns the waiting tasks, and cancels the token of
-/// the running task. The serial executor is terminated when its last task has ended. (While a user keeps the
-/// drain task that the underlying executor has handed out, the serial executor is not terminated.) If a
-/// serial executor was made with [`owning`](Self::owning), it also ends the underlying service, and its drop
-/// drops the service. If it was made with `over`, its drop neither waits nor cancels: the accepted tasks are
-/// run.
+/// the running task. The serial executor is terminated when its last task has ended. While a user keeps the
+/// drain task that the underlying executor has handed out, the serial executor is not terminated. If a serial
+/// executor was made with [`owning`](Self::owning), it also ends the underlying service, and its drop drops
+/// the service. If it was made with `over`, its drop neither waits nor cancels: the accepted tasks are run.
 ///
 /// # Blocking
 /// If another thread is submitting the drain task to the underlying executor, `execute` and `submit` wait

@@ -5,8 +5,8 @@
 //! task inside `execute`. One rule covers all cases:
 //!
 //! > When the call returns, each task has ended, or was cancelled, or comes back in the error without having
-//! > been run. (If a cancelled task ignores its token, its body still runs to its end, and its result is
-//! > dropped.)
+//! > been run. If a cancelled task ignores its token, its body still runs to its end, and its result is
+//! > dropped.
 //!
 //! # What ends the call
 //!

@@ -150,12 +150,12 @@ pub trait ExecutorExt: Executor {
     /// # Cancellation
     /// The new task is independent of the calling task. The new task's token is no child of the caller's
     /// [current](CancelToken::current) token. So the new task goes on if the calling task is cancelled or if
-    /// its deadline passes. There are three ways to cancel the new task together with the caller: cancel the
-    /// new task's handle, spawn the new task in a [`scope`](Self::scope), or capture the caller's token in
-    /// the closure and [attach](CancelToken::attach) the token there. There is one exception: some executors
-    /// run the task on the submitting thread, for example [`DirectExecutor`](crate::DirectExecutor), or a
-    /// pool with [`CallerRuns`](crate::CallerRuns). Then the token of the task is a child of the caller's
-    /// current token.
+    /// its deadline passes. There are three ways to cancel the new task together with the caller. Cancel the
+    /// new task's handle; spawn the new task in a [`scope`](Self::scope); or capture the caller's token in
+    /// the closure and [attach](CancelToken::attach) it there. There is one exception: some executors run the
+    /// task on the submitting thread, for example [`DirectExecutor`](crate::DirectExecutor), or a pool with
+    /// [`CallerRuns`](crate::CallerRuns). Then the token of the task is a child of the caller's current
+    /// token.
     #[doc(alias = "runAsync")]
     #[doc(alias = "supplyAsync")]
     #[doc(alias = "Callable")]

@@ -73,8 +73,8 @@ pub(super) fn scope<'env, T>(
     submit: &(dyn Fn(Task) -> Result<(), RejectedExecution> + Sync),
     f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 ) -> Result<T, ScopeError> {
-    // A masked step ignores the current token. So this token is not the parent for a scope in such a step.
-    // (The same is true for a fork.)
+    // A masked step ignores the current token. So this token is not the parent for a scope or a fork in such
+    // a step.
     let above = Context::of_this_place().into_token_above();
     let token = above.map_or_else(CancelToken::new, |above| above.child());
     let (jobs, report) = (ScopedJobs::new(), Mutex::default());

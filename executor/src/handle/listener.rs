@@ -44,8 +44,8 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// result.
     fn finished_or_listen(&self, waker: &Waker) -> bool;
 
-    /// Notes that the handle was dropped. (Otherwise the result would exist as long as there is a canceller.)
-    /// The caller must drop the returned values.
+    /// Notes that the handle was dropped, and the caller must drop the returned values. Otherwise the result
+    /// would exist as long as there is a canceller.
     fn nobody_listens(&self) -> (Option<TaskResult<T>>, Listener<T>);
 
     /// Calls [`nobody_listens`](Self::nobody_listens), and drops the returned values.

@@ -101,10 +101,10 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// # Errors
     /// [`JoinError::Panicked`] and [`JoinError::Cancelled`] tell how the task ended without a result.
-    /// [`JoinError::Interrupted`] means that the *caller's* task was cancelled while it waited. (If there is
-    /// already a result, it is returned even if the caller's task was cancelled.) [`JoinError::Starved`]
-    /// means that the task could never begin or end, because every thread that could run it is itself
-    /// waiting: see [`Starvation`].
+    /// [`JoinError::Interrupted`] means that the *caller's* task was cancelled while it waited. If there is
+    /// already a result, it is returned even if the caller's task was cancelled. [`JoinError::Starved`] means
+    /// that the task could never begin or end, because every thread that could run it is itself waiting: see
+    /// [`Starvation`].
     ///
     /// # Blocking
     /// Blocks until the task ends. If a task waits for another task of its own pool, and the pool has no
@@ -243,9 +243,9 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// call does nothing and returns false.
     ///
     /// First the call wakes the waiters for the outcome, and also the body if it waits in this crate. So a
-    /// woken thread can go on before users' code has run. Then the call runs users' code on the calling
-    /// thread, before it returns: first the callbacks that are [registered](crate::CancelToken::on_cancel)
-    /// with the token, then the `Drop` of the captured values if the task has not begun, and last the
+    /// woken thread can go on before users' code has run. Then, before it returns, the call runs users' code
+    /// on the calling thread. First come the callbacks that are [registered](crate::CancelToken::on_cancel)
+    /// with the token. If the task has not begun, its captured values are dropped next. Last comes the
     /// callback of [`on_done`](Self::on_done).
     ///
     /// ```
@@ -554,7 +554,7 @@ pub enum TryJoinError<T> {
     NotFinished(TaskHandle<T>),
 }
 
-/// Implements the traits that both join errors have. (A derive would require `T: Debug`.)
+/// Implements the traits that both join errors have. A derive would require `T: Debug`.
 macro_rules! join_error {
     ($name:ident<T> $(, $variant:ident => $text:literal)* $(; $starved:ident)?) => {
         impl<T> fmt::Debug for $name<T> {

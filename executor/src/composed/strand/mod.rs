@@ -157,8 +157,8 @@ impl<K: StrandOwner> Strand<K> {
     }
 
     /// Returns the drain task's queue if `rises` is true and that queue must raise the drain task. Must be
-    /// called under the lock. (If the drain task comes into a queue later, that queue reads the priority
-    /// itself.)
+    /// called under the lock. If the drain task comes into a queue later, that queue reads the priority
+    /// itself.
     fn raise_in(&self, rises: bool) -> Option<QueueId> {
         if rises { self.queue() } else { None }
     }

@@ -138,10 +138,10 @@ use shared::{Home, StripedShared};
 /// tasks. [`shutdown_now`](ExecutorService::shutdown_now) returns the tasks that have not begun: first the
 /// tasks of each stripe, in their order, and then the tasks without a stripe. The call also cancels the
 /// tokens of the executor's running tasks. Other tasks of the underlying executor are not affected. The
-/// striped executor is terminated when its last task has ended. (While a user keeps a drain task that the
-/// underlying executor has handed out, the striped executor is not terminated.) If a striped executor was
-/// made with [`owning`](Self::owning), it also ends the underlying service, and its drop drops the service.
-/// If it was made with `over`, its drop neither waits nor cancels.
+/// striped executor is terminated when its last task has ended. While a user keeps a drain task that the
+/// underlying executor has handed out, the striped executor is not terminated. If a striped executor was made
+/// with [`owning`](Self::owning), it also ends the underlying service, and its drop drops the service. If it
+/// was made with `over`, its drop neither waits nor cancels.
 ///
 /// # Blocking
 /// If another thread is submitting the drain task of the same stripe to the underlying executor, a submission

@@ -2,7 +2,7 @@
 //! by the key.
 //!
 //! A table has one strand for each of its keys with tasks, and no other strands. A submitter hashes the key
-//! once, without the lock; the table is a map whose keys are these hashes. So when a strand leaves the table,
+//! once, without the lock, and the table is a map from hashes to strands. So when a strand leaves the table,
 //! it is found by the hash and by its address, without the user's key. If two keys have the same hash, which
 //! is rare, the strand of the second key is in a list beside the map.
 //!
@@ -177,8 +177,8 @@ impl<K, L> Table<K, L> {
         slot.map(|slot| &slot.strand)
     }
 
-    /// Returns the spare strands, and keeps no strand from now on. (A spare strand has an `Arc` of the owner
-    /// of this table, so strand and owner would keep each other alive.)
+    /// Returns the spare strands, and keeps no strand from now on. A spare strand has an `Arc` of the owner
+    /// of this table, so strand and owner would keep each other alive.
     pub(super) fn give_up_spare(&mut self) -> Option<Vec<Arc<L>>> {
         self.spare.take()
     }
