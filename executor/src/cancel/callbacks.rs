@@ -1,10 +1,10 @@
 //! The nesting of user code that the library calls: how deep calls can nest, and which calls are deferred.
 //!
 //! A callback may complete a promise, whose callback completes the next promise, and so on. If each callback
-//! were called at once, it would lie on the stack above the callback before. A long chain of callbacks would
-//! overflow the stack, which ends the process. So callbacks are called directly up to a depth of [`DEPTH`]. A
-//! callback that is due deeper down is *deferred*: the thread calls it as soon as the callback that is
-//! running now has returned.
+//! were called at once, every callback would lie on the stack on top of the previous callback. A long chain
+//! of callbacks would overflow the stack, which ends the process. So callbacks are called directly only up to
+//! a depth of [`DEPTH`]. At a greater depth a callback is *deferred*: the thread calls it as soon as the
+//! callback that is running now has returned.
 //!
 //! ```text
 //!   callback 1 ─▶ callback 2 ─▶ … ─▶ callback 32, returns
@@ -12,20 +12,20 @@
 //!                                    callback 34, returns      (was due inside callback 33)
 //! ```
 //!
-//! Not all callbacks are deferred. If all were deferred, a `complete` or a `cancel` inside a callback would
-//! return before the callbacks that it causes have run. Up to a depth of [`DEPTH`], the callbacks that a call
-//! causes have run when the call returns.
+//! If all callbacks were deferred, a `complete` or a `cancel` inside a callback would return before the
+//! callbacks that it causes have run. So up to a depth of [`DEPTH`], all callbacks that a call causes have
+//! run when the call returns.
 //!
-//! The `Drop` of what a task has captured or returned is user code, too, and can nest: for example, a
-//! captured value may be the last copy of another task.
+//! The `Drop` of a value that a task has captured or returned is user code, too. Such drops can nest: for
+//! example, the value may be the last copy of another task.
 //!
 //! # A callback that waits
 //!
-//! A callback can wait for something that a deferred callback of its thread does. So before a thread blocks,
-//! it calls its deferred callbacks, inside the waiting call. If a deferred callback waits, too, the thread
-//! calls the next deferred callbacks inside the callback's waiting call. At most [`DEPTH`] waiting calls lie
-//! inside each other. At the depth of [`DEPTH`] a thread calls no more callbacks before it blocks: it *gives
-//! away* its deferred callbacks to a new thread, which calls them on an empty stack.
+//! A callback can wait for something that a deferred callback of the same thread does. So before a thread
+//! blocks, it calls its deferred callbacks, inside the call that waits. If a deferred callback waits, too,
+//! the thread calls the next deferred callbacks inside that second wait, and so on. Waits nest only to a
+//! depth of [`DEPTH`]. Before a thread blocks at this depth, it *gives away* its deferred callbacks to a new
+//! thread, which calls them on an empty stack.
 //!
 //! ```text
 //!   callback 32, waits ─▶ callback 33, waits ─▶ … ─▶ callback 64, waits
@@ -34,16 +34,15 @@
 //!
 //! # Invariants
 //!
-//! 1. Only user code is deferred. Outcomes of tasks are decided, tokens are marked, and waiters are
-//!    released without any deferral.
-//! 2. Deferred callbacks run in the order in which they were due, on the thread on which they were due.
-//!    Callbacks that are given away run on the thread that they are given to.
-//! 3. A deferred callback has been called before the outermost callback returns. Before a thread blocks in
-//!    this crate, it has called or given away its deferred callbacks. So no thread waits for a callback that
-//!    can run only after this wait.
-//! 4. On one stack, at most [`DEPTH`] callbacks lie inside each other, and on top of them lie at most
-//!    [`DEPTH`] callbacks that run inside waits. (There is one exception: if no thread can be started,
-//!    callbacks that should be given away are called on this stack, because the thread would hang otherwise.)
+//! 1. Only user code is deferred. The library decides outcomes, marks tokens and releases waiters at once.
+//! 2. Each thread runs its own deferred callbacks, in the order in which they were due. Callbacks that were
+//!    given away run on the new thread.
+//! 3. When the call of the outermost callback returns, all deferred callbacks have been called. Before a
+//!    thread blocks in this crate, it has called its deferred callbacks or given them away. So no thread
+//!    waits for a callback that can run only after this wait.
+//! 4. On one stack, at most [`DEPTH`] directly called callbacks nest, and on top of them at most [`DEPTH`]
+//!    callbacks that run inside waits. There is one exception. If no thread can be started, callbacks that
+//!    should be given away are called on this stack; otherwise this thread could hang.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -53,7 +52,7 @@ use crate::panics::{UserCode, contain, discard};
 use crate::sync::{Arc, Mutex, thread, thread_local};
 
 /// The greatest depth of nesting. A stack of two megabytes has room for far more than twice [`DEPTH`]
-/// callbacks. Hardly any program nests callbacks more than a few levels deep.
+/// callbacks. Most programs nest callbacks only a few levels deep.
 const DEPTH: usize = 32;
 
 #[derive(Default)]
@@ -72,13 +71,13 @@ thread_local! {
 }
 
 /// Runs `f` on the state of this thread. Returns `None` only on a system that removes the thread-local value
-/// before the thread has ended; no call is deferred there.
+/// before the thread has ended. Then no call is deferred.
 fn with_nesting<R>(f: impl FnOnce(&mut Nesting) -> R) -> Option<R> {
     NESTING.try_with(|nesting| f(&mut nesting.borrow_mut())).ok()
 }
 
-/// Calls user code at once, or defers the call if too many callbacks are nested already. A panic in the code
-/// is contained.
+/// Calls user code at once, or defers the call if callbacks are already nested too deeply. Contains a panic
+/// of the user code.
 pub(crate) fn call(callback: impl FnOnce() + Send + 'static) {
     if !enter() {
         return defer(Box::new(callback));
@@ -88,7 +87,7 @@ pub(crate) fn call(callback: impl FnOnce() + Send + 'static) {
     leave();
 }
 
-/// Drops a user's value, at once or deferred, as [`call`] does with a callback.
+/// Drops a user's value at once, or defers the drop if callbacks are already nested too deeply.
 pub(crate) fn drop_value(value: impl Send + 'static) {
     call(move || drop(value));
 }
@@ -115,7 +114,7 @@ fn leave() {
     with_nesting(|nesting| {
         nesting.depth -= 1;
         if nesting.depth == 0 {
-            nesting.deferred = VecDeque::new(); // it is empty, and this gives its memory back
+            nesting.deferred = VecDeque::new(); // the old queue is empty; this frees its memory
         }
     });
 }
@@ -127,7 +126,7 @@ fn call_deferred() {
     }
 }
 
-/// Calls the deferred callbacks of a thread that is about to block: the thread may be about to wait for
+/// Calls the deferred callbacks of a thread that is about to block. The thread may be about to wait for
 /// something that a deferred callback does.
 #[inline]
 pub(crate) fn about_to_block() {
@@ -155,7 +154,7 @@ fn see_to_deferred() {
 /// Starts another thread that calls the callbacks. If no thread can be started, calls the callbacks
 /// on this thread.
 fn give_away(callbacks: VecDeque<UserCode>) {
-    // `spawn` drops its closure when it fails, so the callbacks are in a slot that both threads can reach.
+    // If `spawn` fails, it drops its closure. So the callbacks are in a slot that both threads can reach.
     let slot = Arc::new(Mutex::new(callbacks));
     let given = Arc::clone(&slot);
     let call_all = move || take_all(&given).into_iter().for_each(call);

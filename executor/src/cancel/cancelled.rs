@@ -10,13 +10,13 @@ use super::reason::CancelReason;
 /// The error of a task that was asked to stop.
 ///
 /// A cancellation point returns this error, and `?` passes it out of the task's body.
-/// [`reason`](Self::reason) tells why the task was asked to stop. `Cancelled` is also the name of a value
-/// without a reason: a task that stops without a request returns `Err(Cancelled)`. All values of this type
-/// are equal, whatever their reasons.
+/// [`reason`](Self::reason) tells why the task was asked to stop. The constant [`Cancelled`](const@Cancelled)
+/// has no reason: a task that stops without a request returns `Err(Cancelled)`. All values of this type are
+/// equal, even if their reasons differ.
 ///
-/// If one task waits for another task, two words tell the two tasks apart: the awaited task is *cancelled*,
-/// and the wait of the waiting task is *interrupted*. So [`JoinError`](crate::JoinError) and similar errors
-/// have a variant `Cancelled` and a variant `Interrupted`.
+/// If task A waits for task B, there are two cases. If B was asked to stop, B is *cancelled*; if A was asked
+/// to stop, A's wait is *interrupted*. So [`JoinError`](crate::JoinError) and similar errors have a variant
+/// `Cancelled` and a variant `Interrupted`.
 ///
 /// ```
 /// use executor::{CancelToken, Cancelled};
@@ -36,7 +36,7 @@ pub struct Cancelled {
     reason: Option<CancelReason>,
 }
 
-/// A [`struct@Cancelled`] without a reason: a task that stops without a request returns it.
+/// A [`struct@Cancelled`] without a reason, for a task that stops without a request.
 ///
 /// ```
 /// use executor::{Cancelled, FutureTask, TaskState};
@@ -66,8 +66,8 @@ impl Cancelled {
         self.reason.as_ref()
     }
 
-    /// Takes the `Cancelled` out of an I/O error. An I/O operation that a cancellation has cut short returns
-    /// an error with a `Cancelled` in it. An example is a read from a
+    /// Takes the `Cancelled` out of an I/O error. If a cancellation cuts an I/O operation short, the
+    /// operation returns an error that contains a `Cancelled`. An example is a read from a
     /// [`CancellableStream`](crate::CancellableStream).
     ///
     /// ```
@@ -79,7 +79,7 @@ impl Cancelled {
     /// ```
     ///
     /// # Errors
-    /// Gives `error` back if there is no `Cancelled` in it.
+    /// Gives `error` back if it does not contain a `Cancelled`.
     pub fn from_io(error: io::Error) -> Result<Self, io::Error> {
         error.downcast()
     }
@@ -127,7 +127,7 @@ impl From<Cancelled> for io::Error {
     }
 }
 
-/// Does what [`Cancelled::from_io`] does, for [`FutureTask::fallible`](crate::FutureTask::fallible).
+/// [`Cancelled::from_io`] as a conversion that [`FutureTask::fallible`](crate::FutureTask::fallible) can use.
 impl TryFrom<io::Error> for Cancelled {
     type Error = io::Error;
 
@@ -136,7 +136,8 @@ impl TryFrom<io::Error> for Cancelled {
     }
 }
 
-/// Takes a `Cancelled` out of the box, or one that is in an [`io::Error`] in the box.
+/// Takes a `Cancelled` out of the box. The box may also contain an [`io::Error`] that contains the
+/// `Cancelled`.
 impl TryFrom<Box<dyn Error + Send + Sync>> for Cancelled {
     type Error = Box<dyn Error + Send + Sync>;
 

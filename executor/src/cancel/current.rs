@@ -1,9 +1,9 @@
-//! The stack of frames of a thread: its tasks, its roles for executors, and its current token.
+//! The stack of frames of a thread: the thread's tasks, its roles for executors, and its current token.
 //!
 //! # Invariants
 //!
-//! 1. Frames are begun and ended by guards. So the stack of a thread is empty when it runs no task, works for
-//!    no executor and has no token attached.
+//! 1. Guards begin and end the frames. So the stack of a thread is empty when the thread runs no task, works
+//!    for no executor and has no token attached.
 //! 2. A frame's token is made once, when code first asks for it. The parent of this token is the token of the
 //!    frame below. If the frame below is masked, the token has no parent.
 //! 3. The search for the current token goes from the top down, and stops at the first frame of another
@@ -29,15 +29,15 @@ use crate::sync::{Arc, thread_local};
 impl CancelToken {
     /// Returns the token of the task that the calling thread is running.
     ///
-    /// On a thread that runs no task each call makes a fresh token, which no other code has. So functions
-    /// that ask for the current token can be called on any thread. Some code belongs to no task, whichever
-    /// thread runs the code. Examples are a callback ([`on_cancel`](Self::on_cancel),
-    /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, and the `Drop` of a
-    /// value that a cancelled task has captured or that no caller has taken. Code that belongs to no task
-    /// gets a fresh token, too, and no request cuts its blocking calls short.
+    /// On a thread that runs no task, each call makes a fresh token, which no other code has. So functions
+    /// that ask for the current token can be called on any thread. Some code belongs to no task, even if its
+    /// thread is running a task. Examples are a callback ([`on_cancel`](Self::on_cancel),
+    /// [`on_done`](crate::TaskHandle::on_done)), a [hook](crate::Hooks) of a worker, and the `Drop` of two
+    /// kinds of values: what a cancelled task has captured, and a result that no caller has taken. Code that
+    /// belongs to no task gets a fresh token, too, and no request cuts its blocking calls short.
     ///
-    /// Only the owner of a task (through the task's handle) or of a pool should cancel the current token. A
-    /// task that wants to cancel a part of itself makes a [`child`](Self::child).
+    /// Only the owner of a task (through the task's handle) or the owner of a pool should cancel the current
+    /// token. A task that wants to cancel a part of its work makes a [`child`](Self::child) for that part.
     ///
     /// ```
     /// use executor::CancelToken;
@@ -56,10 +56,10 @@ impl CancelToken {
     /// Runs `f` with this token as the current token of the thread, for example on a thread that the caller
     /// has started.
     ///
-    /// There is one exception: when a thread ends, the destructor of a user's thread-local value may run
-    /// after the destructor of this crate's own thread-local value. In the user's destructor, `f` then runs
+    /// There is one exception. When a thread ends, this crate's thread-local value may be destroyed before a
+    /// user's thread-local value. If `attach` is called in the destructor of the user's value, `f` runs
     /// without a current token. Calls on the token itself, such as [`sleep`](Self::sleep) and
-    /// [`check`](Self::check), also work in the destructor.
+    /// [`check`](Self::check), work even there.
     ///
     /// ```
     /// use executor::CancelToken;
@@ -75,12 +75,12 @@ impl CancelToken {
         f()
     }
 
-    /// Makes this token the current token of the calling thread until the guard is dropped. Does what
-    /// [`attach`](Self::attach) does, for code that does not fit into a closure.
+    /// Makes this token the current token of the calling thread until the guard is dropped. Use it instead of
+    /// [`attach`](Self::attach) for code that does not fit into a closure.
     ///
-    /// Guards nest. Guards can be dropped in any order: of the guards that still exist, the guard that was
-    /// made last determines the current token. A guard that outlives the task or the `attach` in which it
-    /// was made has no effect any more. A guard stays on its thread: it is not `Send`.
+    /// Guards nest, and can be dropped in any order. The newest guard that still exists determines the
+    /// current token. When the task or the `attach` in which a guard was made has ended, the guard has no
+    /// effect any more. A guard stays on its thread: it is not `Send`.
     ///
     /// ```
     /// use executor::{CancelToken, Latch};
@@ -107,7 +107,7 @@ impl CancelToken {
         Attached { place, _token: self.clone(), on_its_thread: PhantomData }
     }
 
-    /// Runs `f`, a worker's loop, with this token as the parent of the tokens of the tasks that `f` runs.
+    /// Runs `f`, the loop of a worker. This token becomes the parent of the token of each task that `f` runs.
     /// Between two tasks the token is not current: hooks, and the `Drop` of values that a task has left,
     /// belong to no task of the pool.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
@@ -116,17 +116,17 @@ impl CancelToken {
         f()
     }
 
-    /// Runs `f`, in which an executor runs a task on any thread. The token of the task gets two parents: this
-    /// token, and the token that the thread already has above its tasks. The token of the task is made only
-    /// if code asks for it.
+    /// Runs `f`, which runs a task of an executor on any thread. The token of the task gets two parents: this
+    /// token, and the parent that tasks of this thread had before. The token of the task is made only if code
+    /// asks for it.
     pub(crate) fn also_above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.beside, frame.token) = (true, true, Some(self.clone())));
         f()
     }
 
-    /// Returns whether the calling thread is inside an `f` of [`above_tasks`](Self::above_tasks) or
-    /// [`also_above_tasks`](Self::also_above_tasks) of this token.
+    /// Returns whether a call of [`above_tasks`](Self::above_tasks) or
+    /// [`also_above_tasks`](Self::also_above_tasks) on this token is running on the calling thread.
     pub(crate) fn is_above_this_thread(&self) -> bool {
         let is_this = |token: &Self| token.is(self) || token.node.parents().any(|parent| parent.is(self));
         let has_it = |frame: &ContextFrame| frame.outside && frame.token.as_ref().is_some_and(is_this);
@@ -134,7 +134,7 @@ impl CancelToken {
     }
 }
 
-/// A guard that makes a token the current token of its thread until the guard is dropped: see
+/// A guard: its token is the current token of the thread until the guard is dropped. See
 /// [`CancelToken::attached`].
 ///
 /// ```
@@ -151,7 +151,7 @@ impl CancelToken {
 #[must_use = "dropping it detaches the token at once"]
 pub struct Attached {
     place: Option<(usize, u32)>,
-    /// Keeps the token alive, so that the clone in the frame is never the last.
+    /// Keeps the token alive, so that the clone in the frame is never the last clone.
     _token: CancelToken,
     on_its_thread: PhantomData<*const ()>,
 }
@@ -178,18 +178,18 @@ impl fmt::Debug for Attached {
     }
 }
 
-/// Runs `f` as a step that must not be cut off half-way: no blocking call in `f` obeys the current token.
+/// Runs `f` as a step that must not be cut short: no blocking call in `f` obeys the current token.
 ///
 /// Use `masked` for clean-up, for the last message of a protocol, and for the second of two writes that
-/// belong together. The request is not lost: [`CancelToken::current`] and [`check`](CancelToken::check) show
-/// the request inside and after the step.
+/// belong together. A request to stop is not lost: [`check`](CancelToken::check) of the
+/// [current](CancelToken::current) token shows the request inside and after the step.
 ///
-/// A wait in the step ignores the current token, in whichever way the wait gets that token. Examples are
-/// `CancelToken::current().sleep(..)`, an [`attach`](CancelToken::attach) of the same token inside the step,
-/// and tasks that run inline in the step. A wait obeys *another* token if the caller gives one, with
-/// `other.sleep(..)` or `other.attach(..)`. So a masked step can have a time limit of its own. Make the other
-/// token with [`CancelToken::new`]: a child of the current token counts as another token, but is cancelled
-/// together with the current token.
+/// A wait in the step ignores the current token even if code in the step names that token. Examples are
+/// `CancelToken::current().sleep(..)`, and an [`attach`](CancelToken::attach) of the same token inside the
+/// step. Waits of tasks that run inline in the step ignore the current token, too. A wait obeys *another*
+/// token if the caller gives one, with `other.sleep(..)` or `other.attach(..)`. So a masked step can have a
+/// time limit of its own. Make the other token with [`CancelToken::new`]. A child of the current token counts
+/// as another token, but is cancelled together with the current token.
 ///
 /// ```
 /// use executor::{CancelToken, Latch, masked};
@@ -219,8 +219,8 @@ pub fn masked<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// The current token at one place in a program, and whether it is masked. The context goes along with work
-/// that another thread takes over.
+/// The current token at one point of a program, and whether that token is masked. The context goes along with
+/// work that another thread takes over.
 #[derive(Default)]
 pub(crate) struct Context {
     token: Option<CancelToken>,
@@ -237,8 +237,8 @@ impl Context {
         found.flatten().unwrap_or_default()
     }
 
-    /// Runs `f` in this context. If this context has no current token, `root` is above the tasks that
-    /// `f` runs.
+    /// Runs `f` in this context. If this context has no current token, `root` becomes the parent token of the
+    /// tasks that `f` runs.
     pub(crate) fn run_under<R>(&self, root: &CancelToken, f: impl FnOnce() -> R) -> R {
         match &self.token {
             Some(token) if self.masked => token.attach(|| masked(f)),
@@ -248,8 +248,8 @@ impl Context {
     }
 
     /// Runs `f`, a part of the work that the calling thread has taken over, as a task of its own. The token
-    /// of this task gets two parents: the token of this context, and the token that the thread already has
-    /// above its tasks.
+    /// of this task gets two parents: the token of this context, and the parent that tasks of this thread had
+    /// before.
     pub(crate) fn run_beside<R>(&self, f: impl FnOnce() -> R) -> R {
         if let Some(token) = self.token.as_ref().filter(|_| self.masked) {
             return token.attach(|| masked(f));
@@ -264,43 +264,44 @@ impl Context {
         }
     }
 
-    /// Returns the token that must be above a task that was made in this context. Returns `None` if this
-    /// context has no current token, or if that token was masked.
+    /// Returns the parent token for a task that was made in this context. Returns `None` if this context has
+    /// no current token, or if that token was masked.
     pub(crate) fn into_token_above(self) -> Option<CancelToken> {
         self.token.filter(|_| !self.masked)
     }
 }
 
-/// A running task, as seen by its frame and its waits. Through this trait the frame tells the handle about
-/// the token of the task.
+/// A running task, as its frame and its waits see it. Through this trait, the frame tells the task's handle
+/// about the token of the task.
 pub(crate) trait RunningTask: Send + Sync {
     fn id(&self) -> TaskId;
 
-    /// Returns the address of the collector to which the task reports, or 0 if there is none. A collector
-    /// gets the handle of a task when the task has ended.
+    /// Returns the address of the collector to which the task reports, or 0 if the task has no collector. A
+    /// collector gets the handle of a task when the task has ended.
     fn collector(&self) -> usize;
 
     /// Tells the handle that the task's token was made. Cancels the token if the task was already cancelled.
     fn token_made(&self, token: &CancelToken);
 
-    /// Returns why the task was asked to stop while it was running. `None` if it was not.
+    /// Returns why the task was asked to stop while it was running. Returns `None` if there was no request.
     fn why_to_stop(&self) -> Option<CancelReason>;
 
-    /// Returns whether a timer cancels the task when its time is up. A wait for a limited task always ends.
+    /// Returns whether the task has a time limit. A timer cancels such a task when its time is up, so a wait
+    /// for the task always ends.
     fn is_limited(&self) -> bool;
 }
 
-/// A role that a thread has for an executor, other than to run a task. The number in a variant is the
-/// address of a pool.
+/// A role that a thread has for an executor, besides running a task. The number in a variant is the address
+/// of a pool.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The thread runs the tasks of this pool.
     Worker(usize),
-    /// The thread starts a worker of this pool: it is inside the thread factory.
+    /// The thread is inside the thread factory of this pool, and starts a worker.
     Starter(usize),
     /// The thread calls the last hook of this pool.
     Closer(usize),
-    /// The thread runs a task on top of a waiting task.
+    /// The thread has a task that waits, and runs another task inside this wait.
     Helper,
 }
 
@@ -309,15 +310,16 @@ struct ContextFrame {
     token: Option<CancelToken>,
     task: Option<Arc<dyn RunningTask>>,
     masked: u32,
-    /// No token is current in this frame. The frame's token is only the parent of the tokens of tasks.
+    /// No token is current in this frame. The frame's token is only the parent for the tokens of tasks.
     outside: bool,
-    /// The frame's token must be linked to the token below as soon as code asks for the token of a task.
+    /// When code first asks for the token of a task, the frame's token must be linked to the token of the
+    /// frame below.
     beside: bool,
     /// The level on which the frame began.
     level: u32,
     /// The number of the [`Attached`] to which the frame belongs, or zero.
     guard: u32,
-    /// The guard of the frame was dropped while there were frames above this frame. The search for the
+    /// The guard of this frame was dropped while other frames lay above this frame. The search for the
     /// current token skips a frame that has ended.
     ended: bool,
     role: Option<Role>,
@@ -330,8 +332,8 @@ impl ContextFrame {
     }
 }
 
-/// The frames of a thread. Only the first `used` frames are in use. The other frames are empty; they are
-/// kept so that the frame of a task can be filled in place, without being copied.
+/// The frames of a thread. Only the first `used` frames are in use. The other frames are empty; they are kept
+/// so that the frame of the next task can be filled in place, without a copy.
 #[derive(Default)]
 struct ContextFrames {
     all: Vec<ContextFrame>,
@@ -349,16 +351,15 @@ fn with_all<R>(f: impl FnOnce(&mut ContextFrames) -> R) -> Option<R> {
     FRAMES.try_with(|frames| f(&mut frames.borrow_mut())).ok()
 }
 
-/// Runs `f` on the frames in use. Returns `None` only while the thread ends and its thread-local values are
-/// gone; no token is current then.
+/// Runs `f` on the frames in use. Returns `None` only if the thread is ending and its thread-local values are
+/// gone. No token is current then.
 #[inline]
 fn with_frames<R>(f: impl FnOnce(&mut [ContextFrame]) -> R) -> Option<R> {
     with_all(|ContextFrames { all, used, .. }| f(&mut all[..*used]))
 }
 
-/// A guard that takes its frame off the stack when the guard is dropped. `FrameGuard`s are dropped in the
-/// reverse order in which they were made. So the frame is the top frame, apart from frames that an
-/// [`Attached`] has left above it.
+/// A guard: its drop takes the frame off the stack. The last `FrameGuard` that was made is dropped first. So
+/// only frames that an [`Attached`] has left can lie above the guard's frame.
 #[must_use]
 pub(crate) struct FrameGuard {
     pushed: bool,
@@ -368,8 +369,8 @@ impl Drop for FrameGuard {
     #[inline]
     fn drop(&mut self) {
         if self.pushed {
-            // The contents of the frame are dropped after the borrow has ended: the token may be the last
-            // clone.
+            // The frame's contents are dropped only after the borrow has ended, because the token may be the
+            // last clone.
             let in_it = with_all(|ContextFrames { all, used, .. }| {
                 *used -= 1;
                 if all[*used].guard != 0 {
@@ -395,8 +396,8 @@ fn below_those_of_guards(all: &mut [ContextFrame], mut top: usize) -> usize {
     top
 }
 
-/// Begins an empty frame. [`fill`] adds the rare parts later: passing them as arguments would make every task
-/// copy them.
+/// Begins an empty frame. [`fill`] adds the parts that few frames have. As arguments, these parts would be
+/// copied for every task.
 #[inline]
 fn push() -> FrameGuard {
     let level = level();
@@ -425,15 +426,15 @@ pub(crate) fn enter_task(task: Option<Arc<dyn RunningTask>>) -> FrameGuard {
     guard
 }
 
-/// Gives the calling thread this role until the result is dropped.
+/// Gives the calling thread this role until the returned guard is dropped.
 pub(crate) fn enter_role(role: Role) -> FrameGuard {
     let guard = push();
     fill(|frame| frame.role = Some(role));
     guard
 }
 
-/// Counts the roles of the calling thread for which `wanted` returns true. A thread has several roles of one
-/// kind if a task of one pool runs a worker of another pool.
+/// Counts the roles of the calling thread for which `wanted` returns true. For example, a thread is a worker
+/// twice if a task of one pool runs a worker of another pool.
 pub(crate) fn count_roles(wanted: impl Fn(Role) -> bool) -> usize {
     let is_wanted = |frame: &&ContextFrame| frame.role.is_some_and(&wanted);
     with_frames(|frames| frames.iter().filter(is_wanted).count()).unwrap_or(0)
@@ -444,20 +445,21 @@ pub(crate) fn runs_a_task() -> bool {
     with_frames(|frames| frames.iter().any(|frame| frame.task.is_some())).unwrap_or(false)
 }
 
-/// Returns the running tasks of the calling thread that have handles. The innermost task is the last.
+/// Returns the running tasks of the calling thread that have handles. The task that began last is the last of
+/// the list.
 pub(crate) fn tasks_of_this_thread() -> Vec<Arc<dyn RunningTask>> {
     with_frames(|frames| frames.iter().filter_map(|frame| frame.task.clone()).collect()).unwrap_or_default()
 }
 
-/// Returns the top frame, apart from frames that are skipped, and the frames below it. Returns `None` if all
-/// frames are skipped, or if the top frame has another level.
+/// Returns the top frame and the frames below it. Frames that the search for the current token skips do not
+/// count. Returns `None` if all frames are skipped, or if the top frame has another level.
 fn top_at(level: u32, frames: &mut [ContextFrame]) -> Option<(&mut ContextFrame, &mut [ContextFrame])> {
     let place = frames.iter().rposition(|frame| !frame.is_looked_through())?;
     let (top, below) = frames[..=place].split_last_mut()?;
     (top.level == level).then_some((top, below))
 }
 
-/// Returns the token that a wait must obey. Returns `None` if no token is current, and inside [`masked`].
+/// Returns the token that a wait must obey. Returns `None` inside [`masked`], and if no token is current.
 pub(crate) fn current_for_wait() -> Option<CancelToken> {
     let current = |frames: &mut [ContextFrame]| {
         let level = level();
@@ -497,13 +499,13 @@ pub(crate) fn why_interrupted() -> CancelReason {
     reason.unwrap_or(CancelReason::of(CancelKind::Requested))
 }
 
-/// Returns whether the tasks that the calling thread would run now are asked to stop. Makes no token.
+/// Returns whether a task that begins now on the calling thread would have to stop at once. Makes no token.
 pub(crate) fn is_cancelled_here() -> bool {
     with_frames(|frames| cancelled(frames, level())).flatten().is_some()
 }
 
-/// Returns the error of the current token of this level, if the token is cancelled. If the token was not made
-/// yet, returns the error that the token would have.
+/// Returns the error of the current token of this level if the token is cancelled. If the token was not made
+/// yet, returns the error that the token would give.
 fn cancelled(frames: &mut [ContextFrame], level: u32) -> Option<Cancelled> {
     let (top, below) = top_at(level, frames)?;
     if top.masked > 0 {
@@ -527,8 +529,8 @@ pub(crate) fn interrupted() -> Cancelled {
     check_current().err().unwrap_or(Cancelled)
 }
 
-/// Returns the token of the top frame. If the frame has no token yet, makes one, as a child of the token of
-/// the frame below. Returns `None` if the thread has no frame, or if its top frame belongs to no task.
+/// Returns the token of the top frame. If the frame has no token yet, makes a child of the token of the frame
+/// below. Returns `None` if the thread has no frame, or if the top frame belongs to no task.
 fn materialise(frames: &mut [ContextFrame], level: u32) -> Option<CancelToken> {
     let (top, below) = top_at(level, frames)?;
     if top.outside {
@@ -551,8 +553,7 @@ fn parent_of_the_next(frames: &mut [ContextFrame], level: u32) -> Option<CancelT
     match top {
         top if top.masked > 0 => None,
         top if top.outside => {
-            // The frame's own token is not the last clone: the caller that began the frame keeps another
-            // clone.
+            // The drop of this token is harmless: the caller that began the frame keeps another clone.
             if std::mem::take(&mut top.beside)
                 && let Some(parent) = parent_of_the_next(below, level)
             {

@@ -12,8 +12,8 @@ impl CancelToken {
     /// Makes a child that is cancelled after `timeout`, unless it was cancelled before.
     ///
     /// The [reason](Self::reason) of the child then says [`CancelKind::Deadline`]. The time counts from this
-    /// call, whether or not the work has begun. The deadlines of the tokens above limit the child, too. With
-    /// a `timeout` of zero the child is born cancelled. A `timeout` beyond the range of the clock, such as
+    /// call, even if the work begins later. The deadlines of the child's ancestors limit the child, too. With
+    /// a `timeout` of zero, the child is born cancelled. A `timeout` beyond the range of the clock, such as
     /// [`Duration::MAX`], is no limit.
     ///
     /// ```
@@ -27,21 +27,21 @@ impl CancelToken {
     ///
     /// # What it costs
     ///
-    /// A deadline needs no thread of its own. One thread watches all tokens with deadlines; the first token
-    /// with a deadline starts this thread. A token that is dropped or cancelled before its time leaves
-    /// nothing behind. When the deadline comes, callbacks of [`on_cancel`](Self::on_cancel) run on the
-    /// watching thread, and meanwhile another thread watches the other deadlines. So a callback that takes
-    /// long delays only other callbacks of the same deadline. If the system cannot start another thread, the
-    /// cancellation of tokens is delayed until a thread can be started for a later deadline.
+    /// A deadline needs no thread of its own. One timer thread watches the deadlines of all tokens; the first
+    /// token with a deadline starts this thread. A token that is dropped or cancelled before its deadline
+    /// frees its entry in the timer. When a deadline comes, the callbacks of [`on_cancel`](Self::on_cancel)
+    /// run on the timer thread, and meanwhile another thread watches the other deadlines. So a callback that
+    /// takes long delays only other callbacks of the same deadline. If the system cannot start another
+    /// thread, tokens are cancelled late: only when a thread can be started for a later deadline.
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         self.with_limit(Instant::now().checked_add(timeout))
     }
 
-    /// Makes a child that is cancelled at `deadline`, as [`with_timeout`](Self::with_timeout) does. If the
-    /// deadline has passed, the child is born cancelled.
+    /// Makes a child that is cancelled at `deadline`. If the deadline has passed, the child is born
+    /// cancelled. The costs are those of [`with_timeout`](Self::with_timeout).
     ///
-    /// Use a deadline for several steps that share one time limit: the second step has only the time that the
-    /// first step has not used.
+    /// Use a deadline for several steps that share one time limit: the second step gets only the time that
+    /// the first step has left.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -66,7 +66,7 @@ impl CancelToken {
         child
     }
 
-    /// Returns whether this token or a token above it has a deadline or a time limit.
+    /// Returns whether this token or one of its ancestors has a deadline or a time limit.
     pub(crate) fn has_deadline(&self) -> bool {
         let (mut seen, mut to_see) = (BTreeSet::new(), vec![self]); // no recursion: chains can be long
         while let Some(token) = to_see.pop() {

@@ -24,8 +24,8 @@
 //!
 //! # One tree
 //!
-//! Tokens form a tree. A call that cancels a token also cancels all tokens below it, and no token above it.
-//! So one task and a whole pool are stopped by the same operation, at different places in the tree.
+//! Tokens form a tree. A call that cancels a token also cancels all its descendants, but not its ancestors.
+//! So the same operation stops one task or a whole pool, depending on the token that is cancelled.
 //!
 //! ```text
 //!   pool's root ──┬── task's token ──── token of a task it runs inline
@@ -33,54 +33,54 @@
 //!                  └── …
 //! ```
 //!
-//! A token can hang below several others ([`CancelToken::linked`]): it is cancelled as soon as one of these
-//! tokens is cancelled. A token can also have a deadline ([`CancelToken::with_timeout`]), at which the
-//! crate's timer cancels the token.
+//! A token can have several parents ([`CancelToken::linked`]): it is cancelled as soon as one of its parents
+//! is cancelled. A token can also have a deadline ([`CancelToken::with_timeout`]), at which the crate's timer
+//! cancels the token.
 //!
 //! A token goes from *live* to *cancelled* once and never back. The first call of
 //! [`cancel`](CancelToken::cancel) makes this change, and stores the [reason](crate::CancelReason), which the
-//! tokens below inherit. The request to stop is never cleared. The next task on the same thread does not see
-//! the request, because the token belongs to the task and not to the thread.
+//! token's descendants inherit. The request to stop is never cleared. The next task on the same thread does
+//! not see the request, because a token belongs to a task and not to a thread.
 //!
 //! # The current token
 //!
-//! Each thread has a stack of frames. There is one frame for each task that the thread has begun and not
-//! ended (several only if a task runs another task inline), and one frame for each
-//! [`attach`](CancelToken::attach). The token of the top frame is the *current* token; every blocking call of
-//! this crate obeys the current token. Most tasks never ask for their token. So a frame starts without a
-//! token. When code first asks for the token, it is made as a child of the token of the frame below. A
-//! callback or a hook is no part of the task that its thread is running. So callbacks and hooks run on a
-//! level of their own, where no token is current.
+//! Each thread has a stack of frames. There is one frame for each task that the thread is running (several
+//! only if a task runs another task inline), and one frame for each [`attach`](CancelToken::attach). The
+//! token of the top frame is the *current* token; every blocking call of this crate obeys the current token.
+//! Most tasks never ask for their token. So a frame starts without a token. When code first asks for the
+//! token, the token is made as a child of the token of the frame below. A callback or a hook is not part of
+//! the task that its thread is running. So callbacks and hooks run on their own level, where no token is
+//! current.
 //!
 //! # The order of a cancel
 //!
-//! 1. The token and all tokens below it are *marked*: from then on
+//! 1. The token and all its descendants are *marked*: from then on
 //!    [`is_cancelled`](CancelToken::is_cancelled) returns true.
 //! 2. Threads that wait in this crate under a marked token are woken.
 //! 3. Users' callbacks run, outside all locks.
 //!
-//! Callbacks come last, because a callback may take long, or may wait for a thread that step 2 wakes. Any
-//! number of threads can cancel tokens of one tree at the same time. Each canceller marks the tokens that it
-//! finds unmarked. So when a `cancel` has returned, the whole tree below its token is marked, whether the
-//! call returned true or false. The callbacks of a token run on one thread, the thread that *claims* the
-//! token. A thread claims the token that it cancels if it is the first to mark that token. The thread also
-//! claims a token below if it has claimed the token above, and no other thread has claimed the token below.
+//! Callbacks come last, because a callback may take long, or may wait for a thread that step 2 wakes. Several
+//! threads can cancel tokens of one tree at the same time. Each of these threads marks the tokens that it
+//! finds unmarked. So when `cancel` has returned, the token and all its descendants are marked, whether the
+//! call returned true or false. The callbacks of a token run on one thread: the thread that *claims* the
+//! token. A thread claims the token that it cancels if it is the first to mark that token. Then it claims
+//! each child of a token that it has claimed, unless another thread has claimed that child.
 //!
 //! # Invariants
 //!
-//! 1. `cancelled` is set under the lock of `state`. So a thread that adds a child, a waiter or a callback
-//!    under that lock either sees the flag set or is found by the canceller.
+//! 1. `cancelled` is set under the lock of `state`. So if a thread adds a child, a waiter or a callback under
+//!    that lock, the thread sees the flag, or the canceller finds the addition.
 //! 2. Only the thread that has set `claimed` runs the callbacks of a token: one at a time, in the order in
 //!    which they were registered, outside the lock.
-//! 3. `settled` is set when the token and all tokens below it are marked. A cancel that does not claim a
-//!    settled token can skip the tokens below.
+//! 3. `settled` is set when the token and all its descendants are marked. A cancel that does not claim a
+//!    settled token can skip the descendants.
 //! 4. No thread holds the locks of two tokens at once, or the lock of a token together with the lock of the
 //!    timer.
 //! 5. A token has a reason as soon as it is marked: the reason of the cancel that marked it first. The reason
 //!    never changes.
-//! 6. When the drop of a [`Registration`] has returned, its callback is not running and will never run.
-//!    (There is one exception: a cancelled token keeps no callback, because a callback is then due at once.
-//!    If that callback is deferred, it may run after the drop of the registration.)
+//! 6. After the drop of a [`Registration`], its callback is not running and will never run. There is one
+//!    exception: a callback that is registered with a cancelled token is due at once, and the token does not
+//!    keep it. If this callback is deferred, it may run after the drop of its registration.
 
 pub(crate) mod callbacks;
 

@@ -1,8 +1,8 @@
 //! Reasons: why a task was asked to stop.
 //!
 //! The request to stop tells a task only *that* it should stop; a log line or an error message should say
-//! *why*. So the party that cancels a token stores a reason in it. The tokens below inherit the reason, and
-//! [`Cancelled`](struct@crate::Cancelled) carries it out of the task's body.
+//! *why*. So the code that cancels a token stores a reason in the token. The token's descendants inherit the
+//! reason, and a [`Cancelled`](struct@crate::Cancelled) error carries the reason out of the task's body.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use super::callbacks;
 use crate::sync::Arc;
 
 /// The reason why a [`CancelToken`](crate::CancelToken) was cancelled, and whether the request was made at
-/// this token or at a token above it.
+/// this token or at one of its ancestors.
 ///
 /// [`CancelToken::reason`](crate::CancelToken::reason) and [`Cancelled::reason`](crate::Cancelled::reason)
 /// return the reason. The first request counts: a later request does not change the reason.
@@ -43,7 +43,7 @@ struct Said {
     payload: Option<Box<dyn Any + Send + Sync>>,
 }
 
-/// The payload is a user's value, and an outcome, a token or an error can be its last owner.
+/// The payload is a user's value. Its last owner can be an outcome, a token or an error.
 impl Drop for Said {
     fn drop(&mut self) {
         if let Some(payload) = self.payload.take() {
@@ -52,7 +52,7 @@ impl Drop for Said {
     }
 }
 
-/// The kind of party that asked a task to stop.
+/// Who asked a task to stop: a caller, a deadline or an executor.
 ///
 /// ```
 /// use executor::{CancelKind, CancelToken};
@@ -84,8 +84,8 @@ impl CancelReason {
         Self { said: Some(Arc::new(said)), ..Self::of(CancelKind::Requested) }
     }
 
-    /// Adds a value of any type, which code can read. The value is dropped with the last token or error that
-    /// has this reason, which can happen on any thread.
+    /// Adds a value of any type, which code can read. The value is dropped together with the last token or
+    /// error that has this reason. This can happen on any thread.
     ///
     /// ```
     /// let reason = executor::CancelReason::new("too many requests").with_payload(429_u16);
@@ -101,17 +101,17 @@ impl CancelReason {
         Self { kind, inherited: false, said: None }
     }
 
-    /// Returns this reason, marked as not inherited: the caller may have taken it from another token.
+    /// Returns this reason, marked as not inherited. The caller may have taken it from another token.
     pub(crate) fn given_here(self) -> Self {
         Self { inherited: false, ..self }
     }
 
-    /// Returns a copy of this reason for a token below, marked as inherited.
+    /// Returns a copy of this reason for a child token, marked as inherited.
     pub(crate) fn inherited(&self) -> Self {
         Self { inherited: true, ..self.clone() }
     }
 
-    /// Returns what kind of party asked the task to stop.
+    /// Returns whether a caller, a deadline or an executor asked the task to stop.
     ///
     /// ```
     /// use executor::{CancelKind, CancelReason};
@@ -122,8 +122,8 @@ impl CancelReason {
         self.kind
     }
 
-    /// Returns whether the request was made at a token above this token, or at a token to which this token is
-    /// [linked](crate::CancelToken::linked).
+    /// Returns whether the request was made at an ancestor of the token. Tokens to which the token is
+    /// [linked](crate::CancelToken::linked) are ancestors, too.
     ///
     /// ```
     /// let parent = executor::CancelToken::new();
@@ -136,7 +136,7 @@ impl CancelReason {
         self.inherited
     }
 
-    /// Returns true if the reason has a message, or is of another kind than a caller's request.
+    /// Returns true if the reason has a message, or if its kind is not [`CancelKind::Requested`].
     pub(super) fn says_more(&self) -> bool {
         self.kind != CancelKind::Requested || self.message().is_some()
     }

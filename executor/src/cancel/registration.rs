@@ -1,4 +1,4 @@
-//! Registrations with a token: users' callbacks, and threads that must be woken.
+//! Registrations with a token: of users' callbacks, and of threads that a cancel must wake.
 //!
 //! The [module `cancel`](super) says when callbacks run, and in which order.
 
@@ -13,24 +13,24 @@ use crate::panics::{OnDrop, UserCode};
 use crate::sync::thread;
 
 impl CancelToken {
-    /// Registers a callback that runs when this token is cancelled. The callback can release a thread that is
-    /// blocked in a call that looks at no token: it can shut down the thread's socket, close its channel, or
-    /// wake its event loop.
+    /// Registers a callback that runs when this token is cancelled. Some blocking calls look at no token; the
+    /// callback can release a thread from such a call. For example, it can shut down the thread's socket,
+    /// close its channel, or wake its event loop.
     ///
     /// The callback runs at most once, on the thread that cancels, outside any task. If the token is already
-    /// cancelled, the callback runs at once, on the calling thread. Callbacks run in order of registration,
-    /// after all threads that wait in this crate under the token were released (see
-    /// [`cancel`](Self::cancel)). If one callback panics, the other callbacks still run. Dropping the
-    /// [`Registration`] takes the callback back; [`Registration::keep`] leaves the callback registered.
-    /// If a task that the cancellation has woken drops its registration before the callback has begun, the
+    /// cancelled, the callback runs at once, on the calling thread. Before the callbacks run, all threads
+    /// that wait under the token in this crate are woken (see [`cancel`](Self::cancel)). Then the callbacks
+    /// run in order of registration. If one callback panics, the other callbacks still run. The drop of the
+    /// [`Registration`] takes the callback back; [`Registration::keep`] leaves the callback registered. If
+    /// the cancellation wakes a task, and the task drops its registration before the callback begins, the
     /// callback does not run.
     ///
     /// `cancel` returns only when the callback has ended, so keep the callback short. A callback can cause
-    /// other callbacks, by a `cancel` or by completing a [`Promise`](crate::Promise). Callbacks nest to a
+    /// other callbacks, if it cancels a token or completes a [`Promise`](crate::Promise). Callbacks nest to a
     /// depth of 32. At a greater depth, a callback is deferred: it runs on the same thread when the callback
-    /// around it has returned or blocks in this crate. If 32 deferred callbacks block inside each other, the
-    /// next callback runs on a thread of its own. If the token was cancelled before the registration, the
-    /// registration cannot take a deferred callback back.
+    /// that caused it returns or blocks in this crate. If 32 nested deferred callbacks block, the next
+    /// callback runs on a new thread. If the token was cancelled before the registration, the registration
+    /// cannot take a deferred callback back.
     ///
     /// ```
     /// # use std::sync::mpsc;
@@ -53,7 +53,8 @@ impl CancelToken {
         Registration { place: registered.map(|()| (self.clone(), key)) }
     }
 
-    /// Registers a callback that cancels something else, for the same reason.
+    /// Registers a callback that gets the reason of the cancel, so that it can cancel something else for the
+    /// same reason.
     pub(crate) fn on_cancel_because(
         &self,
         cancel: impl FnOnce(CancelReason) + Send + 'static,
@@ -65,9 +66,9 @@ impl CancelToken {
         })
     }
 
-    /// Registers the waker of a thread that waits in this crate, to be woken by a cancellation, until the
-    /// result is dropped. The drop of the result does not wait, because a late wake-up does no harm. Returns
-    /// `None` if the token is already cancelled.
+    /// Registers the waker of a thread that waits in this crate, so that a cancellation wakes the thread. The
+    /// drop of the result deregisters the waker; it does not wait, because a late wake-up does no harm.
+    /// Returns `None` if the token is already cancelled.
     pub(crate) fn wake_on_cancel(
         &self,
         waiter: &Waker,
@@ -81,7 +82,7 @@ impl CancelToken {
     }
 }
 
-/// Keeps a callback registered with a [`CancelToken`]; dropping the registration takes the callback back.
+/// A guard that keeps a callback registered with a [`CancelToken`]. Its drop takes the callback back.
 ///
 /// ```
 /// use executor::CancelToken;
@@ -97,9 +98,8 @@ impl CancelToken {
 /// # Blocking
 ///
 /// If the callback is running on another thread, the drop waits until the callback has ended. So after the
-/// drop, the callback no longer uses anything that it refers to. (On the thread that runs the callback,
-/// the drop does not wait.) Therefore never drop a registration while you hold a lock that its callback
-/// takes.
+/// drop, the callback no longer uses the values that it has captured. Do not drop a registration while you
+/// hold a lock that its callback takes. On the thread that runs the callback, the drop does not wait.
 #[must_use = "dropping it takes the callback back at once"]
 pub struct Registration {
     place: Option<(CancelToken, u64)>,
@@ -110,10 +110,10 @@ impl Registration {
     ///
     /// After `keep`, the callback can no longer be taken back. If the token is cancelled, the callback runs.
     /// If the last copy of the token and its last child are dropped before a cancel, the callback is dropped
-    /// and does not run. As long as a callback is registered, it takes memory, and so does all that it has
-    /// captured. On a token that exists for a long time, such as the token of a program, each call of `keep`
-    /// takes more memory. A callback that has captured the token itself takes memory until the token is
-    /// cancelled.
+    /// and does not run. As long as a callback is registered, the callback and its captured values take
+    /// memory. So if a token exists for a long time, such as the token of a whole program, each call of
+    /// `keep` takes more memory. If a callback has captured its own token, this memory is freed only when the
+    /// token is cancelled.
     ///
     /// ```
     /// # use std::sync::mpsc;
@@ -126,8 +126,8 @@ impl Registration {
         self.place = None;
     }
 
-    /// Takes the callback back if it has not begun. Unlike the drop, this does not wait for a callback that is
-    /// running.
+    /// Takes the callback back if it has not begun. Unlike the drop, `take_back` does not wait for a callback
+    /// that is running.
     pub(crate) fn take_back(mut self) {
         let Some((token, key)) = self.place.take() else { return };
         let callback = token.node.state.lock().callbacks.remove(&key);

@@ -1,6 +1,6 @@
 //! The tree of tokens: what a cancel marks, which threads it wakes, and which callbacks it calls.
 //!
-//! The [module `cancel`](super) explains the order of a cancel, and lists the invariants.
+//! The [module `cancel`](super) explains the steps of a cancel, and lists the invariants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,9 +15,10 @@ use crate::sync::thread::{self, ThreadId};
 use crate::sync::{Arc, Condvar, Mutex, Weak, ids};
 use crate::time;
 
-/// A request to stop: it can be made once, any number of threads can see it, and all children inherit it.
+/// A request to stop: it can be made once, all threads that have the token can see it, and all children
+/// inherit it.
 ///
-/// All clones of a token stand for one token. To be able to stop one task alone, give that task its own
+/// All clones of a token are the same token. To be able to stop one task alone, give that task its own
 /// [`child`](Self::child).
 ///
 /// ```
@@ -32,10 +33,10 @@ use crate::time;
 ///
 /// # What a new task inherits
 ///
-/// While a thread runs a task, the task's token is [current](Self::current) there. Suppose that the task makes
-/// another task, or starts a thread. The table tells whether the new work is cut short in three cases: the
-/// current token is cancelled; the deadline of the current token passes; the new work was made in a
-/// [`masked`](crate::masked) step, and the current token is cancelled.
+/// While a thread runs a task, the task's token is [current](Self::current) on that thread. Suppose that the
+/// task makes another task, or starts a thread. The table tells whether this new work is cut short in three
+/// cases: the current token is cancelled; the deadline of the current token passes; the new work was made in
+/// a [`masked`](crate::masked) step, and the current token is cancelled.
 ///
 /// | how the task is made | cancel | deadline | masked, cancel |
 /// |---|---|---|---|
@@ -50,7 +51,8 @@ use crate::time;
 /// | a thread that the task starts | no | no | no |
 /// | such a thread, under [`attach`](Self::attach) | yes | yes | yes |
 ///
-/// Every executor adds its own root: `shutdown_now` reaches all tasks of a pool, however they were made.
+/// Every executor adds its own root token. So `shutdown_now` reaches all tasks of a pool, in whichever way
+/// they were made.
 #[derive(Clone)]
 pub struct CancelToken {
     pub(super) node: Arc<TokenNode>,
@@ -62,12 +64,12 @@ pub(super) struct TokenNode {
     pub(super) state: Mutex<TokenState>,
     pub(super) callback_done: Condvar,
     parent: Option<Link>,
-    /// This list is empty unless the token is linked to several tokens.
+    /// The further parents of a token that is linked to several tokens.
     other_parents: Vec<Link>,
 }
 
 impl TokenNode {
-    /// Returns the tokens directly above.
+    /// Returns the parents of this token.
     pub(super) fn parents(&self) -> impl Iterator<Item = &CancelToken> {
         self.parent.iter().chain(&self.other_parents).map(|link| &link.parent)
     }
@@ -91,8 +93,8 @@ pub(super) struct TokenState {
     reason: Option<CancelReason>,
     /// The timer's entry that cancels the token at its deadline.
     pub(super) deadline: Option<time::TimerEntry>,
-    /// True if the token belongs to a task with a time limit. When the time is up, the token is cancelled
-    /// together with the task.
+    /// True if the token belongs to a task with a time limit. When the time is up, the task and the token are
+    /// cancelled.
     pub(super) is_limited: bool,
 }
 
@@ -108,8 +110,8 @@ impl CancelToken {
 
     /// Makes a child: a token that is cancelled together with this token, and can also be cancelled alone.
     ///
-    /// A child of a cancelled token is born cancelled. As long as a child exists, its parent has one map
-    /// entry for it.
+    /// A child of a cancelled token is born cancelled. As long as a child exists, its parent has a map entry
+    /// for it.
     ///
     /// ```
     /// use executor::CancelToken;
@@ -128,8 +130,8 @@ impl CancelToken {
     /// Makes a token that is the child of several tokens. The new token is cancelled as soon as one of its
     /// parents is cancelled, and can also be cancelled alone.
     ///
-    /// Use a linked token for work that must stop in more than one case: when its request is cancelled, *and*
-    /// when the pool in which it runs is shut down. If one of the tokens is already cancelled, the new token
+    /// Use a linked token for work that must stop in more than one case: if the request that it serves is
+    /// cancelled, and also if its pool is shut down. If one of the tokens is already cancelled, the new token
     /// is born cancelled. If `tokens` is empty, the new token is like a token made by [`new`](Self::new).
     ///
     /// ```
@@ -172,20 +174,20 @@ impl CancelToken {
         made
     }
 
-    /// Asks all code that has this token, or a child of it, to stop.
+    /// Asks all code that has this token, or one of its descendants, to stop.
     ///
-    /// First this token and all tokens below it are marked, so that every later check sees the request. Then
-    /// each thread that waits under one of these tokens in a blocking call of this crate is woken. Last, the
-    /// callbacks of [`on_cancel`](Self::on_cancel) run on this thread, before the call returns: first this
-    /// token's, then those of its children, level by level. So when a callback runs, its token and all tokens
-    /// below are already cancelled, and their waiting threads were woken. Therefore a callback can wait for
-    /// one of the woken threads.
+    /// First this token and all its descendants are marked, so that every later check sees the request. Then
+    /// the call wakes each thread that waits under one of these tokens in a blocking call of this crate.
+    /// Last, the callbacks of [`on_cancel`](Self::on_cancel) run on this thread, before the call returns:
+    /// first the callbacks of this token, then the callbacks of its children, level by level. So when a
+    /// callback runs, its token and all descendants are already cancelled, and their waiting threads were
+    /// woken. Therefore a callback can wait for one of the woken threads.
     ///
-    /// Returns true if this call made the request, and false if the request had been made before. The token
-    /// and all tokens below it are marked when the call returns true, and also when it returns false. If this
-    /// call returns false, some callbacks may still be running, or may not have begun yet: the thread that
-    /// made the first request runs them. For example, a callback that cancels its own token again gets false.
-    /// Everything that happened before the call is visible to all code that sees the request.
+    /// Returns true if this call made the request, and false if the request had been made before. In both
+    /// cases, the token and all its descendants are marked when the call returns. If the call returns false,
+    /// some callbacks may still be running, or may not have begun: the thread that made the first request
+    /// runs them. For example, a callback that cancels its own token again gets false. Everything that
+    /// happened before the call is visible to all code that sees the request.
     ///
     /// ```
     /// let token = executor::CancelToken::new();
@@ -201,7 +203,7 @@ impl CancelToken {
         self.cancel_as(None)
     }
 
-    /// Cancels the token and gives a reason: a text, or a [`CancelReason`], which can have a value of any
+    /// Cancels the token and gives a reason: a text, or a [`CancelReason`], which can carry a value of any
     /// type.
     ///
     /// ```
@@ -233,7 +235,7 @@ impl CancelToken {
         self.node.state.lock().reason.clone()
     }
 
-    /// Marks this token and all tokens below it, and wakes their waiters. Returns the callbacks, which the
+    /// Marks this token and all its descendants, and wakes their waiters. Returns the callbacks, which the
     /// caller must run, or `None` if the request had been made before.
     pub(crate) fn begin_cancel(&self, reason: &CancelReason) -> Option<Callbacks> {
         let mut descent = Descent::from(&self.node, reason);
@@ -249,7 +251,7 @@ impl CancelToken {
         first.then(|| Callbacks(to_call.collect()))
     }
 
-    /// Returns whether the request was made, at this token or at a token above it.
+    /// Returns whether this token or one of its ancestors was cancelled.
     ///
     /// ```
     /// let token = executor::CancelToken::new();
@@ -293,7 +295,7 @@ impl CancelToken {
         Arc::ptr_eq(&self.node, &other.node)
     }
 
-    /// Runs `f` on the state of the token, if it is not cancelled.
+    /// Runs `f` on the state of the token if the token is not cancelled.
     pub(super) fn if_live<R>(&self, f: impl FnOnce(&mut TokenState) -> R) -> Option<R> {
         let mut state = self.node.state.lock();
         // Relaxed: the flag is set only under this lock.
@@ -301,16 +303,16 @@ impl CancelToken {
     }
 }
 
-/// The state of a cancel while it visits a token and all tokens below it.
+/// The state of a cancel while it visits a token and all its descendants.
 struct Descent<'a> {
     reason: &'a CancelReason,
-    /// The tokens that were found. The cancel uses a list instead of recursion, because a long chain of
-    /// children would overflow the stack.
+    /// The tokens that were found. This is a list, because with recursion a long chain of children would
+    /// overflow the stack.
     tree: Vec<FoundToken>,
-    /// The number of tokens of the list that were visited.
+    /// The number of tokens in the list that were visited.
     looked_at: usize,
-    /// The linked tokens that were visited. Through links a token can be reached on two paths, a token two
-    /// links below on four paths, and so on.
+    /// The linked tokens that were visited. A token with two parents can be reached on two paths. If both
+    /// parents have two parents, it can be reached on four paths, and so on.
     seen: BTreeSet<(usize, bool)>,
     waiters: Vec<Waker>,
     deadlines: Vec<time::TimerEntry>,
@@ -319,7 +321,7 @@ struct Descent<'a> {
 struct FoundToken {
     node: Arc<TokenNode>,
     /// True if this cancel claims the token. Before this token is visited, the field tells whether this
-    /// cancel claims the token above.
+    /// cancel claims the parent.
     ours: bool,
     calls_back: bool,
 }
@@ -330,7 +332,7 @@ impl<'a> Descent<'a> {
         Self { reason, tree, looked_at: 0, seen: BTreeSet::new(), waiters: Vec::new(), deadlines: Vec::new() }
     }
 
-    /// Marks the next token, and finds the tokens directly below it. Returns false if no token is left.
+    /// Marks the next token, and finds its children. Returns false if no token is left.
     fn mark_next(&mut self) -> bool {
         let is_top = self.looked_at == 0;
         let Some(found) = self.tree.get_mut(self.looked_at) else { return false };
@@ -358,7 +360,7 @@ impl<'a> Descent<'a> {
         node.cancelled.store(true, Ordering::Release);
         self.waiters.extend(std::mem::take(&mut state.waiters).into_values());
         self.deadlines.extend(state.deadline.take());
-        // If another thread has claimed this token, that thread claims the tokens below, too.
+        // If another thread has claimed this token, that thread claims the children, too.
         let ours = found.ours;
         let below = state.children.values().filter_map(Weak::upgrade);
         self.tree.extend(below.map(|node| FoundToken { node, ours, calls_back: false }));
@@ -366,8 +368,8 @@ impl<'a> Descent<'a> {
     }
 }
 
-/// The callbacks of a tree that was cancelled. The thread that was first to cancel the tree must run these
-/// callbacks.
+/// The callbacks of a token that was cancelled, and of its descendants. The thread that was first to cancel
+/// the token must run these callbacks.
 #[must_use]
 #[derive(Default)]
 pub(crate) struct Callbacks(Vec<Arc<TokenNode>>);
@@ -416,20 +418,20 @@ impl TokenNode {
 
 impl Drop for TokenNode {
     fn drop(&mut self) {
-        // A token that is being dropped can no longer be cancelled. Callbacks are left only if their
-        // registrations were kept.
+        // A token that is being dropped can no longer be cancelled. It still has callbacks only if
+        // `Registration::keep` was called.
         let state = self.state.get_mut();
         let (callbacks, reason) = (std::mem::take(&mut state.callbacks), state.reason.take());
         if !callbacks.is_empty() || reason.is_some() {
-            // A callback may have captured the last copy of another token, a callback of that token may
-            // have captured the last copy of a third token, and so on.
+            // A callback may have captured the last copy of another token. A callback of that token may have
+            // captured the last copy of a third token, and so on.
             call_outside(move || {
                 callbacks.into_values().for_each(discard);
                 discard(reason);
             });
         }
-        // This loop uses no recursion, because the last child of a long chain may be the last owner of the
-        // whole chain.
+        // This is a loop and not a recursion, because the last child may be the last owner of a long chain of
+        // parents.
         let mut links = std::mem::take(&mut self.other_parents);
         let mut next = self.parent.take();
         while let Some(Link { parent, key }) = next {

@@ -1,23 +1,22 @@
 //! A limit on the number of tasks that run or wait, for any executor.
 //!
 //! The bound of a queue limits how many tasks wait in one pool. A [`BoundedExecutor`] limits how many tasks
-//! one part of a program has under way. The executor below can be any executor, and other parts of the
+//! of one part of a program wait or run. The underlying executor can be any executor, and other parts of the
 //! program can use it, too. A submitter takes a permit before it submits a task, and the permit is given back
-//! when the task has ended. A submitter that finds no free permit waits. So clients cannot submit tasks
-//! faster than the tasks end.
+//! when the task has ended. If no permit is free, the submitter waits. So clients cannot submit tasks faster
+//! than the tasks end.
 //!
-//! The classic listing wraps the task in a closure that gives the permit back. If the executor below discards
-//! the closure or is shut down, the closure never runs, and the permit is lost. Here the permit belongs to
-//! the task's [observer](crate::task::observer), which is dropped even if the task never runs.
+//! The classic listing wraps the task in a closure that gives the permit back. If the underlying executor
+//! discards the closure or is shut down, the closure never runs, and the permit is lost. In this file, the
+//! task's [observer](crate::task::observer) has the permit, and is dropped even if the task never runs.
 //!
 //! # Invariants
 //!
-//! 1. Exactly the tasks under way have a permit. A task is under way from its submission to the executor
-//!    below until its end. If a `shutdown_now` of the executor below hands the task out, the task stays under
-//!    way while a user keeps it.
-//! 2. A submitter that waits for a permit has no stay in the executor's [life](super::lifecycle), so the
-//!    executor's end does not wait for it. A shutdown wakes all submitters that wait, and refuses their
-//!    tasks.
+//! 1. Each task that is under way has a permit, and no other task has one. A task comes under way when it is
+//!    submitted to the underlying executor, and stays under way until it has ended. If a `shutdown_now` of
+//!    the underlying executor hands the task out, the task stays under way while a user keeps it.
+//! 2. The executor's [lifecycle](super::lifecycle) does not count submitters that wait for a permit, so the
+//!    executor can end without them. A shutdown wakes all submitters that wait, and refuses their tasks.
 
 use std::fmt;
 
@@ -33,8 +32,8 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::semaphore::{Semaphore, TaskPermit};
 use crate::waiting::wait::Deadline;
 
-/// An executor that has a limited number of tasks under way, waiting or running, in the executor below. At
-/// the limit, a further submission waits.
+/// An executor that limits how many of its tasks wait or run in the underlying executor. At the limit, a
+/// further submission waits.
 ///
 /// ```
 /// use executor::{BoundedExecutor, ThreadPoolExecutor, prelude::*};
@@ -48,28 +47,29 @@ use crate::waiting::wait::Deadline;
 /// # Ok::<(), executor::RejectedSubmission<i32>>(())
 /// ```
 ///
-/// The permit of a task is free again when `join` on the task's handle returns. A task that is cancelled
-/// while it waits keeps its permit until the executor below takes the task out of its queue.
+/// When `join` on the task's handle returns, the permit of the task is free again. If a task is cancelled
+/// while it waits, it keeps its permit until the underlying executor takes it out of the queue.
 ///
 /// # Blocking
-/// `execute` and `submit` wait for a permit, in the order in which they were called. A submission fails with
-/// [`RejectReason::Interrupted`] if the calling task is cancelled while the submission waits. A submission
-/// fails with [`RejectReason::Starved`] if all permits belong to tasks that cannot go on. For example, the
-/// tasks that have the permits submit to this executor, and the pool below has no free thread. If the
-/// executor below refuses a task, the task comes back with that executor's reason, and its permit is given
-/// back. A submitter that must not wait uses [`without_waiting`](Self::without_waiting). A submitter that
-/// must not wait for long uses [`waiting_at_most`](Self::waiting_at_most).
+/// `execute` and `submit` wait for a permit, in the order in which they were called. If the calling task is
+/// cancelled during this wait, the submission fails with [`RejectReason::Interrupted`]. If all permits belong
+/// to tasks that cannot go on, the submission fails with [`RejectReason::Starved`]. For example, each task
+/// with a permit may itself be waiting for a permit, and the underlying pool has no free thread. If the
+/// underlying executor refuses a task, the task comes back with that executor's reason, and the permit is
+/// free again. If the submitter must not wait, use [`without_waiting`](Self::without_waiting). To limit the
+/// wait, use [`waiting_at_most`](Self::waiting_at_most).
 ///
 /// # Its end
-/// A bounded executor that was made with [`over`](Self::over) ends alone.
-/// [`shutdown`](ExecutorService::shutdown) refuses new tasks, and also the tasks whose submitters wait for a
-/// permit. [`shutdown_now`](ExecutorService::shutdown_now) takes the tasks of this executor out of the queues
-/// below, and cancels the tokens of its running tasks. The call does not touch other tasks of the executor
-/// below. A bounded executor that was made with [`owning`](Self::owning) also ends the service below.
+/// A bounded executor that was made with [`over`](Self::over) does not end its underlying executor. After
+/// [`shutdown`](ExecutorService::shutdown), the bounded executor refuses new tasks, and also the tasks of
+/// submitters that already wait for a permit. [`shutdown_now`](ExecutorService::shutdown_now) takes the tasks
+/// of the bounded executor out of the queues of the underlying executor, and cancels the tokens of its
+/// running tasks. Other tasks of the underlying executor are not affected. If a bounded executor was made
+/// with [`owning`](Self::owning), it also ends the underlying service.
 ///
-/// Dropping a bounded executor does not shut it down, but drops the executor below. A pool that the bounded
-/// executor owns by value then ends, as every dropped pool does. A borrowed or shared pool goes on, and runs
-/// the accepted tasks.
+/// The drop of a bounded executor does not shut it down, but drops the underlying executor. So a pool that
+/// the bounded executor owns by value then ends, as every dropped pool does. A borrowed or shared pool goes
+/// on, and runs the accepted tasks.
 pub struct BoundedExecutor<E> {
     inner: Underlying<E>,
     permits: Semaphore,
@@ -77,8 +77,8 @@ pub struct BoundedExecutor<E> {
 }
 
 impl<E: Executor> BoundedExecutor<E> {
-    /// Makes an executor that has at most `bound` tasks under way in `executor`. Tasks that are given to
-    /// `executor` directly do not count.
+    /// Makes an executor that has at most `bound` tasks under way in `executor`. Tasks that clients submit
+    /// directly to `executor` do not count.
     ///
     /// ```
     /// use executor::{BoundedExecutor, ThreadPoolExecutor, prelude::*};
@@ -137,13 +137,13 @@ impl<E: Executor> BoundedExecutor<E> {
     /// # Ok::<(), executor::RejectedExecution>(())
     /// ```
     ///
-    /// A submission takes a free permit even if other submitters wait for one.
+    /// Such a submission can take a free permit even if other submitters are already waiting for permits.
     pub fn without_waiting(&self) -> Impatient<'_, E> {
         Impatient { bounded: self, timeout: None }
     }
 
-    /// Returns an executor whose submissions wait for a permit for `timeout` at most. A submission that gets
-    /// no permit within `timeout` fails with [`RejectReason::TimedOut`].
+    /// Returns an executor that limits the wait for a permit. If a submission gets no permit within
+    /// `timeout`, it fails with [`RejectReason::TimedOut`].
     ///
     /// ```
     /// use executor::{BoundedExecutor, ManualExecutor, RejectReason, prelude::*};
@@ -186,8 +186,8 @@ impl<E: Executor> BoundedExecutor<E> {
         *self.bound.lock()
     }
 
-    /// Changes the bound. A higher bound lets waiting submitters go on. A lower bound takes no permit from a
-    /// task: more tasks than the new bound can be under way until enough of them have ended.
+    /// Changes the bound. If the new bound is higher, waiting submitters can go on. If it is lower, no task
+    /// loses its permit: more tasks than the new bound can be under way until enough tasks have ended.
     ///
     /// ```
     /// use executor::{BoundedExecutor, ManualExecutor, prelude::*};
@@ -229,7 +229,7 @@ impl<E: Executor> BoundedExecutor<E> {
         BoundedStats { under_way: self.permits.with_tasks(), bound: *bound, waiting: self.permits.waiting() }
     }
 
-    /// Returns the executor below.
+    /// Returns the underlying executor.
     ///
     /// ```
     /// use executor::{BoundedExecutor, ThreadPoolExecutor};
@@ -247,8 +247,7 @@ impl<E: Executor> BoundedExecutor<E> {
         self.permits.look_again();
     }
 
-    /// Submits a task. Waits for a permit until the deadline. Without a deadline, the submission does not
-    /// wait at all.
+    /// Submits a task, and waits for a permit until the deadline. If `deadline` is `None`, does not wait.
     fn execute_until(&self, task: Task, deadline: Option<Deadline>) -> Result<(), RejectedExecution> {
         match self.permit(deadline) {
             Ok(permit) => self.inner.pass_on(task, |task, member| task.accompanied((permit, member))),
@@ -295,7 +294,7 @@ impl<E: Executor> ExecutorService for BoundedExecutor<E> {
     rest_of_service!(self.inner);
 }
 
-/// A view of a [`BoundedExecutor`] whose submitters wait for a limited time, or not at all: see
+/// A [`BoundedExecutor`] for submitters that wait for a limited time, or not at all: see
 /// [`without_waiting`](BoundedExecutor::without_waiting) and
 /// [`waiting_at_most`](BoundedExecutor::waiting_at_most).
 ///
@@ -319,7 +318,7 @@ impl<E: Executor> Executor for Impatient<'_, E> {
     }
 }
 
-/// The observer of a task, which holds the task's permit and stay.
+/// The observer of a task. It holds the task's permit, and makes the lifecycle count the task.
 impl TaskObserver for (TaskPermit, InFlightTask) {
     fn queued(&self, queue: QueueId) {
         self.0.queued(queue);
@@ -362,8 +361,8 @@ impl TaskObserver for (TaskPermit, InFlightTask) {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct BoundedStats {
-    /// The number of tasks that wait or run in the executor below, plus the handed-out tasks that a user
-    /// still keeps.
+    /// The number of tasks under way: tasks that wait or run in the underlying executor, and handed-out tasks
+    /// that a user still keeps.
     pub under_way: usize,
     /// The bound: the largest number of tasks that can be under way. For a while after `set_bound`,
     /// more tasks can be under way.
@@ -385,7 +384,7 @@ impl<E: fmt::Debug> fmt::Debug for BoundedExecutor<E> {
             .field("under_way", &self.permits.with_tasks())
             .field("bound", &bound)
             .field("waiting", &self.permits.waiting())
-            .field("executor", self.inner.executor()) // perhaps a user's code, so no lock is held
+            .field("executor", self.inner.executor()) // this may call a user's code, so no lock is held
             .finish()
     }
 }

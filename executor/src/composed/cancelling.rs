@@ -1,11 +1,11 @@
-//! Tasks that bring their own code for the moment at which they are cancelled.
+//! Tasks with their own code that runs when the task is cancelled.
 //!
 //! A task that computes looks at its token now and then. A task that waits in this crate is woken by its
 //! cancellation. But the library cannot wake a task that is blocked in a read from a socket, because the
 //! library does not know the socket. Only the task knows that the read returns when the socket is shut down.
-//! With [`CancellableTask`] the task tells the library how to end a blocked read. For example, a cancel of
-//! the task's handle, or a stop of its pool, then shuts the socket down. The caller need not know what kind
-//! of task it cancels.
+//! As a [`CancellableTask`], the task tells the library how to end its blocking call. For example, if a
+//! caller cancels the task's handle or stops its pool, the socket is shut down. The caller need not know what
+//! kind of task it cancels.
 //!
 //! # Who calls what
 //!
@@ -15,26 +15,26 @@
 //!                              cancel(), shutdown_now() ──▶ canceller runs ──┘  (on the thread that cancels)
 //! ```
 //!
-//! A task that is cancelled before it has begun is dropped, with all that it owns. Its canceller is never
-//! made. `cancel_keep_running` must not disturb a running body, so it does not call the canceller. When the
-//! task has ended, its canceller is not running, and will not run later.
+//! If a task is cancelled before it has begun, the task and all that it owns are dropped, and its canceller
+//! is never made. `cancel_keep_running` must not disturb a running body, so it does not call the canceller.
+//! When the task has ended, its canceller is not running, and will not run later.
 //!
 //! # Only a wrapper
 //!
 //! The canceller is a callback, which is registered with the task's token while the body runs.
 //! [`CancellableTask::into_future_task`] adds the callback to a task, so *any* executor can run the task. A
-//! [`CancellingExecutor`] adds the callback to every such task that it is given. In Java, a subclass of the
-//! pool must override `newTaskFor`, because the `submit` of the pool makes the future.
+//! [`CancellingExecutor`] calls this method for every `CancellableTask` that it is given. In Java, a pool
+//! needs a subclass that overrides `newTaskFor`, because the `submit` of the pool makes the future.
 
 use crate::cancel::CancelToken;
 use crate::cancel::cancelled::Cancelled;
 use crate::executor::{Executor, ExecutorExt, RejectedSubmission, forward_service};
 use crate::handle::{FutureTask, TaskHandle};
 
-/// A task with its own code that ends a blocking call, for instance a read from a socket.
+/// A task with its own code to end a blocking call, for instance a read from a socket.
 ///
 /// Submit the task with [`CancellingExecutor::submit_task`], or turn it into a [`FutureTask`], which any
-/// executor accepts. A task that reads from a socket:
+/// executor accepts. This task reads from a socket:
 ///
 /// ```
 /// use std::io::Read;
@@ -67,8 +67,8 @@ pub trait CancellableTask: Send + Sized + 'static {
     /// The type of the task's result.
     type Output: Send + 'static;
 
-    /// Does the work. If this method returns `Err(Cancelled)`, the task ends as cancelled. When a blocking
-    /// operation returns unexpectedly, `token.check()?` tells whether the canceller was the reason.
+    /// Does the work. If this method returns `Err(Cancelled)`, the task ends as cancelled. If a blocking
+    /// operation returns unexpectedly, `token.check()?` tells whether the canceller has ended the operation.
     ///
     /// ```
     /// # use executor::{CancelToken, CancellableTask, Cancelled, DirectExecutor, prelude::*};
@@ -95,13 +95,13 @@ pub trait CancellableTask: Send + Sized + 'static {
     /// [`struct@Cancelled`] if the task gave up because it was asked to stop.
     ///
     /// # Blocking
-    /// May block, if the [canceller](Self::canceller) ends the blocking call.
+    /// This method may block if the [canceller](Self::canceller) ends the blocking call.
     fn run(self, token: &CancelToken) -> Result<Self::Output, Cancelled>;
 
     /// Returns a closure that makes [`run`](Self::run) return soon. The library asks for the closure before
     /// `run` begins. While `run` is running, the library calls the closure at most once, on the thread that
-    /// cancels. If the task was asked to stop earlier, the library calls the closure just before `run`
-    /// begins.
+    /// cancels. If the task is already asked to stop when `run` is about to begin, the library calls the
+    /// closure at once.
     ///
     /// The closure should not block: the thread that cancels waits for it. The library catches panics of
     /// the closure.
@@ -134,7 +134,8 @@ pub trait CancellableTask: Send + Sized + 'static {
     /// ```
     fn canceller(&self) -> impl FnOnce() + Send + 'static;
 
-    /// Turns this into a task and its handle, which any executor's [`submit`](ExecutorExt::submit) accepts.
+    /// Turns this value into a [`FutureTask`], which the [`submit`](ExecutorExt::submit) of any executor
+    /// accepts.
     ///
     /// ```
     /// # use executor::{CancelToken, CancellableTask, Cancelled, ThreadPoolExecutor, prelude::*};
@@ -163,8 +164,8 @@ pub trait CancellableTask: Send + Sized + 'static {
 
 /// Passes tasks on to any other executor, and also accepts [`CancellableTask`]s.
 ///
-/// A cancelling executor has no threads. Plain closures are passed on unchanged, so a cancelling executor can
-/// take the place of the executor behind it.
+/// A cancelling executor has no threads. It passes plain closures on unchanged, so it can take the place of
+/// its underlying executor.
 ///
 /// ```
 /// use executor::{CancelToken, CancellableTask, Cancelled, CancellingExecutor, JoinError, ThreadPoolExecutor};
@@ -199,7 +200,7 @@ pub struct CancellingExecutor<E> {
 }
 
 impl<E: Executor> CancellingExecutor<E> {
-    /// Makes a cancelling executor in front of `executor`.
+    /// Makes a cancelling executor that passes its tasks on to `executor`.
     ///
     /// ```
     /// use executor::{CancellingExecutor, ThreadPoolExecutor, prelude::*};
@@ -235,7 +236,7 @@ impl<E: Executor> CancellingExecutor<E> {
     /// [`RejectedSubmission`] if the executor refuses the task.
     ///
     /// # Blocking
-    /// Blocks if the executor behind this one blocks at a submission.
+    /// Blocks if the underlying executor blocks at a submission.
     #[doc(alias = "newTaskFor")]
     pub fn submit_task<C: CancellableTask>(
         &self,
@@ -244,7 +245,7 @@ impl<E: Executor> CancellingExecutor<E> {
         self.executor.submit(task.into_future_task())
     }
 
-    /// Returns the executor behind this one.
+    /// Returns the underlying executor.
     ///
     /// ```
     /// use executor::{CancellingExecutor, ThreadPoolExecutor};
@@ -256,7 +257,7 @@ impl<E: Executor> CancellingExecutor<E> {
         &self.executor
     }
 
-    /// Unwraps the executor behind this one.
+    /// Drops the cancelling executor and returns the underlying executor.
     ///
     /// ```
     /// use executor::{CancellingExecutor, ThreadPoolExecutor};

@@ -1,35 +1,35 @@
-//! The life of an executor that is built on another executor: the tasks that are under way, and the end of
-//! the life.
+//! The lifecycle of an executor that is built on another executor: which of its tasks are under way, and when
+//! the executor has ended.
 //!
-//! An executor that gives its tasks to another one has no threads for which it could wait. Its *life* is over
-//! when it was shut down and no task of its own is under way. An executor that was made with `over` ends
-//! alone, because other clients can use the executor below, too. An executor that was made with `owning` also
-//! ends the service below.
+//! An executor that gives its tasks to another executor has no threads to wait for. Its *lifecycle* is over
+//! when the executor was shut down and none of its tasks is under way. An executor that was made with `over`
+//! does not end its underlying executor, because other clients can use that executor, too. An executor that
+//! was made with `owning` also ends the underlying service.
 //!
 //! ```text
-//!   running ──shutdown──▶ shut down ──the last stay ends──▶ over ──owning: the service is terminated──▶ terminated
+//!   running ──shutdown──▶ shut down ──the last task ends──▶ over ──owning: the service is terminated──▶ terminated
 //! ```
 //!
-//! Each accepted task has an [`InFlight`], its *stay*. The stay ends when the outcome of the task can be
-//! seen, when the task is dropped, or when the task is handed out. The life does not wait for a task that was
-//! handed out, because a user can keep such a task for any time. If the user runs the task, the stay begins
-//! anew, unless the life is over.
+//! Each accepted task has a guard, its [`InFlight`], and the lifecycle counts these guards. A guard is
+//! counted until the outcome of the task can be seen, or until the task is dropped or handed out. The
+//! lifecycle does not wait for a task that was handed out, because a user can keep such a task for a long
+//! time. If the user runs the task, its guard is counted again, unless the lifecycle is over.
 //!
-//! Each life has a token, its *root*. The token of each task of the life has two parents: the root, and the
-//! token of the thread that runs the task. `shutdown_now` cancels the root. The root also shows which tasks
-//! in a queue of the executor below belong to the life. A task refers to its root through its observer, an
-//! [`InFlightTask`]. The drain task of a strand refers to its root directly. A thread that runs a task below
-//! the root must not wait for the end of the life, because it would wait for itself.
+//! Each lifecycle has a token, its *root*. The token of each task has two parents: the root, and the token of
+//! the thread that runs the task. `shutdown_now` cancels the root. The root also shows which tasks in a queue
+//! of the underlying executor belong to the lifecycle. A task refers to its root through its observer, an
+//! [`InFlightTask`]. The drain task of a strand refers to its root directly. While a thread runs a task of
+//! the lifecycle, it must not wait for the end of the lifecycle, because it would wait for itself.
 //!
 //! # Invariants
 //!
-//! 1. The life is over when it was shut down and no stay is left. The thread that ends the life counts `gone`
-//!    down. After that no stay begins.
-//! 2. The lock of the life is the last in the order of locks. A thread can take it while it holds the lock of
-//!    a queue. A thread that holds the lock of the life takes no other lock.
-//! 3. `queues` has each queue in which a task of this life waits. So `shutdown_now` finds every waiting task
-//!    with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root, and with it the tasks
-//!    that had already left their queues.
+//! 1. The lifecycle is over when it was shut down and no guard is counted. The thread that ends the lifecycle
+//!    counts `gone` down. After that, no guard is counted again.
+//! 2. The lock of the lifecycle is the last in the order of locks. A thread can take it while it holds the
+//!    lock of a queue. A thread that holds the lock of the lifecycle takes no other lock.
+//! 3. `queues` has each queue in which a task of this lifecycle waits. So `shutdown_now` finds every waiting
+//!    task with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root. This also cancels
+//!    the tasks that have already left their queues.
 
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, masked};
@@ -55,8 +55,8 @@ pub(crate) struct Lifecycle {
 struct LifecycleState {
     is_shutdown: bool,
     staying: usize,
-    /// The lower-level queues in which tasks of this life wait, and the number of these tasks in each
-    /// queue.
+    /// The queues of the underlying executor in which tasks of this lifecycle wait, and the number of these
+    /// tasks in each queue.
     queues: Vec<(QueueId, usize)>,
 }
 
@@ -76,8 +76,7 @@ impl Lifecycle {
         })
     }
 
-    /// Begins the stay of a task, or of a strand of tasks. Returns `None` if the life was shut
-    /// down.
+    /// Makes a guard for a task, or for a strand of tasks. Returns `None` if the lifecycle was shut down.
     pub(crate) fn begin_stay(self: &Arc<Self>) -> Option<InFlight> {
         let mut state = self.state.lock();
         if state.is_shutdown {
@@ -101,7 +100,7 @@ impl Lifecycle {
         self.is_shutdown.load(Ordering::Acquire)
     }
 
-    /// Shuts the life down: no new stay begins, except by [`InFlight::another`].
+    /// Shuts the lifecycle down. From then on, new guards come only from [`InFlight::another`].
     pub(crate) fn shutdown(&self) {
         let mut state = self.state.lock();
         state.is_shutdown = true;
@@ -109,16 +108,17 @@ impl Lifecycle {
         self.end_if_over(state);
     }
 
-    /// Cancels the tokens of the tasks that run, and of the tasks that begin later.
+    /// Cancels the tokens of the tasks that are running, and of the tasks that begin later.
     pub(crate) fn cancel_running(&self) {
         self.root.cancel_because(CancelReason::of(CancelKind::Shutdown));
     }
 
-    /// Takes the tasks of this life out of the queues below, and removes the observers of this life from
-    /// them. Must be called after [`shutdown`](Self::shutdown), so that no new task comes into a queue.
+    /// Takes the tasks of this lifecycle out of the queues of the underlying executor, and removes this
+    /// lifecycle's observers from the tasks. Must be called after [`shutdown`](Self::shutdown), so that no
+    /// new task comes into a queue.
     ///
-    /// Calls `note` with each task before it removes the task's observer. Returns each task with the value
-    /// that `note` has returned for it.
+    /// Calls `note` with each task before it removes the task's observer. Returns each task together with the
+    /// value that `note` returned.
     pub(crate) fn take_back<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let queues: Vec<_> = self.state.lock().queues.iter().map(|&(queue, _)| queue).collect();
         let owners = queues.into_iter().filter_map(QueueId::owner);
@@ -126,7 +126,8 @@ impl Lifecycle {
         tasks.filter_map(|task| self.to_its_user(task, &note)).collect()
     }
 
-    /// Removes the observers of this life from a task, and returns the task. Drops a task of a scope.
+    /// Removes this lifecycle's observers from a task, and returns the task. But if a scope waits for the
+    /// task, drops the task and returns `None`.
     fn to_its_user<R>(&self, task: Task, note: impl Fn(&Task) -> R) -> Option<(Task, R)> {
         if task.is_of_scope() {
             return None;
@@ -143,13 +144,13 @@ impl Lifecycle {
         self.gone.count() == 0
     }
 
-    /// Waits until the life is over, for `timeout` at most, and returns whether it is over.
+    /// Waits until the lifecycle is over, for `timeout` at most, and returns whether it is over.
     pub(crate) fn await_end(&self, timeout: Duration) -> bool {
         self.gone.wait_timeout(timeout).is_ok() || self.is_over()
     }
 
-    /// Waits until the life is over. Returns at once if the life waits for the calling thread. If the calling
-    /// task is cancelled during the wait, calls `shutdown_now` and goes on waiting.
+    /// Waits until the lifecycle is over. Returns at once if the calling thread runs a task of this
+    /// lifecycle. If the calling task is cancelled during the wait, calls `shutdown_now` and goes on waiting.
     pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
         if !self.waits_for_this_thread() && self.gone.wait().is_err() {
             drop(shutdown_now());
@@ -157,7 +158,7 @@ impl Lifecycle {
         }
     }
 
-    /// Returns whether the calling thread is in the middle of a task of this life.
+    /// Returns whether the calling thread is in the middle of a task of this lifecycle.
     pub(crate) fn waits_for_this_thread(&self) -> bool {
         self.root.is_above_this_thread()
     }
@@ -171,22 +172,22 @@ impl Lifecycle {
     }
 }
 
-/// Keeps a life from ending while a task, a strand or a table of strands is still under way. It counts until
-/// it is dropped or interrupted.
+/// A guard that keeps a lifecycle from ending while a task, a strand or a table of strands is under way. The
+/// guard is counted until it is dropped or interrupted.
 pub(crate) struct InFlight {
     life: Arc<Lifecycle>,
     counts: AtomicBool,
 }
 
 impl InFlight {
-    /// Begins another stay, even after a shutdown. `self` must count, so that the life is not over.
+    /// Makes another guard, even after a shutdown. `self` must be counted, so that the lifecycle is not over.
     pub(crate) fn another(&self) -> Self {
         self.life.one_more(&mut self.life.state.lock())
     }
 
-    /// Interrupts the stay: until it is resumed, the life does not wait for it.
+    /// Interrupts the guard: the lifecycle does not wait for it until it is resumed.
     pub(crate) fn interrupt(&self) {
-        // Relaxed, here and below: the hand-over of a task from thread to thread orders these calls.
+        // Relaxed, here and in `resume`: the hand-over of a task from thread to thread orders these calls.
         if self.counts.swap(false, Ordering::Relaxed) {
             let mut state = self.life.state.lock();
             state.staying -= 1;
@@ -194,7 +195,7 @@ impl InFlight {
         }
     }
 
-    /// Resumes the stay, unless the life is over.
+    /// Counts the guard again, unless the lifecycle is over.
     pub(crate) fn resume(&self) {
         if self.counts.load(Ordering::Relaxed) {
             return;
@@ -213,8 +214,8 @@ impl Drop for InFlight {
     }
 }
 
-/// The observer of a task that is given to the executor below unchanged. The observer holds the stay of the
-/// task.
+/// The observer of a task that is given to the underlying executor unchanged. The observer has the task's
+/// guard.
 pub(crate) struct InFlightTask {
     stay: InFlight,
     /// The queue in which the task waits.
@@ -226,7 +227,7 @@ impl InFlightTask {
         Self { stay, queue: Mutex::new(None) }
     }
 
-    /// Returns whether the life waits for the task.
+    /// Returns whether the lifecycle waits for the task.
     pub(crate) fn stays(&self) -> bool {
         self.stay.counts.load(Ordering::Relaxed)
     }
@@ -234,7 +235,7 @@ impl InFlightTask {
 
 impl TaskObserver for InFlightTask {
     fn queued(&self, queue: QueueId) {
-        self.dequeued(); // perhaps the task moves from queue to queue
+        self.dequeued(); // the task may move from queue to queue
         let queue = queue.of_all_lanes();
         *self.queue.lock() = Some(queue);
         let queues = &mut self.stay.life.state.lock().queues;
@@ -273,10 +274,10 @@ impl Drop for InFlightTask {
     }
 }
 
-/// The parts that every executor over another one has: the executor below, and a life.
+/// The parts that every executor over another executor has: the underlying executor, and a lifecycle.
 pub(crate) struct Underlying<E> {
     executor: E,
-    /// Converts the executor below into a service, if this executor owns it.
+    /// Returns the underlying executor as a service. `None` if it is not owned.
     as_service: Option<for<'a> fn(&'a E) -> &'a (dyn ExecutorService + 'a)>,
     life: Arc<Lifecycle>,
 }
@@ -305,8 +306,8 @@ impl<E> Underlying<E> {
         self.as_service.map(|as_service| as_service(&self.executor))
     }
 
-    /// Gives a task to the executor below, with the observer that `accompany` adds. A refused task comes back
-    /// without that observer.
+    /// Gives a task to the underlying executor, with the observer that `accompany` adds. If the task is
+    /// refused, it comes back without that observer.
     pub(crate) fn pass_on(
         &self,
         task: Task,
@@ -323,7 +324,7 @@ impl<E> Underlying<E> {
         refused.map_err(|refused| RejectedExecution { reason: refused.reason, task: alone(refused.task) })
     }
 
-    /// Shuts the life down. If this executor owns the service below, shuts the service down, too.
+    /// Shuts the lifecycle down, and also the underlying service if it is owned.
     pub(crate) fn shutdown(&self) {
         self.life.shutdown();
         if let Some(service) = self.service() {
@@ -331,13 +332,15 @@ impl<E> Underlying<E> {
         }
     }
 
-    /// Implements `shutdown_now` for an executor that gives its tasks to the executor below unchanged. An
-    /// owned service hands out all of its tasks, also the tasks that clients gave to the service directly.
+    /// Implements `shutdown_now` for an executor that gives its tasks to the underlying executor unchanged.
+    /// An owned service hands out all its tasks, including tasks that clients submitted directly to the
+    /// service.
     pub(crate) fn shutdown_now(&self) -> Vec<Task> {
         self.shutdown_now_each(|_| ()).into_iter().map(|(task, ())| task).collect()
     }
 
-    /// Does [`shutdown_now`](Self::shutdown_now), and calls `note` as [`Lifecycle::take_back`] does.
+    /// Does the work of [`shutdown_now`](Self::shutdown_now), and calls `note` as [`Lifecycle::take_back`]
+    /// does.
     pub(crate) fn shutdown_now_each<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         self.life.shutdown();
         let mut tasks = self.life.take_back(&note);
@@ -346,15 +349,15 @@ impl<E> Underlying<E> {
         tasks
     }
 
-    /// Shuts down an owned service. Returns the tasks that the service hands out, each with a note, and
-    /// removes the observers of this life from them.
+    /// Shuts down an owned service. Returns the tasks that the service hands out, each with a note, without
+    /// this lifecycle's observers.
     fn stop_service<R>(&self, note: impl Fn(&Task) -> R) -> Vec<(Task, R)> {
         let tasks = self.service().map(ExecutorService::shutdown_now).unwrap_or_default();
         tasks.into_iter().filter_map(|task| self.life.to_its_user(task, &note)).collect()
     }
 
-    /// Shuts down an owned service. Returns the tasks that the service hands out, except the drain tasks of
-    /// this life, whose strands are empty by now.
+    /// Shuts down an owned service. Returns the tasks that the service hands out, without the drain tasks of
+    /// this lifecycle, because the strands of these drain tasks are already empty.
     pub(crate) fn stop_service_beside_drains(&self) -> impl Iterator<Item = Task> {
         let tasks = self.stop_service(|_| ()).into_iter().map(|(task, ())| task);
         tasks.filter(|task| !task.drains_strand_under(self.life.root()))
@@ -370,7 +373,8 @@ impl<E> Underlying<E> {
         self.life.await_end(timeout) && self.service().is_none_or(|service| service.await_termination(rest()))
     }
 
-    /// Waits for the end, after a shutdown. `shutdown_now` must stop the executor that contains `self`.
+    /// Waits until the executor has ended, after a shutdown. `shutdown_now` must stop the executor that
+    /// contains `self`.
     pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
         if let Some(service) = self.service() {
             service.close();
@@ -382,8 +386,8 @@ impl<E> Underlying<E> {
     }
 }
 
-/// Implements the methods of [`ExecutorService`] that are the same for every service with an [`Underlying`]:
-/// all except `shutdown` and `shutdown_now`.
+/// Implements the methods of [`ExecutorService`] for a service with an [`Underlying`], except `shutdown` and
+/// `shutdown_now`.
 ///
 /// ```text
 /// impl<E: Executor> ExecutorService for BoundedExecutor<E> {

@@ -1,10 +1,10 @@
 //! An executor that runs a task when a test tells it to.
 //!
-//! A test of code that uses an executor must look at the state *between* two tasks. A test of code that uses
-//! an executor must also try other orders of the tasks, and tasks that are refused or dropped. With a pool, a
-//! test can choose the order only with latches, or by luck. On a manual executor, no task runs by itself.
-//! Tasks wait in a list until the test runs one of them, on the test's own thread. So a test defines a
-//! schedule in a few lines, and the schedule is the same every time.
+//! If code uses an executor, its test must look at the state *between* two tasks. The test must also try
+//! different orders of the tasks, and tasks that are refused or dropped. With a pool, a test can choose the
+//! order only with latches, or by luck. On a manual executor, no task runs by itself. Tasks wait in a list
+//! until the test runs a task, on the test's own thread. So a test defines a schedule in a few lines, and the
+//! schedule is the same every time.
 //!
 //! ```text
 //!   execute ──refuse_next──▶ refused
@@ -17,8 +17,9 @@
 //!
 //! # Invariants
 //!
-//! 1. No task runs under the lock. So a task can submit to its own executor, or run other tasks there.
-//! 2. A cancelled task does not stay in the list: the thread that cancels the task takes it out.
+//! 1. No task runs under the lock. So a task can submit tasks to its own executor, and run other tasks of
+//!    that executor.
+//! 2. A cancelled task does not stay in the list: the thread that cancels the task removes it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -35,9 +36,9 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 use crate::waiting::starvation::TaskRef;
 
-/// An executor for tests, which runs a task when a test asks for it, on the thread that asks.
+/// An executor for tests, which runs a task when the test says so, on the thread of the test.
 ///
-/// A test decides when each task runs, and checks what has happened in between:
+/// A test decides when each task runs, and checks the state between two tasks:
 ///
 /// ```
 /// use executor::{Executor, ManualExecutor, prelude::*};
@@ -72,22 +73,22 @@ use crate::waiting::starvation::TaskRef;
 ///
 /// A test can [run](Self::run) tasks in any order, [take](Self::take) them out, [discard](Self::discard_next)
 /// them, and [refuse](Self::refuse_next) submissions. Other executors can be built on a manual executor, and
-/// add a bound, strands or tracking. The drain task of such a strand is listed with its own id, and with the
-/// name of the task that it would run first.
+/// add a bound, strands or tracking. If a strand is built on a manual executor, the list shows the strand's
+/// drain task with its own id, and with the name of the task that it would run first.
 ///
-/// A panic in a task goes to the holder of its handle, or to the [panic handler of the
-/// process](crate::panics) if the handle was dropped. As on any executor, the panic never reaches the caller
-/// that runs the task. When the executor is dropped, its pending tasks are dropped, and their handles are
-/// completed as cancelled.
+/// The task's handle reports a panic in the task. If the handle was dropped, the panic goes to the [panic
+/// handler of the process](crate::panics). As on any executor, the panic never reaches the caller that runs
+/// the task. When the executor is dropped, its pending tasks are dropped, and their handles are cancelled.
 ///
 /// # Blocking
-/// Submitting never blocks. A task that waits for a pending task waits until *another* thread runs that task.
-/// Such a wait is not reported as [starvation](crate::Starvation), because any thread can run that task.
+/// A submission never blocks. A task that waits for a pending task waits until *another* thread runs that
+/// pending task. The library does not report such a wait as [starvation](crate::Starvation), because any
+/// thread can run the pending task.
 ///
 /// # Its end
 /// After [`shutdown`](ExecutorService::shutdown), the executor is terminated when no task is pending and no
-/// task runs. [`close`](ExecutorService::close) runs the pending tasks on the calling thread, and waits for
-/// the tasks that other threads run.
+/// task is running. [`close`](ExecutorService::close) runs the pending tasks on the calling thread, and then
+/// waits for the tasks that other threads are running.
 pub struct ManualExecutor {
     shared: Arc<ManualShared>,
 }
@@ -101,7 +102,7 @@ struct ManualShared {
 #[derive(Default)]
 struct ManualData {
     pending: VecDeque<(Task, InFlight)>,
-    /// The reasons with which the next submissions are refused.
+    /// The reasons for refusing the next submissions.
     refusals: VecDeque<RejectReason>,
 }
 
@@ -153,8 +154,7 @@ impl ManualExecutor {
     /// ```
     ///
     /// # Blocking
-    /// The call returns when the task has ended. The other methods that run tasks also return only when their
-    /// tasks have ended.
+    /// This call, and the other methods that run tasks, return only when their tasks have ended.
     pub fn run_next(&self) -> Option<Outcome> {
         let next = self.shared.take_if(|_| true)?;
         Some(self.shared.run(next))
@@ -179,8 +179,8 @@ impl ManualExecutor {
     }
 
     /// Runs the tasks that are pending now, in order. Tasks that are submitted during the call stay pending.
-    /// Returns the number of tasks that this call has run; a task that another task has cancelled or run does
-    /// not count.
+    /// Returns the number of tasks that this call has run. If one of the tasks cancels or runs another task,
+    /// that other task does not count.
     ///
     /// ```
     /// use executor::{ManualExecutor, prelude::*};
@@ -199,7 +199,7 @@ impl ManualExecutor {
     }
 
     /// Runs the pending tasks, and the tasks that they submit, until no task is pending. Returns the number
-    /// of tasks that the call has run. If a task submits itself anew each time, the call never returns.
+    /// of tasks that the call has run. If each task submits a further task, the call never returns.
     ///
     /// ```
     /// use executor::{ManualExecutor, prelude::*};
@@ -246,8 +246,8 @@ impl ManualExecutor {
         self.shared.take_if(|task| task.id() == id).map(|(task, _)| task.handed_out())
     }
 
-    /// Drops the pending task that was submitted first, and returns its id. So a test can imitate an executor
-    /// that discards accepted tasks.
+    /// Drops the pending task that was submitted first, and returns its id. With this method, a test can
+    /// imitate an executor that discards accepted tasks.
     ///
     /// ```
     /// use executor::{JoinError, ManualExecutor, prelude::*};
@@ -262,7 +262,7 @@ impl ManualExecutor {
         self.take_next().map(|task| task.id())
     }
 
-    /// Refuses the next submission with the given reason. Each further call makes one more submission fail.
+    /// Refuses the next submission, for the given reason. Several calls refuse several submissions.
     ///
     /// ```
     /// use executor::{ManualExecutor, RejectReason, prelude::*};
@@ -309,7 +309,7 @@ impl ManualShared {
             let mut state = self.state.lock();
             let place = state.pending.iter().position(|(task, _)| wanted(task))?;
             let taken = state.pending.remove(place)?;
-            let was_cancelled = taken.0.leave_queue(); // if so, the canceller has not taken it out yet
+            let was_cancelled = taken.0.leave_queue(); // if so, the canceller has not removed it yet
             drop(state);
             if !was_cancelled {
                 return Some(taken);
@@ -393,7 +393,7 @@ impl QueueOwner for ManualShared {
         "a manual executor".to_owned()
     }
 
-    /// Returns `Elsewhere`: any thread can run any task at any time.
+    /// Returns `Elsewhere`, because any thread can run any task at any time.
     fn served_by(self: Arc<Self>, _queue: QueueId) -> ServedBy {
         ServedBy::DrainTask(Location::Elsewhere)
     }

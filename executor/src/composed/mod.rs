@@ -1,15 +1,15 @@
 //! Executors that are built on other executors. Each executor of this module adds one guarantee, and passes
-//! its tasks on to the executor below.
+//! its tasks on to the executor that it was given, its *underlying* executor.
 //!
 //! | guarantee | executor |
 //! |---|---|
-//! | at most a fixed number of tasks is under way | [`BoundedExecutor`] |
-//! | the tasks that ran at an abrupt shutdown are known | [`TrackingExecutor`] |
+//! | at most a fixed number of tasks is waiting or running | [`BoundedExecutor`] |
+//! | the client learns which tasks were running at an abrupt shutdown | [`TrackingExecutor`] |
 //! | a cancelled task can end its own blocking call | [`CancellingExecutor`] |
 //! | one task at a time, in order | [`SerialExecutor`]; for each key: [`StripedExecutor`] |
-//! | a test decides what runs when | [`ManualExecutor`], which runs its tasks itself |
+//! | a test decides when each task runs | [`ManualExecutor`], which runs its tasks itself |
 //!
-//! Several executors share two parts: the [life](lifecycle) knows when an executor has ended, and a
+//! Several executors share two parts: a [lifecycle](lifecycle) knows when its executor has ended, and a
 //! [strand](strand) runs tasks one at a time, in order.
 
 mod lifecycle;

@@ -1,8 +1,8 @@
 //! Runs one task at a time, in the order of submission, on the threads of any executor.
 //!
 //! Use a serial executor for tasks that must not run at the same time: the tasks of one account, one file,
-//! one client. A pool of one thread keeps the order, too, but it keeps its thread even while it has no task.
-//! A strand needs a thread only while it has tasks, and any number of strands can share a pool.
+//! one client. A pool of one thread keeps the order, too, but it has its thread even while it has no task. A
+//! strand uses a thread only while it has tasks, and any number of strands can share a pool.
 //!
 //! The module [`strand`](super::strand) describes the states and the invariants of a strand. This file adds a
 //! lock, a queue owner and an executor.
@@ -27,7 +27,7 @@ use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 use crate::waiting::wait::{Deadline, wait_for};
 
-/// Runs tasks one at a time and in the order of their submission, on the threads of the executor below.
+/// Runs tasks one at a time and in the order of their submission, on the threads of the underlying executor.
 ///
 /// ```
 /// use executor::{SerialExecutor, ThreadPoolExecutor, prelude::*};
@@ -47,24 +47,24 @@ use crate::waiting::wait::{Deadline, wait_for};
 ///
 /// Each task sees what the tasks before it did, even if they ran on other threads. A task that panics does
 /// not stop the strand; its panic goes to the [panic handler of the process](crate::panics) if no caller
-/// reads the panic. The strand keeps its thread until no task is left in the strand. So a strand that is
-/// never empty never gives its thread back, unless it [takes turns](Self::turns_of).
+/// reads the panic. The strand keeps its thread until the strand is empty. So a strand that always has tasks
+/// never gives its thread back, unless it [takes turns](Self::turns_of).
 ///
-/// The executor below gets one task for the whole strand, the strand's *drain task*. If that executor refuses
-/// the drain task, the submission of the first task fails. If that executor drops the accepted drain task, as
-/// [`Discard`](crate::Discard) does, all tasks in the strand are dropped, and their handles are completed as
-/// cancelled. If that executor hands the drain task out, as its
+/// The underlying executor gets one task for the whole strand, the strand's *drain task*. If that executor
+/// refuses the drain task, the submission of the strand's first task fails. If that executor drops the drain
+/// task later, as [`Discard`](crate::Discard) does, all tasks in the strand are dropped, and their handles
+/// are cancelled. If that executor hands the drain task out, as its
 /// [`shutdown_now`](crate::ExecutorService::shutdown_now) does, the user gets one task, which runs the
-/// strand. The tasks of a [`scope`](crate::ExecutorExt::scope) are then dropped, because the scope must not
-/// wait for that user.
+/// strand. If tasks of a [`scope`](crate::ExecutorExt::scope) are in the strand then, they are dropped,
+/// because the scope must not wait for that user.
 ///
-/// # What the executor below sees
-/// The executor below sees only the drain task. While the drain task waits, its [priority](Task::priority) is
-/// the highest priority of the tasks that have come into the strand since the drain task was submitted. When
-/// a more urgent task comes, a [`PriorityQueue`](crate::PriorityQueue) raises the drain task. The order in
-/// the strand stays the same, so the tasks before the urgent task run earlier, too. The priority of the drain
-/// task does not fall when the urgent task is cancelled or taken out. Before each further turn, the priority
-/// of the drain task is set to the highest priority of the tasks that are still in the strand.
+/// # What the underlying executor sees
+/// The underlying executor sees only the drain task. While the drain task waits, its
+/// [priority](Task::priority) is the highest priority of the tasks that have come into the strand since the
+/// drain task was submitted. If a more urgent task comes, a [`PriorityQueue`](crate::PriorityQueue) moves the
+/// drain task forward. The order in the strand stays the same, so the tasks before the urgent task run
+/// earlier, too. If the urgent task is cancelled or taken out, the drain task keeps its priority. Before each
+/// further turn, the drain task gets the highest priority of the tasks that are still in the strand.
 ///
 /// ```
 /// use executor::{Latch, PriorityQueue, SerialExecutor, Task, ThreadPoolExecutor, prelude::*};
@@ -92,28 +92,28 @@ use crate::waiting::wait::{Deadline, wait_for};
 /// ```
 ///
 /// In place of the drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the strand:
-/// the task that the drain task runs, or would run first. [Hooks](crate::Hooks), comparators and your own
-/// queues see the drain task itself. The drain task has an id of its own, and no name. The drain task stands
-/// for many tasks, and its outcome is not the outcome of any of them. The pool counts the drain task as one
+/// the task that the drain task is running, or would run first. [Hooks](crate::Hooks), comparators and your
+/// own queues see the drain task itself. The drain task has an id of its own, and no name. The drain task
+/// runs many tasks, and its outcome is not the outcome of any of them. The pool counts the drain task as one
 /// task.
 ///
-/// If the executor below runs tasks on the submitting thread, the submitter of the first task runs the
-/// strand. Tasks that are submitted while the strand runs are not below the token of the first submitter.
+/// If the underlying executor runs tasks on the submitting thread, the submitter of the first task runs the
+/// strand. The token of this submitter is a parent only for the first task, not for tasks that are submitted
+/// while the strand runs.
 ///
 /// # Its end
-/// A serial executor that was made with [`over`](Self::over) ends alone. After
-/// [`shutdown`](ExecutorService::shutdown) a serial executor refuses new tasks, and runs the tasks that it
-/// has. [`shutdown_now`](ExecutorService::shutdown_now) hands back the tasks that wait, and cancels the token
-/// of the task that runs. The serial executor is terminated when its last task has ended. (It is not
-/// terminated while a user keeps the drain task that the executor below has handed out.) A serial executor
-/// that was made with [`owning`](Self::owning) also ends the service below. The drop of a serial executor
-/// that owns a service drops the service. The drop of a serial executor that was made with `over` neither
-/// waits nor cancels: the accepted tasks are run.
+/// A serial executor that was made with [`over`](Self::over) does not end its underlying executor. After
+/// [`shutdown`](ExecutorService::shutdown), the serial executor refuses new tasks, and runs the tasks that it
+/// has. [`shutdown_now`](ExecutorService::shutdown_now) returns the waiting tasks, and cancels the token of
+/// the running task. The serial executor is terminated when its last task has ended. While a user keeps the
+/// drain task that the underlying executor has handed out, the serial executor is not terminated. If a serial
+/// executor was made with [`owning`](Self::owning), it also ends the underlying service, and its drop drops
+/// the service. If it was made with `over`, its drop neither waits nor cancels: the accepted tasks are run.
 ///
 /// # Blocking
-/// While another thread offers the drain task to the executor below, `execute` and `submit` wait until that
-/// executor has accepted or refused the drain task. A task that waits for a later task of its own strand
-/// could wait for ever. So a wait for a later task of the same strand fails, and the error [describes the
+/// If another thread is submitting the drain task to the underlying executor, `execute` and `submit` wait
+/// until that executor has accepted or refused the drain task. If a task waited for a later task of its own
+/// strand, it would wait for ever. So such a wait fails, and the error [describes the
 /// wait](crate::Starvation).
 pub struct SerialExecutor<E> {
     inner: Underlying<Lender<E>>,
@@ -126,8 +126,8 @@ struct Serial {
     tombstones: Tombstones,
     turns: OnceLock<Turns>,
     life: Arc<Lifecycle>,
-    /// The stay of the strand; `None` while the strand is idle. The lock of the stay is taken before the lock
-    /// of the strand.
+    /// The strand's guard in the lifecycle; `None` while the strand is idle. This lock is taken before the
+    /// lock of the strand.
     stay: Mutex<Option<InFlight>>,
 }
 
@@ -177,12 +177,12 @@ impl<E: Executor> SerialExecutor<E> {
         Self { inner, strand }
     }
 
-    /// Makes the strand let other tasks run after each turn of `tasks` tasks. If the strand has more tasks,
-    /// its drain task then goes to the end of the queue of the executor below. The strand goes on when a
-    /// thread takes the drain task out of that queue.
+    /// Makes the strand let other tasks run after each *turn*, which is `tasks` tasks long. If the strand has
+    /// more tasks after a turn, its drain task goes to the end of the queue of the underlying executor. The
+    /// strand goes on when a thread takes the drain task out of that queue.
     ///
-    /// The executor below must not be a borrowed one, because a task must be able to own it. For instance,
-    /// the executor below can be a pool or an [`Arc`] of a pool.
+    /// The underlying executor must not be borrowed, because a task must be able to own it. For instance, it
+    /// can be a pool or an [`Arc`] of a pool.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -210,10 +210,10 @@ impl<E: Executor> SerialExecutor<E> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// If the executor below refuses the drain task at the end of a turn, as a pool does after its shutdown,
-    /// the strand goes on at once, on the same thread. If the executor below makes submitters wait for room,
-    /// the strand waits, too, and keeps its thread meanwhile. If the serial executor is dropped while the
-    /// strand waits for room, the strand goes on at once, on the same thread.
+    /// If the underlying executor refuses the drain task at the end of a turn, as a pool does after its
+    /// shutdown, the strand goes on at once, on the same thread. If the underlying executor makes submitters
+    /// wait for room, the strand waits, too, and keeps its thread meanwhile. If the serial executor is
+    /// dropped during this wait, the strand goes on at once, on the same thread.
     ///
     /// # Panics
     /// Panics if `tasks` is zero.
@@ -244,7 +244,7 @@ impl<E: Executor> SerialExecutor<E> {
         self.strand.with(|state| state.len()).saturating_sub(self.strand.owner.tombstones.count())
     }
 
-    /// Returns the executor below.
+    /// Returns the underlying executor.
     ///
     /// ```
     /// use executor::{SerialExecutor, ThreadPoolExecutor};
@@ -302,7 +302,7 @@ impl<E: Executor> ExecutorService for SerialExecutor<E> {
         self.inner.life().shutdown();
         let mut stay = owner.stay.lock();
         let (mut tasks, cancelled) = self.strand.stop();
-        // A drain task that has not begun will find no task, so the life need not wait for it.
+        // If the drain task has not begun, it will find no task, so the lifecycle need not wait for it.
         let ended = if self.strand.with(|state| state.is_running()) { None } else { stay.take() };
         drop(stay);
         drop((cancelled, ended));
@@ -337,7 +337,7 @@ impl StrandOwner for Serial {
         let (result, is_idle) = strand.with(|state| (change(state), state.is_idle()));
         let ended = if is_idle { stay.take() } else { None };
         drop(stay);
-        drop(ended); // when the lock is free: this wakes the threads that wait for the end
+        drop(ended); // without the lock, because this wakes the threads that wait for the end
         result
     }
 }
@@ -351,7 +351,7 @@ impl QueueOwner for Strand<Serial> {
         None
     }
 
-    fn tombstone_dropped(&self) {} // a task that leaves the strand is counted before it is dropped
+    fn tombstone_dropped(&self) {} // a task is counted when it leaves the strand, before it is dropped
 
     fn take_out(&self, _queue: QueueId, id: TaskId) -> Option<Task> {
         let (task, was_cancelled) = self.remove(id)?;

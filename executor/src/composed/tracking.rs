@@ -1,8 +1,8 @@
-//! Finds out which tasks ran when an executor was shut down abruptly.
+//! Finds out which tasks were running when an executor was shut down abruptly.
 //!
-//! `shutdown_now` hands back the tasks that were not begun. The tasks that were running are asked to stop,
-//! and most of them must be repeated later. For instance, a crawler must fetch a half-fetched page again.
-//! Only the executor knows which tasks were running.
+//! `shutdown_now` returns the tasks that have not begun, and asks the running tasks to stop. Most of these
+//! running tasks must be repeated later. For instance, a crawler must fetch a half-fetched page again. Only
+//! the executor knows which tasks were running.
 //!
 //! # What is known and what is presumed
 //!
@@ -12,19 +12,19 @@
 //! | its body returned | [`CutOffHow::Returned`]: presumed |
 //! | its body panicked | [`CutOffHow::Panicked`]: presumed |
 //!
-//! The second row can be a *false positive*, which cannot be avoided. The body may have done all of its work
-//! just before the request came, and a closure that returns nothing cannot tell that. The classic listing
-//! looks at the thread's interrupt flag, so each of its reports is only a guess. So a client should repeat a
-//! task of the second row only if running it twice does no harm.
+//! [`CutOffHow::Returned`] can be a *false positive*, which cannot be avoided: the body may have done all its
+//! work just before the request, and a closure that returns nothing cannot tell this to the library. So a
+//! client should repeat such a task only if it does no harm to run the task twice. The classic listing looks
+//! at the thread's interrupt flag, so each of its reports is only a guess.
 //!
 //! # Invariants
 //!
-//! 1. `shutdown_now` loses no task. The call hands out each task that it finds in a queue. A task that has
-//!    left its queue is below the root, which `shutdown_now` cancels. A task below the cancelled root is
-//!    reported, unless it was completed before or was dropped.
-//! 2. A task is reported before its [stay](super::lifecycle) ends, so the report is complete when the
-//!    executor is terminated.
-//! 3. Tags are users' values. So tags are cloned and dropped only while the record is not locked.
+//! 1. `shutdown_now` loses no task. It hands out each task that it finds in a queue. If a task has left its
+//!    queue, the token of the task is a child of the root, and `shutdown_now` cancels the root. Such a task
+//!    is reported, unless it has ended before or is dropped.
+//! 2. The [lifecycle](super::lifecycle) counts a task until the task was reported. So the report is complete
+//!    when the executor is terminated.
+//! 3. Tags are users' values, so the lock of the record is not held when a tag is cloned or dropped.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -40,12 +40,11 @@ use crate::task::outcome::Outcome;
 use crate::task::{Task, TaskLabel};
 use crate::waiting::starvation::TaskRef;
 
-/// An executor over any other executor, which records the tasks that were running when `shutdown_now` was
-/// called.
+/// Passes tasks on to another executor, and records which tasks were running when `shutdown_now` was called.
 ///
-/// A report has the id and the name of the task, and the *tag* that the user gave to the task. The tag is,
-/// for instance, an address or a job's number. With the tag, the user can submit the task again. An example
-/// from a crawler:
+/// A report has the id and the name of the task, and the *tag* that the user gave to the task: for instance,
+/// an address or the number of a job. With the tag, the user can submit the work again. An example from a
+/// crawler:
 ///
 /// ```
 /// use executor::{CancelToken, Cancelled, ThreadPoolExecutor, TrackingExecutor, prelude::*};
@@ -69,22 +68,22 @@ use crate::waiting::starvation::TaskRef;
 /// ```
 ///
 /// # What is reported
-/// A task is reported if it was running when [`shutdown_now`](ExecutorService::shutdown_now) of this
-/// executor, or of the executor below, asked it to stop, and if it ended after that. [`CutOff::is_certain`]
-/// tells whether the task itself says that it was cut off. A task that the executor below has dropped, and a
-/// task that ended before the request, are not reported.
+/// A task is reported under two conditions: [`shutdown_now`](ExecutorService::shutdown_now) of this executor
+/// or of the underlying executor asked the task to stop while it was running, and the task has ended since
+/// then. [`CutOff::is_certain`] tells whether the task itself says that it was cut off. Two kinds of tasks
+/// are not reported: tasks that ended before the request, and tasks that the underlying executor has dropped.
 ///
 /// # Its end
-/// A tracking executor ends as a [`BoundedExecutor`](crate::BoundedExecutor) does. A tracking executor that
-/// was made with [`over`](Self::over) ends alone. A tracking executor that was made with
-/// [`owning`](Self::owning) also ends the service below.
+/// A tracking executor ends in the same way as a [`BoundedExecutor`](crate::BoundedExecutor). If it was made
+/// with [`over`](Self::over), it does not end its underlying executor. If it was made with
+/// [`owning`](Self::owning), it also ends the underlying service.
 pub struct TrackingExecutor<E, T = ()> {
     inner: Underlying<E>,
     record: Arc<Mutex<TrackingRecord<T>>>,
 }
 
 struct TrackingRecord<T> {
-    /// The tags of tasks under way. A tag is `None` after it was given to a caller.
+    /// The tags of the tasks that are under way. `None` replaces a tag when a caller takes it.
     tags: BTreeMap<TaskId, Arc<Mutex<Option<T>>>>,
     running: usize,
     cut_off: Vec<Arc<CutOff<T>>>,
@@ -168,8 +167,8 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
         Tagged { tracking: self, tag }
     }
 
-    /// Stops the executor as [`shutdown_now`](ExecutorService::shutdown_now) does, and returns the tasks that
-    /// have not begun, with their tags.
+    /// Does what [`shutdown_now`](ExecutorService::shutdown_now) does, but also returns the tags of the tasks
+    /// that have not begun.
     ///
     /// ```
     /// use executor::{ManualExecutor, TrackingExecutor, prelude::*};
@@ -239,7 +238,7 @@ impl<E: Executor, T: Send + Sync + 'static> TrackingExecutor<E, T> {
         TrackingStats { under_way, running: record.running, cut_off: record.cut_off.len() }
     }
 
-    /// Returns the executor below.
+    /// Returns the underlying executor.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, TrackingExecutor};
@@ -283,8 +282,7 @@ impl<E: Executor, T: Send + Sync + 'static> ExecutorService for TrackingExecutor
     rest_of_service!(self.inner);
 }
 
-/// A view of a [`TrackingExecutor`] that gives every task the same tag: see
-/// [`tagged`](TrackingExecutor::tagged).
+/// A [`TrackingExecutor`] that gives every task the same tag: see [`tagged`](TrackingExecutor::tagged).
 ///
 /// ```
 /// use executor::{ManualExecutor, TrackingExecutor, prelude::*};
@@ -335,8 +333,8 @@ impl<T: Send + Sync + 'static> TaskObserver for Tracked<T> {
             Outcome::Panicked(_) => CutOffHow::Panicked,
             Outcome::Cancelled(_) => CutOffHow::GaveUp,
         };
-        // Perhaps the task was handed out, and its new owner runs it after the end of this life. A task that
-        // was handed out is not reported: its new owner decides what to do about it.
+        // The task may have been handed out, and its new owner may run it after this executor has ended. Such
+        // a task is not reported, because its new owner decides what to do with it.
         let is_cut_off = self.member.stays() && is_cancelled_here();
         let report = is_cut_off.then(|| {
             let task = TaskRef::new(self.label.id(), self.label.name());
@@ -361,10 +359,10 @@ impl<T: Send + Sync + 'static> Drop for Tracked<T> {
         let Some(tag) = self.tag.take() else { return };
         let mut record = self.record.lock();
         if record.tags.get(&self.label.id()).is_some_and(|known| Arc::ptr_eq(known, &tag)) {
-            record.tags.remove(&self.label.id()); // drops no user's value: `tag` is another owner
+            record.tags.remove(&self.label.id()); // this drops no user's value: `tag` is another owner
         }
         drop(record);
-        call_outside(|| drop(tag)); // perhaps the tag is the last owner of another task
+        call_outside(|| drop(tag)); // the tag may be the last owner of another task
     }
 }
 
@@ -419,8 +417,8 @@ pub struct CutOff<T = ()> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CutOffHow {
-    /// The task ended as cancelled: the body of a [cancellable](crate::FutureTask::cancellable) task returned
-    /// `Err(Cancelled)`.
+    /// The body of a [cancellable](crate::FutureTask::cancellable) task returned `Err(Cancelled)`, so the
+    /// task is cancelled.
     GaveUp,
     /// The task's body returned. The body may have done all of its work.
     Returned,
@@ -429,7 +427,7 @@ pub enum CutOffHow {
 }
 
 impl<T> CutOff<T> {
-    /// Returns whether the task itself says that it has not done all of its work. If false, the library only
+    /// Returns whether the task itself says that it has not done all its work. If not, the library only
     /// presumes that the task was cut off.
     ///
     /// ```
@@ -453,7 +451,8 @@ impl<T> CutOff<T> {
     }
 }
 
-/// The error of [`TrackingExecutor::cut_off`]: the executor is not terminated, so more tasks can be cut off.
+/// The error of [`TrackingExecutor::cut_off`]: the executor is not terminated, so further tasks may be cut
+/// off.
 ///
 /// ```
 /// use executor::{NotTerminated, ThreadPoolExecutor, TrackingExecutor};
@@ -487,7 +486,7 @@ impl Error for NotTerminated {}
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TrackingStats {
-    /// The number of tasks that run, or wait in the executor below.
+    /// The number of tasks that run or wait in the underlying executor.
     pub under_way: usize,
     /// The number of tasks that run.
     pub running: usize,

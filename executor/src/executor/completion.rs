@@ -1,9 +1,9 @@
 //! A completion service: gives out the handles of tasks in the order in which the tasks end.
 //!
-//! A page has ten images to fetch. A thread that joins the ten handles in order waits for a slow first image,
-//! even if the other nine images have already arrived. [`ExecutorCompletionService`] keeps the handles and
-//! gives out each one when its task has ended. So the thread that uses the results never waits while a result
-//! is available.
+//! For example, a program fetches the ten images of a page. If a thread joins the ten handles in order, it
+//! waits for a slow first image even if the other nine images have already arrived.
+//! [`ExecutorCompletionService`] keeps the handles and gives out each handle when its task has ended. So the
+//! thread that uses the results never waits while a result is available.
 //!
 //! ```
 //! use executor::{ExecutorCompletionService, ThreadPoolExecutor, prelude::*};
@@ -23,15 +23,15 @@
 //!
 //! # What is accounted for
 //!
-//! `submit` → *outstanding* → the task ends → `take`. The handle of every task that
-//! [`submit`](ExecutorCompletionService::submit) has accepted comes out once: with its value, as panicked, or
-//! as cancelled. A task is cancelled if its [`Canceller`] cancels it, if the pool is stopped, or if the task
-//! is dropped without having been run. A refused task comes back from `submit` and is not outstanding. So the
-//! service knows when no more handles will come out, and [`take`] then returns `None`. A plain queue cannot
-//! know when it has given out its last element, and would block for ever.
+//! `submit` → *outstanding* → the task ends → `take`. If [`submit`](ExecutorCompletionService::submit) has
+//! accepted a task, the task's handle comes out once: with a value, as panicked, or as cancelled. A task is
+//! cancelled if its [`Canceller`] cancels it, if the pool is stopped, or if the task is dropped without
+//! having been run. A refused task comes back from `submit` and is not outstanding. So the service knows when
+//! no more handles will come out, and [`take`] then returns `None`. A plain queue does not know whether
+//! another element will come, and its `take` would block for ever.
 //!
-//! A task that [`shutdown_now`](crate::ExecutorService::shutdown_now) has handed back stays outstanding for
-//! as long as the caller keeps it, because the caller can still run it.
+//! If [`shutdown_now`](crate::ExecutorService::shutdown_now) returns a task to its caller, the task stays
+//! outstanding as long as that caller keeps it, because the caller can still run it.
 //!
 //! [`take`]: ExecutorCompletionService::take
 
@@ -45,7 +45,7 @@ use crate::sync::Duration;
 use crate::waiting::error::{CutShort, WaitError};
 use crate::waiting::wait::{Deadline, cut_short};
 
-/// Submits tasks to an executor and gives their handles out in the order in which they end.
+/// Submits tasks to an executor, and gives out the handles in the order in which the tasks end.
 ///
 /// ```
 /// use executor::{ExecutorCompletionService, JoinError, ThreadPoolExecutor, prelude::*};
@@ -68,12 +68,12 @@ use crate::waiting::wait::{Deadline, cut_short};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The service has no threads; the executor that the caller gives it runs the tasks. Several services can
-/// share one executor: give each service `&pool` or a clone of an `Arc`. Make one service for each group of
-/// tasks that belong together. Any number of threads may submit and take.
+/// The service has no threads of its own; its executor runs the tasks. Several services can share one
+/// executor: give each service `&pool` or a clone of an `Arc`. Make one service for each group of tasks that
+/// belong together. Several threads can submit and take at the same time.
 ///
-/// Dropping the service drops the handles that it has; the tasks still run. A caller that wants to be able to
-/// stop the tasks must keep their cancellers.
+/// If the service is dropped, it drops its handles, but the tasks still run. To be able to stop the tasks,
+/// keep their cancellers.
 #[doc(alias = "CompletionService")]
 pub struct ExecutorCompletionService<E, T> {
     executor: E,
@@ -113,15 +113,15 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if the executor refuses the task. The error holds the handle, which then does
-    /// not come out of the service.
+    /// [`RejectedSubmission`] if the executor refuses the task. The error holds the task and its handle; this
+    /// handle does not come out of the service.
     ///
     /// # Blocking
     /// Blocks if the executor blocks at a submission.
     ///
     /// # Cancellation
-    /// As with [`ExecutorExt::submit`](crate::ExecutorExt::submit), the task's token is no child of
-    /// the caller's current token.
+    /// As with [`ExecutorExt::submit`](crate::ExecutorExt::submit), the task's token is not a child of the
+    /// caller's current token.
     pub fn submit(&self, task: impl IntoFutureTask<T>) -> Result<Canceller, RejectedSubmission<T>> {
         submit_to(&self.completions, &self.executor, task.into(), |_| ())
             .map(PendingCompletion::into_canceller)
@@ -152,8 +152,8 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// Waits for the next task to end and gives out its handle, which is finished. Returns `None` if no task
     /// is outstanding: the handles of all submitted tasks have been taken.
     ///
-    /// With several takers, each handle goes to one of them, and in the end each taker gets `None`. While
-    /// other threads still submit, `None` means only that no task was outstanding at that moment.
+    /// If several threads take, each handle goes to one thread, and at the end each thread gets `None`. If
+    /// other threads may still submit, `None` means only that no task was outstanding at that moment.
     ///
     /// ```
     /// use executor::{DirectExecutor, ExecutorCompletionService};
@@ -167,7 +167,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     ///
     /// # Errors
     /// [`CutShort::Interrupted`] if the calling task was cancelled, before or during the wait.
-    /// [`CutShort::Starved`] if every thread that could run the tasks waits, too. No handle is lost.
+    /// [`CutShort::Starved`] if every thread that could run the tasks is itself waiting. No handle is lost.
     ///
     /// # Blocking
     /// Blocks while tasks are outstanding and no task has ended.
@@ -178,7 +178,8 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
 
     /// Gives out the handle of a task that has ended, if there is one. Never blocks.
     ///
-    /// `None` can mean "not yet" or "no more"; [`outstanding`](Self::outstanding) tells which.
+    /// `None` can mean that no task has ended yet, or that no task is outstanding.
+    /// [`outstanding`](Self::outstanding) tells which.
     ///
     /// ```
     /// use executor::{ExecutorCompletionService, ManualExecutor};
@@ -210,7 +211,7 @@ impl<E: Executor, T: Send + 'static> ExecutorCompletionService<E, T> {
     /// ```
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`] if no task has ended within `timeout`, [`WaitError::Interrupted`] if the
+    /// [`WaitError::TimedOut`] if no task has ended within `timeout`. [`WaitError::Interrupted`] if the
     /// calling task was cancelled. No handle is lost.
     ///
     /// # Blocking

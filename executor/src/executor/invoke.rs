@@ -1,47 +1,49 @@
 //! Runs many tasks at the same time, and waits for all of them or for the first success.
 //!
-//! `invoke_all` and `invoke_any` submit the tasks one by one, and then wait. Some cases need care: a refusal
-//! in the middle, a deadline, the cancellation of the caller, and an executor that runs the task inside
-//! `execute`. One rule covers all cases:
+//! `invoke_all` and `invoke_any` submit the tasks one by one, and then wait. Some cases need care: the
+//! executor refuses one of the tasks, a deadline passes, the caller is cancelled, or the executor runs each
+//! task inside `execute`. One rule covers all cases:
 //!
-//! > When the call returns, the fate of each task is decided: the task has ended, or was cancelled, or comes
-//! > back in the error without having been run. (The body of a cancelled task that ignores its token goes on;
-//! > its result is dropped.)
+//! > When the call returns, each task has ended, or was cancelled, or comes back in the error without having
+//! > been run. If a cancelled task ignores its token, its body still runs to its end, and its result is
+//! > dropped.
 //!
 //! # What ends the call
 //!
 //! | | `invoke_all` | `invoke_any` |
 //! |---|---|---|
 //! | the last task has ended | `Ok` with all handles | `AllFailed` |
-//! | a task has succeeded | | `Ok` with its value; the others are cancelled |
-//! | the deadline | the unfinished are cancelled; `Ok` with all handles | `TimedOut`; the unfinished are cancelled |
-//! | the caller was cancelled | `Interrupted`; the unfinished are cancelled | the same |
-//! | every thread that could run the tasks waits, too | `Starved`; the unfinished are cancelled | the same |
-//! | a task was refused | `Rejected`, after the tasks accepted before it have ended | the same, if none of them has succeeded |
+//! | a task has succeeded | | `Ok` with its value; the other tasks are cancelled |
+//! | deadline | `Ok` with all handles; unfinished tasks are cancelled | `TimedOut`; unfinished tasks are cancelled |
+//! | the caller is cancelled | `Interrupted`; unfinished tasks are cancelled | as `invoke_all` |
+//! | the pool has no free thread left | `Starved`; unfinished tasks are cancelled | as `invoke_all` |
+//! | a task is refused | `Rejected`, after the accepted tasks have ended | `Rejected`, if all accepted tasks failed |
 //!
-//! A finished result takes precedence over all other reasons: if there is a result when the call gives up,
-//! the call does not throw it away.
+//! A result takes precedence over a failure: if there is a result when the call gives up, the call returns
+//! it.
 //!
 //! # Refused half-way
 //!
-//! Java cancels the tasks that it has started and throws an exception. The finished results are lost, and so
-//! are the tasks that were not submitted yet. This library waits for the accepted tasks, as if they were the
-//! whole batch. The call returns the refused task and the tasks after it, so that the caller can submit them
-//! again. So a batch that is too large for a bounded pool makes progress, and no task is left half done.
+//! If the executor refuses a task, Java cancels the tasks that it has started and throws an exception. The
+//! finished results are lost, and so are the tasks that were not submitted yet. This library waits until the
+//! accepted tasks have ended. The call returns the refused task and the tasks after it, so that the caller
+//! can submit them again. So a batch that is too large for a bounded pool makes progress, and no accepted
+//! task is cut off.
 //!
 //! # Why a call can end after its deadline
 //!
 //! The calling thread cancels the tasks, and runs the users' code that a cancel causes: callbacks of
 //! [`on_cancel`](crate::CancelToken::on_cancel) and of [`on_done`](crate::TaskHandle::on_done), and the
-//! `Drop` of the values that a task has captured. The call returns after the last of these callbacks. No
-//! other thread may be free to run the callbacks, because the tasks that the callbacks must release can block
-//! all threads of the executor. But no other thread waits for the callbacks. Before the first callback runs,
-//! all tasks are decided, and all threads that wait for the tasks or under their tokens are woken.
+//! `Drop` of the values that a task has captured. The call returns after the last of these callbacks. Perhaps
+//! no other thread is free to run the callbacks, because the tasks that the callbacks must release can block
+//! all threads of the executor. But no other thread waits until the callbacks have run. Before the first
+//! callback runs, the outcomes of all tasks are decided, and the threads that wait for the tasks, or under
+//! the tasks' tokens, are woken.
 //!
 //! # Left out
 //!
-//! A deadline does not cut off a submission that blocks. A submission can block with the pool's
-//! [`Block`](crate::Block) policy, or in an executor that runs its tasks inline. The call checks the deadline
+//! A deadline does not cut a blocking submission short. A submission can block if the pool has the
+//! [`Block`](crate::Block) policy, or if the executor runs its tasks inline. The call checks the deadline
 //! before each submission.
 
 use std::error::Error;
@@ -60,21 +62,21 @@ use crate::waiting::wait::Deadline;
 
 // ----- all -----
 
-/// Handles of tasks that must be decided before the call returns. Dropping the handles cancels the unfinished
-/// tasks.
+/// The handles of the tasks whose outcomes must be decided before the call returns. The drop of this value
+/// cancels the unfinished tasks.
 struct InvokeAllTasks<T: Send + 'static>(Vec<TaskHandle<T>>);
 
 impl<T: Send + 'static> InvokeAllTasks<T> {
-    /// Cancels the tasks, the last one first. In the opposite order, cancelling a task could free a worker,
-    /// and that worker would begin a task that is about to be cancelled. All tasks are decided, and all
-    /// threads that wait for them are woken, before the first callback of a user runs.
+    /// Cancels the tasks, the last task first. In the opposite order, a cancelled task could free a worker,
+    /// and that worker would begin a task that is about to be cancelled. Before the first callback of a user
+    /// runs, all outcomes are decided, and all threads that wait for the tasks are woken.
     fn cancel(&self, why: &CancelReason) {
         let cancel = |handle: &TaskHandle<T>| handle.begin_cancel(why.clone());
         let begun: Vec<_> = self.0.iter().rev().filter_map(cancel).collect();
         begun.into_iter().for_each(CancelBegun::end);
     }
 
-    /// Cancels the unfinished tasks, and returns all handles, which are then finished.
+    /// Cancels the unfinished tasks, and returns all handles. All returned handles are finished.
     fn into_finished(mut self, why: &CancelReason) -> Vec<TaskHandle<T>> {
         self.cancel(why);
         std::mem::take(&mut self.0)
@@ -95,8 +97,8 @@ pub(super) fn all<T: Send + 'static>(
     let mut batch = InvokeAllTasks(Vec::with_capacity(tasks.len()));
     let (mut stopped, not_submitted) = submit_each(executor, tasks, deadline, &mut batch);
     if !matches!(stopped, Some(InvokeFailure::Interrupted | InvokeFailure::Starved(_))) {
-        // Waits for the tasks in their order. So this thread sleeps only for a task that is still unfinished
-        // when the tasks before it have ended.
+        // Waits for the tasks in their order. Most waits are short, because later tasks end while this thread
+        // waits for earlier tasks.
         match batch.0.iter().try_for_each(|handle| handle.wait_for_end(deadline)) {
             Ok(()) | Err(WaitError::TimedOut) => {}
             Err(WaitError::Interrupted) => stopped = Some(InvokeFailure::Interrupted),
@@ -111,8 +113,8 @@ pub(super) fn all<T: Send + 'static>(
     }
 }
 
-/// Returns the reason with which a call that ends like this cancels the unfinished tasks. A call that waits
-/// after a refusal cancels tasks only at its deadline.
+/// Returns the reason for cancelling the unfinished tasks, if the call fails in this way. After a refusal,
+/// the call cancels tasks only at its deadline.
 fn why_cancelled(end: &InvokeFailure) -> CancelReason {
     match end {
         InvokeFailure::TimedOut | InvokeFailure::Rejected(_) => CancelReason::of(CancelKind::Deadline),
@@ -122,8 +124,8 @@ fn why_cancelled(end: &InvokeFailure) -> CancelReason {
 }
 
 /// Submits one task after the other. If the submission must stop, the second result holds the tasks that were
-/// not submitted. After the deadline each remaining task is dropped without being submitted, which cancels
-/// the task's handle.
+/// not submitted. After the deadline, each remaining task is dropped instead of submitted, and its handle is
+/// cancelled.
 fn submit_each<T: Send + 'static>(
     executor: &(impl Executor + ?Sized),
     tasks: Vec<FutureTask<T>>,
@@ -155,8 +157,8 @@ fn submit_each<T: Send + 'static>(
 
 // ----- any -----
 
-/// Submits a task whose handle will come out of `completions`. Calls `note` before the executor gets the
-/// task.
+/// Submits a task. When the task has ended, its handle comes out of `completions`. Calls `note` before the
+/// executor gets the task.
 pub(crate) fn submit_to<T: Send + 'static>(
     completions: &CompletionQueue<T>,
     executor: &(impl Executor + ?Sized),
@@ -169,17 +171,17 @@ pub(crate) fn submit_to<T: Send + 'static>(
         Ok(()) => Ok(expected),
         Err(RejectedExecution { reason, task }) => match completions.withdraw(expected) {
             Ok(handle) => Err(RejectedSubmission { reason, task, handle }),
-            // The handle comes out after all: the executor has run a task that it says it has refused, or the
-            // task was cancelled just now.
+            // The handle comes out of `completions` anyway: the executor has run the task although it says
+            // that it has refused the task, or the task was cancelled just now.
             Err(expected) => Ok(expected),
         },
     }
 }
 
-/// Tasks that race for the first success. Dropping the race cancels the tasks that have not ended.
+/// Tasks that race for the first success. The drop of the race cancels the tasks that have not ended.
 struct Race<T: Send + 'static, E: Send + 'static> {
     running: CompletionQueue<Result<T, E>>,
-    /// This list has one entry for each submitted task, through which the race can cancel the task.
+    /// One entry for each submitted task. Through this entry, the race can cancel the task.
     submitted: Vec<PendingCompletion<Result<T, E>>>,
     losers: Vec<Loser<T, E>>,
     not_submitted: Vec<FutureTask<Result<T, E>>>,
@@ -187,8 +189,8 @@ struct Race<T: Send + 'static, E: Send + 'static> {
 
 enum Loser<T: Send + 'static, E: Send + 'static> {
     Failed(E),
-    /// The task panicked or was cancelled. If another task succeeds, the caller never reads the panic, and
-    /// the panic goes to the panic handler, as for every task whose handle was dropped.
+    /// The task panicked or was cancelled. If another task succeeds, the handle is dropped, and the task's
+    /// panic goes to the panic handler.
     Ended(TaskHandle<Result<T, E>>),
 }
 
@@ -221,8 +223,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         let mut tasks = tasks.into_iter();
         let mut refused = None;
         while let Some(task) = tasks.next() {
-            // A task may have succeeded already: an inline executor runs each task at once, and other
-            // executors can run tasks while this thread still submits further tasks.
+            // A task may already have succeeded: an inline executor runs each task at once, and other
+            // executors can run tasks while this thread submits further tasks.
             while let Some(handle) = self.running.try_next() {
                 if let Some(value) = self.judge(handle) {
                     return Ok(value);
@@ -233,8 +235,8 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
             } else if deadline.has_passed() {
                 (InvokeFailure::TimedOut, task)
             } else {
-                // The task is noted before it is submitted: if the executor panics, the drop of this race
-                // cancels the task.
+                // The race notes the task before it submits the task. So if the executor panics, the drop of
+                // the race cancels the task.
                 let submitted = &mut self.submitted;
                 match submit_to(&self.running, executor, task, |task| submitted.push(task.clone())) {
                     Ok(_) => continue,
@@ -273,7 +275,7 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         }
     }
 
-    /// Returns the value of an ended task if the task has succeeded; otherwise adds the task to the losers.
+    /// Returns the value of a task that has succeeded. If the task has failed, adds it to the losers.
     fn judge(&mut self, handle: TaskHandle<Result<T, E>>) -> Option<T> {
         if handle.state() != TaskState::Completed {
             self.losers.push(Loser::Ended(handle));
@@ -289,8 +291,7 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         }
     }
 
-    /// Cancels all unfinished tasks. Returns the value of a task that has succeeded just before the cancel,
-    /// if any.
+    /// Cancels all unfinished tasks. If a task has succeeded just before the cancel, returns its value.
     fn late_winner(&mut self, end: &InvokeFailure) -> Option<T> {
         self.cancel(&why_cancelled(end));
         let mut winner = None;
@@ -309,9 +310,9 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
         begun.into_iter().for_each(CancelBegun::end);
     }
 
-    /// Returns the next handle. All outcomes must be decided. Perhaps the thread that has decided an outcome
-    /// has not delivered the handle yet. A thread that has decided an outcome runs no user's code before it
-    /// delivers the handle, so the wait is short.
+    /// Returns the next handle. The outcomes of all tasks must be decided. A thread may have decided an
+    /// outcome without having delivered the handle. Between these two steps the thread runs no user's code,
+    /// so this wait is short.
     fn next_decided(&self) -> Option<TaskHandle<Result<T, E>>> {
         masked(|| self.running.next(Deadline::NEVER)).ok().flatten()
     }
@@ -328,7 +329,7 @@ impl<T: Send + 'static, E: Send + 'static> Drop for Race<T, E> {
         while let Some(handle) = self.next_decided() {
             drop(handle);
         }
-        discard(std::mem::take(&mut self.losers)); // the errors are the user's
+        discard(std::mem::take(&mut self.losers)); // the errors are users' values
     }
 }
 
@@ -347,10 +348,11 @@ impl<T: Send + 'static, E: Send + 'static> From<Loser<T, E>> for TaskFailure<E> 
 
 // ----- errors -----
 
-/// [`invoke_all`](super::ExecutorExt::invoke_all) could not submit all tasks or wait for them.
+/// The error of [`invoke_all`](super::ExecutorExt::invoke_all): the call could not submit all tasks, or could
+/// not wait until they ended.
 ///
-/// The outcome of each task is decided. A running body that ignores its token goes on after the call, and its
-/// result is dropped.
+/// The outcome of each accepted task is decided. A running body that ignores its token goes on after the
+/// call, and its result is dropped.
 ///
 /// ```
 /// use executor::{DirectExecutor, InvokeFailure, ThreadPoolExecutor, prelude::*};
@@ -366,22 +368,22 @@ impl<T: Send + 'static, E: Send + 'static> From<Loser<T, E>> for TaskFailure<E> 
 #[must_use = "dropping it drops the tasks that were not run"]
 #[non_exhaustive]
 pub struct InvokeAllError<T> {
-    /// The reason for the failure of the call.
+    /// The reason why the call failed.
     pub reason: InvokeFailure,
     /// The handles of the accepted tasks, in the order of the tasks. All these handles are finished. If the
-    /// call reports a refusal, it has already waited until the accepted tasks ended. After an interruption,
-    /// or at the deadline, the call has cancelled the unfinished tasks.
+    /// executor refused a task, the call has waited until the accepted tasks ended. After an interruption, or
+    /// at the deadline, the call has cancelled the unfinished tasks.
     pub handles: Vec<TaskHandle<T>>,
-    /// The tasks that were not accepted, unchanged and in their order, so that the caller can submit them
-    /// again. If the reason is a refusal, the first task of this list is the refused task.
+    /// The tasks that were not accepted, in their order. The caller can submit them again. If the reason is a
+    /// refusal, the first task of this list is the refused task.
     pub not_submitted: Vec<FutureTask<T>>,
 }
 
-/// No task of [`invoke_any`](super::ExecutorExt::invoke_any) or
-/// [`invoke_any_timeout`](super::ExecutorExt::invoke_any_timeout) has succeeded.
+/// The error of [`invoke_any`](super::ExecutorExt::invoke_any) and
+/// [`invoke_any_timeout`](super::ExecutorExt::invoke_any_timeout): no task has succeeded.
 ///
-/// The outcome of each task is decided: the task has failed, or was cancelled because the call gave up. A
-/// running body that ignores its token goes on after the call, and its result is dropped.
+/// Each accepted task has failed, or was cancelled because the call gave up. A running body that ignores its
+/// token goes on after the call, and its result is dropped.
 ///
 /// ```
 /// use executor::{InvokeFailure, ThreadPoolExecutor, prelude::*};
@@ -395,12 +397,12 @@ pub struct InvokeAllError<T> {
 #[must_use = "dropping it drops the tasks that were not run"]
 #[non_exhaustive]
 pub struct InvokeAnyError<T, E> {
-    /// The reason for the failure of the call.
+    /// The reason why the call failed.
     pub reason: InvokeFailure,
     /// The outcomes of the accepted tasks: first the tasks that failed, in the order in which they failed,
     /// then the tasks that were cancelled because the call gave up.
     pub failures: Vec<TaskFailure<E>>,
-    /// The tasks that were not accepted, unchanged and in their order.
+    /// The tasks that were not accepted, in their order. The caller can submit them again.
     pub not_submitted: Vec<FutureTask<Result<T, E>>>,
 }
 
@@ -423,13 +425,13 @@ pub enum InvokeFailure {
     Empty,
     /// Each task has failed. Only `invoke_any` and `invoke_any_timeout` return this failure.
     AllFailed,
-    /// The executor refused a task. A refusal in `invoke_any` also means that all accepted tasks have failed.
+    /// The executor refused a task. If `invoke_any` returns this failure, all accepted tasks have failed.
     Rejected(RejectReason),
     /// The time limit has passed. Only `invoke_any_timeout` returns this failure.
     TimedOut,
     /// The *calling* task was cancelled.
     Interrupted,
-    /// Every thread that could run the tasks waits, too.
+    /// Every thread that could run the tasks is itself waiting.
     Starved(Starvation),
 }
 
@@ -446,9 +448,9 @@ pub enum InvokeFailure {
 pub enum TaskFailure<E> {
     /// The task returned an error.
     Failed(E),
-    /// It panicked.
+    /// The task panicked.
     Panicked(Panic),
-    /// The task was cancelled, or was dropped without having been run. The value tells the
+    /// The task was cancelled, or was dropped without having been run. The value contains the
     /// [reason](Cancelled::reason).
     Cancelled(Cancelled),
 }
@@ -498,7 +500,7 @@ impl<E: fmt::Display> fmt::Display for TaskFailure<E> {
 
 impl<E: fmt::Debug + fmt::Display> Error for TaskFailure<E> {}
 
-// Implemented by hand: the derived implementation would require `T: Debug`.
+// This is implemented by hand, because a derived implementation would require `T: Debug`.
 impl<T> fmt::Debug for InvokeAllError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InvokeAllError")

@@ -1,8 +1,9 @@
-//! Executors: they separate the submission of a task from how, where and when it runs.
+//! Executors: a program submits its tasks to an executor, which decides how, where and when they run.
 //!
 //! Code that has work to do should not decide about threads. Such code hands a [`Task`] to an [`Executor`].
-//! The executor's *execution policy* says which thread runs a task, in which order, how many tasks run at
-//! once, and what happens when there are too many. A program chooses and changes the policy in one place.
+//! The executor's *execution policy* says which thread runs a task, in which order tasks run, how many tasks
+//! run at once, and what happens when there are too many tasks. A program chooses and changes the policy in
+//! one place.
 //!
 //! ```
 //! use executor::{DirectExecutor, Executor, ThreadPerTaskExecutor, prelude::*};
@@ -21,18 +22,18 @@
 //!
 //! * [`Executor`] has the one method that each executor must implement. The trait is object-safe: a program
 //!   that keeps an `Arc<dyn ExecutorService>` works with any service.
-//! * [`ExecutorExt`] has methods that work in the same way on each executor. The methods of `ExecutorExt`
-//!   take closures instead of tasks, and return results. Every executor has these methods, including wrappers
-//!   and trait objects.
-//! * [`ExecutorService`] adds methods that end an executor: an executor with threads of its own must be shut
-//!   down.
+//! * [`ExecutorExt`] has methods that work in the same way on each executor: they take closures instead of
+//!   tasks, and return results. Every executor has these methods, including wrappers and trait objects.
+//! * [`ExecutorService`] adds methods that end an executor, because an executor with its own threads must be
+//!   shut down.
 //!
 //! # What every executor promises
 //!
 //! 1. A task that was accepted is run once, or dropped, or handed back by
 //!    [`shutdown_now`](ExecutorService::shutdown_now). A task that was refused comes back in the error.
 //! 2. What a thread did before it submitted a task is visible to the task.
-//! 3. A panic in a task reaches the holder of its handle, never the submitting code and never another task.
+//! 3. A panic in a task reaches only the code that holds the task's handle. It reaches neither the submitting
+//!    code nor another task.
 
 mod state;
 pub use state::PoolState;
@@ -84,7 +85,7 @@ pub trait Executor: Send + Sync {
     /// Authors of executors implement this method. Callers usually want the methods of [`ExecutorExt`].
     ///
     /// # Errors
-    /// [`RejectedExecution`], which gives the reason and holds the task. The task has not been run.
+    /// [`RejectedExecution`], which gives the reason and holds the task. The executor has not run the task.
     fn execute_task(&self, task: Task) -> Result<(), RejectedExecution>;
 }
 // ANCHOR_END: executor
@@ -101,7 +102,8 @@ pub trait Executor: Send + Sync {
 /// ```
 #[doc(alias = "AbstractExecutorService")]
 pub trait ExecutorExt: Executor {
-    /// Gives a closure (or a [`Task`]) to the executor, which runs it. The caller gets no result.
+    /// Gives a closure (or a [`Task`]) to the executor, which runs it. The caller does not get the closure's
+    /// result.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -147,13 +149,13 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Cancellation
     /// The new task is independent of the calling task. The new task's token is no child of the caller's
-    /// [current](CancelToken::current) token. So neither a cancel of the calling task nor its deadline
-    /// reaches the new task. There are three ways to cancel the new task together with the caller: cancel its
-    /// handle, spawn it in a [`scope`](Self::scope), or capture the caller's token in the closure and
-    /// [attach](CancelToken::attach) it there. The exception is an executor that runs the task on the
-    /// submitting thread, such as [`DirectExecutor`](crate::DirectExecutor) or a pool with
-    /// [`CallerRuns`](crate::CallerRuns). The token of a task that its submitter runs is a child of the
-    /// caller's current token.
+    /// [current](CancelToken::current) token. So the new task goes on if the calling task is cancelled or if
+    /// its deadline passes. There are three ways to cancel the new task together with the caller. Cancel the
+    /// new task's handle; spawn the new task in a [`scope`](Self::scope); or capture the caller's token in
+    /// the closure and [attach](CancelToken::attach) it there. There is one exception: some executors run the
+    /// task on the submitting thread, for example [`DirectExecutor`](crate::DirectExecutor), or a pool with
+    /// [`CallerRuns`](crate::CallerRuns). Then the token of the task is a child of the caller's current
+    /// token.
     #[doc(alias = "runAsync")]
     #[doc(alias = "supplyAsync")]
     #[doc(alias = "Callable")]
@@ -164,8 +166,8 @@ pub trait ExecutorExt: Executor {
         submit_by(task.into(), |task| self.execute_task(task))
     }
 
-    /// Submits a closure that ends early when it is cancelled: see [`FutureTask::cancellable`]. A closure that
-    /// can also fail with an error of its own goes to [`submit_fallible`](Self::submit_fallible).
+    /// Submits a closure that ends early when it is cancelled: see [`FutureTask::cancellable`]. If the
+    /// closure can also fail with its own error, use [`submit_fallible`](Self::submit_fallible).
     ///
     /// ```
     /// use std::time::Duration;
@@ -193,7 +195,7 @@ pub trait ExecutorExt: Executor {
         self.submit(FutureTask::cancellable(f))
     }
 
-    /// Submits a closure that ends early when it is cancelled, and that has an error type of its own: see
+    /// Submits a closure that ends early when it is cancelled, and that has its own error type: see
     /// [`FutureTask::fallible`].
     ///
     /// ```
@@ -214,7 +216,7 @@ pub trait ExecutorExt: Executor {
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if the executor refuses it.
+    /// [`RejectedSubmission`] if the executor refuses the task.
     ///
     /// # Cancellation
     /// The rules of [`submit`](Self::submit) apply.
@@ -229,8 +231,8 @@ pub trait ExecutorExt: Executor {
         self.submit(FutureTask::fallible(f))
     }
 
-    /// Submits all tasks and waits until the last of them has ended. Returns the handles in the order of the
-    /// tasks. All handles are finished, so joining them does not block.
+    /// Submits all tasks and waits until all of them have ended. Returns the handles in the order of the
+    /// tasks. All handles are finished, so their `join` does not block.
     ///
     /// If a task fails, the call still succeeds: the task's handle holds the failure.
     ///
@@ -244,26 +246,26 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// To put closures of different types into one list, box them or make [`FutureTask`]s of them.
+    /// To put closures of different types into one list, box each closure or make a [`FutureTask`] of it.
     ///
     /// # Errors
     /// [`InvokeAllError`]. [`Rejected`](InvokeFailure::Rejected): the executor has refused a task. The call
-    /// has still waited for the tasks before the refused task. The error holds the refused task and the tasks
-    /// after it. [`Interrupted`](InvokeFailure::Interrupted): the calling task was cancelled.
-    /// [`Starved`](InvokeFailure::Starved): every thread that could run the other tasks waits, too. After
-    /// `Interrupted` and `Starved`, the call has cancelled all tasks of the batch that had not ended.
+    /// has still waited until the tasks before the refused task ended. The error holds the refused task and
+    /// the tasks after it. [`Interrupted`](InvokeFailure::Interrupted): the calling task was cancelled.
+    /// [`Starved`](InvokeFailure::Starved): every thread that could run the other tasks is itself waiting. In
+    /// the last two cases, the call has cancelled all tasks of the batch that had not ended.
     ///
     /// # Panics
-    /// Panics if the iterator panics; then no task has been submitted. Panics if the executor panics; then
-    /// the submitted tasks are cancelled.
+    /// If the iterator panics: no task has been submitted. If the executor panics: the submitted tasks are
+    /// cancelled.
     ///
     /// # Blocking
-    /// Blocks until each task has ended, was cancelled or was dropped. If the caller is itself a task of the
-    /// pool, it blocks one of the threads that could run the batch; see [`TaskHandle::join`].
+    /// Blocks until each task has ended, was cancelled or was dropped. A caller that is itself a task of the
+    /// pool blocks one of the threads that could run the batch; see [`TaskHandle::join`].
     ///
     /// # Cancellation
-    /// A cancellation point. If the caller is cancelled already, the call submits no task. If all tasks have
-    /// ended when the cancel comes, the call returns their handles.
+    /// A cancellation point. If the caller is already cancelled, the call submits no task. If all tasks have
+    /// ended before the cancel, the call returns their handles.
     #[doc(alias = "allOf")]
     #[doc(alias = "invokeAll")]
     fn invoke_all<T: Send + 'static>(
@@ -273,9 +275,9 @@ pub trait ExecutorExt: Executor {
         invoke::all(self, tasks.into_iter().map(Into::into).collect(), Deadline::NEVER)
     }
 
-    /// Submits all tasks, waits for `timeout` at most, and cancels the tasks that have not ended by then:
-    /// running tasks, waiting tasks and tasks that were not submitted yet. So all handles are finished, as
-    /// with [`invoke_all`](Self::invoke_all). A join of a late task returns
+    /// Submits all tasks, waits for `timeout` at most, and then cancels all unfinished tasks: running tasks,
+    /// waiting tasks, and tasks that were not submitted yet. So all handles are finished, as with
+    /// [`invoke_all`](Self::invoke_all). The `join` of a task that was too late returns
     /// [`Cancelled`](crate::JoinError::Cancelled).
     ///
     /// ```
@@ -299,12 +301,12 @@ pub trait ExecutorExt: Executor {
     /// The rules of [`invoke_all`](Self::invoke_all) apply.
     ///
     /// # Blocking
-    /// Waits for `timeout` at most, provided that submitting does not block. For example, an executor that
-    /// runs its tasks inline returns from a submission only when the task has ended. When the time is up, the
-    /// call cancels all unfinished tasks at once. Then the call runs the callbacks of the cancelled tasks on
-    /// this thread, one after the other: the callbacks of [`on_cancel`](crate::CancelToken::on_cancel), and
-    /// the `Drop` of the values that unbegun tasks have captured. The call returns after the last callback,
-    /// so keep callbacks short.
+    /// Waits for `timeout` at most, provided that the submissions do not block. For example, if an executor
+    /// runs its tasks inline, a submission returns only when its task has ended. When the time is up, the
+    /// call cancels all unfinished tasks at once. Then the call runs the users' code that the cancel causes,
+    /// on this thread: the callbacks of [`on_cancel`](crate::CancelToken::on_cancel), and the `Drop` of the
+    /// values that unbegun tasks have captured. The call returns after the last callback, so keep callbacks
+    /// short.
     ///
     /// # Cancellation
     /// The rules of [`invoke_all`](Self::invoke_all) apply.
@@ -318,12 +320,12 @@ pub trait ExecutorExt: Executor {
         invoke::all(self, tasks.into_iter().map(Into::into).collect(), deadline)
     }
 
-    /// Submits tasks, waits until one of them has succeeded, and returns its value. A task succeeds if it
-    /// returns `Ok`; after an `Err` or a panic of one task, the other tasks can still succeed. After the
-    /// first success, the running tasks are cancelled and the waiting tasks never begin.
+    /// Submits tasks, waits until a task has succeeded, and returns its value. A task succeeds if it returns
+    /// `Ok`; if one task returns `Err` or panics, the other tasks can still succeed. After the first success,
+    /// the running tasks are cancelled and the waiting tasks never begin.
     ///
-    /// Use this call when several tasks look for the same answer. For example, each task asks another mirror
-    /// of a server, or tries another algorithm.
+    /// Use this call when several tasks look for the same answer. For example, each task asks a different
+    /// mirror of a server, or tries a different algorithm.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -334,32 +336,31 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Between two submissions the call checks whether a task has succeeded already. So an executor that runs
-    /// its tasks inline runs only the tasks up to the first success.
+    /// Between two submissions the call checks whether a task has already succeeded. So an executor that runs
+    /// its tasks inline runs no task after the first success.
     ///
     /// If one task succeeds, the panics of the other tasks go to the [panic handler](crate::panics), because
     /// the caller does not get them.
     ///
     /// # Errors
-    /// [`InvokeAnyError`], whose `reason` is one of the following. [`Empty`](InvokeFailure::Empty): there
-    /// were no tasks. [`AllFailed`](InvokeFailure::AllFailed): all tasks have failed.
-    /// [`Rejected`](InvokeFailure::Rejected): a task was refused, and all tasks accepted before it have
-    /// failed. [`Interrupted`](InvokeFailure::Interrupted): the calling task was cancelled.
-    /// [`Starved`](InvokeFailure::Starved): every thread that could run the other tasks waits, too. After
-    /// `Interrupted` and `Starved`, the tasks that had not ended are cancelled.
+    /// [`InvokeAnyError`] with one of these reasons. [`Empty`](InvokeFailure::Empty): there were no tasks.
+    /// [`AllFailed`](InvokeFailure::AllFailed): all tasks have failed. [`Rejected`](InvokeFailure::Rejected):
+    /// a task was refused, and all tasks before it have failed. [`Interrupted`](InvokeFailure::Interrupted):
+    /// the calling task was cancelled. [`Starved`](InvokeFailure::Starved): every thread that could run the
+    /// other tasks is itself waiting. In the last two cases, the call has cancelled the tasks that had not
+    /// ended.
     ///
     /// # Panics
     /// The rules of [`invoke_all`](Self::invoke_all) apply.
     ///
     /// # Blocking
-    /// Blocks until a task has succeeded or all have failed. The call does not wait for the bodies of the
-    /// losers that it cancels: a body that ignores its token goes on running after the call. But the call
-    /// runs the losers' callbacks on this thread. If the caller is itself a task of the pool, it blocks one
-    /// of the threads that could run the tasks; see [`TaskHandle::join`].
+    /// Blocks until a task has succeeded or all tasks have failed. The call does not wait for the bodies of
+    /// the tasks that it cancels: a body that ignores its token goes on running after the call. But the call
+    /// runs the callbacks of the cancelled tasks on this thread. A caller that is itself a task of the pool
+    /// blocks one of the threads that could run the tasks; see [`TaskHandle::join`].
     ///
     /// # Cancellation
-    /// A cancellation point. If the calling task is cancelled, the tasks for which it waits are
-    /// cancelled, too.
+    /// A cancellation point. If the calling task is cancelled, the call cancels the tasks that it waits for.
     #[doc(alias = "anyOf")]
     #[doc(alias = "invokeAny")]
     fn invoke_any<T: Send + 'static, E: Send + 'static>(
@@ -369,8 +370,8 @@ pub trait ExecutorExt: Executor {
         invoke::any(self, tasks.into_iter().map(Into::into).collect(), Deadline::NEVER)
     }
 
-    /// Submits tasks and returns the value of the first success; cancels all tasks if none has succeeded
-    /// after `timeout`.
+    /// Submits tasks and returns the value of the first success. If no task has succeeded after `timeout`,
+    /// cancels all tasks.
     ///
     /// ```
     /// use std::time::Duration;
@@ -387,8 +388,8 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Errors
     /// The errors of [`invoke_any`](Self::invoke_any), and [`TimedOut`](InvokeFailure::TimedOut). If all
-    /// tasks fail before the deadline, the call returns at once. A body that ignores its token goes on
-    /// running after a time-out, too.
+    /// tasks fail before the deadline, the call returns at once. After a time-out, a body that ignores its
+    /// token goes on running.
     ///
     /// # Panics
     /// The rules of [`invoke_all`](Self::invoke_all) apply.
@@ -408,7 +409,7 @@ pub trait ExecutorExt: Executor {
         invoke::any(self, tasks.into_iter().map(Into::into).collect(), deadline)
     }
 
-    /// Runs `f`, which can spawn tasks that *borrow*, and returns when all of them have ended.
+    /// Runs `f`, which can spawn tasks that *borrow*, and returns when all these tasks have ended.
     ///
     /// A submitted task can outlive the function that submits it, so it must own its data. A task of a scope
     /// cannot outlive the scope, so it can borrow: the parts of a slice, a read-only index, a variable for
@@ -428,16 +429,16 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// When the call returns, each task has run or was dropped, for example because the executor has
-    /// discarded it. [`shutdown_now`](ExecutorService::shutdown_now) never hands out a task of a scope: it
-    /// drops the task.
+    /// When the call returns, each task has run or was dropped. For example, the executor may have discarded
+    /// a task. [`shutdown_now`](ExecutorService::shutdown_now) drops the tasks of a scope and does not return
+    /// them.
     ///
     /// # Errors
     /// [`ScopeError`] if tasks were dropped.
     ///
     /// # Panics
-    /// Panics if `f` panics; then the tasks that have not begun are dropped. Panics if a task panics, with
-    /// the payload of the first panic; later panics go to the [panic handler](crate::panics).
+    /// If `f` panics: the tasks that have not begun are dropped. If a task panics: the call panics with the
+    /// payload of the first panic, and later panics go to the [panic handler](crate::panics).
     ///
     /// # Blocking
     /// Blocks until the last task has ended. On a worker, or in the middle of a task, the call itself runs
@@ -445,7 +446,7 @@ pub trait ExecutorExt: Executor {
     /// one thread.
     ///
     /// # Cancellation
-    /// A cancel of the calling task reaches the tasks of the scope: the tasks that have not begun are
+    /// A cancel of the calling task also cancels the tasks of the scope: the tasks that have not begun are
     /// dropped, and the tokens of the running tasks are cancelled. The call still returns only when the
     /// running tasks have ended. In a [`masked`](crate::masked) step the scope runs all its tasks.
     #[doc(alias = "StructuredTaskScope")]
@@ -461,7 +462,7 @@ impl<E: Executor + ?Sized> ExecutorExt for E {}
 
 /// An [`Executor`] that can be shut down.
 ///
-/// A service goes from *running* to *shutting down* to *terminated*, and never back:
+/// A service goes from *running* to *shutting down* to *terminated*, and never goes back:
 ///
 /// ```text
 ///   running ──shutdown──▶ shutting down ──last task done, last thread gone──▶ terminated
@@ -501,11 +502,11 @@ pub trait ExecutorService: Executor {
     fn shutdown(&self);
 
     /// Accepts no more tasks, cancels the tokens of the running tasks, and returns the tasks that have not
-    /// begun. The tasks are returned in the order in which they would have begun. The call does not wait: a
-    /// task that never looks at its token runs to its end.
+    /// begun. The tasks are returned in the order in which they would have begun. The call does not wait
+    /// until the running tasks end: a task that never looks at its token runs to its end.
     ///
-    /// The handles of the returned tasks stay pending while the caller keeps the tasks. Run them, give them
-    /// to another executor, or drop them, which completes the handles as cancelled.
+    /// As long as the caller keeps the returned tasks, their handles are unfinished. Run the tasks, give them
+    /// to another executor, or drop them; the drop of a task cancels its handle.
     ///
     /// The calling thread runs the callbacks that are registered with the tasks' tokens.
     ///
@@ -524,7 +525,7 @@ pub trait ExecutorService: Executor {
     #[must_use = "the tasks that were not begun; dropping them cancels their handles"]
     fn shutdown_now(&self) -> Vec<Task>;
 
-    /// Returns whether the executor has been shut down, by [`shutdown`](Self::shutdown) or otherwise.
+    /// Returns whether the executor has been shut down, by [`shutdown`](Self::shutdown) or in another way.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -537,11 +538,11 @@ pub trait ExecutorService: Executor {
     #[doc(alias = "isShutdown")]
     fn is_shutdown(&self) -> bool;
 
-    /// Returns whether the executor has been shut down and its last task and thread are gone.
+    /// Returns whether the executor has been shut down and has no tasks and no threads any more.
     ///
-    /// A task that is cancelled before it has begun leaves the executor at once. The thread that cancels the
-    /// task drops its closure; after a time limit that is the thread of the process's timer. For a moment,
-    /// the drop of such a closure may still be under way when this method returns true.
+    /// If a task is cancelled before it has begun, it leaves the executor at once. The thread that cancels
+    /// the task drops the task's closure; if a time limit cancels the task, the timer thread does this. So
+    /// when this method returns true, such a drop may still be running for a moment.
     ///
     /// ```
     /// use executor::{ManualExecutor, prelude::*};
@@ -557,7 +558,7 @@ pub trait ExecutorService: Executor {
     #[doc(alias = "isTerminated")]
     fn is_terminated(&self) -> bool;
 
-    /// Waits until the executor is terminated, for `timeout` at most, and returns whether it is.
+    /// Waits until the executor is terminated, for `timeout` at most, and returns whether it is terminated.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -570,11 +571,12 @@ pub trait ExecutorService: Executor {
     /// ```
     ///
     /// # Blocking
-    /// If a task of this executor calls this method, the wait cannot succeed: the executor cannot end before
-    /// the task has ended.
+    /// If a task of this executor calls this method, the wait times out: the executor cannot terminate before
+    /// this task ends.
     ///
     /// # Cancellation
-    /// Returns early if the calling task is cancelled, with the answer that is true at that moment.
+    /// If the calling task is cancelled, returns early and tells whether the executor is terminated at that
+    /// moment.
     #[doc(alias = "awaitTermination")]
     fn await_termination(&self, timeout: Duration) -> bool;
 
@@ -591,24 +593,24 @@ pub trait ExecutorService: Executor {
     /// ```
     ///
     /// # Blocking
-    /// Blocks until the executor is terminated. A task of this executor cannot wait for its own end. If such
-    /// a task calls this method, the method only shuts the executor down and returns.
+    /// Blocks until the executor is terminated. A task of this executor cannot wait until it has itself
+    /// ended. If such a task calls this method, the method only shuts the executor down and returns.
     ///
-    /// An executor on top of another executor waits for its own tasks. If a task of the lower executor closes
-    /// the upper executor, that task blocks its thread. If the awaited tasks need this thread, as on a pool
-    /// with one thread, the call never returns, and the library does not report a
-    /// [starvation](crate::Starvation). A task of the lower executor must call [`shutdown`](Self::shutdown),
-    /// and another thread must call `close`.
+    /// A wrapper, such as a [`TrackingExecutor`](crate::TrackingExecutor) over a pool, waits for its own
+    /// tasks. If another task of the pool closes the wrapper, that task blocks a thread of the pool. If the
+    /// awaited tasks need this thread, as on a pool with one thread, the call never returns, and the library
+    /// does not report a [starvation](crate::Starvation). So a task of the pool must only call
+    /// [`shutdown`](Self::shutdown), and another thread must call `close`.
     ///
     /// # Cancellation
-    /// If the calling task is cancelled, the orderly end turns into [`shutdown_now`](Self::shutdown_now):
-    /// tasks that have not begun are dropped, running tasks are cancelled, and the call still waits until the
-    /// running tasks have ended.
+    /// If the calling task is cancelled, the call goes on as [`shutdown_now`](Self::shutdown_now): it drops
+    /// the tasks that have not begun, cancels the running tasks, and still waits until the running tasks have
+    /// ended.
     fn close(&self);
 }
 
-/// Implements the traits for a type that holds an executor or points to one. Every call is passed on to that
-/// executor.
+/// Implements the traits for a type that holds an executor or points to an executor. Passes every call on to
+/// that executor.
 ///
 /// ```text
 /// forward_service!(UnconfigurablePool => self.0);
@@ -674,8 +676,8 @@ forward_service!(<E: ?Sized> &E => **self);
 forward_service!(<E: ?Sized> Box<E> => **self);
 forward_service!(<E: ?Sized> Arc<E> => **self);
 
-/// Error of [`execute`](ExecutorExt::execute): the executor refused the task. The error holds the task, which
-/// has not been run.
+/// The error of [`execute`](ExecutorExt::execute): the executor refused the task. The error holds the task,
+/// which has not been run.
 ///
 /// ```
 /// use executor::{RejectReason, ThreadPoolExecutor, prelude::*};
@@ -690,9 +692,9 @@ forward_service!(<E: ?Sized> Arc<E> => **self);
 #[derive(Debug)]
 #[must_use = "dropping it drops the task"]
 pub struct RejectedExecution {
-    /// The reason for the executor's refusal.
+    /// The reason why the executor refused the task.
     pub reason: RejectReason,
-    /// The task, to be run elsewhere or later.
+    /// The task, which the caller can still run or submit again.
     pub task: Task,
 }
 
@@ -706,8 +708,9 @@ impl Error for RejectedExecution {}
 
 into_io_error!(RejectedExecution => RejectReason in reason);
 
-/// Error of [`submit`](ExecutorExt::submit): the executor refused the task. The error holds the task and its
-/// handle. Running the task later completes the handle; dropping the task cancels the handle.
+/// The error of [`submit`](ExecutorExt::submit): the executor refused the task. The error holds the task and
+/// its handle. If the caller runs the task, the handle gets its result; if the caller drops the task, the
+/// handle is cancelled.
 ///
 /// ```
 /// use executor::{RejectReason, ThreadPoolExecutor, prelude::*};
@@ -723,9 +726,9 @@ into_io_error!(RejectedExecution => RejectReason in reason);
 #[doc(alias = "RejectedExecutionException")]
 #[must_use = "dropping it drops the task and its handle"]
 pub struct RejectedSubmission<T> {
-    /// The reason for the executor's refusal.
+    /// The reason why the executor refused the task.
     pub reason: RejectReason,
-    /// The task, to be run elsewhere or later.
+    /// The task, which the caller can still run or submit again.
     pub task: Task,
     /// The handle of the task's result.
     pub handle: TaskHandle<T>,
@@ -751,8 +754,8 @@ impl<T> Error for RejectedSubmission<T> {}
 
 into_io_error!(RejectedSubmission<T> => RejectReason in reason, where T: Send + 'static);
 
-/// Gives a task to `execute`, and returns the task's handle. If `execute` refuses the task, the error has the
-/// handle, too.
+/// Gives a task to `execute`, and returns the task's handle. If `execute` refuses the task, the error
+/// contains the task and the handle.
 pub(crate) fn submit_by<T>(
     FutureTask { task, handle }: FutureTask<T>,
     execute: impl FnOnce(Task) -> Result<(), RejectedExecution>,

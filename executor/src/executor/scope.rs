@@ -1,10 +1,10 @@
 //! Scopes: tasks that borrow from the stack, on any executor.
 //!
 //! The scope keeps each closure that borrows. For each closure the scope gives the executor a *ticket*: a
-//! task that refers to the closure and owns all its own data. Two parties can take the closure: the thread of
-//! the executor that has the ticket, and the scope itself. The party that comes first gets the closure, and
-//! runs or drops it. A ticket that comes too late does nothing. So an executor can treat tickets like all
-//! other tasks: even if it never drops a ticket, the scope ends.
+//! task that refers to the closure and borrows nothing itself. Two threads can try to take the closure: the
+//! thread that runs or drops the ticket, and the thread of the scope. The first of them gets the closure, and
+//! runs or drops it. A ticket that comes too late does nothing. So the executor can treat tickets like all
+//! other tasks: the scope can end even if a ticket is never dropped.
 //!
 //! ```text
 //!              ┌──ticket run────────────────────▶ runs ─────────────┐
@@ -15,10 +15,10 @@
 //! # Invariants
 //!
 //! 1. `scope` returns only when each spawned closure has run to its end or was dropped. `task/borrowed.rs`
-//!    says how the scope is kept open until then.
-//! 2. A scope that waits on a worker, or in the middle of a task, runs the closures that have not begun,
+//!    explains how the scope waits for this.
+//! 2. If a scope waits on a worker, or in the middle of a task, it runs the closures that have not begun,
 //!    including closures that are spawned while it waits. So a scope on a worker waits only for closures that
-//!    run on other threads, and its executor needs no second thread.
+//!    already run on other threads, and its executor needs no second thread.
 
 use std::error::Error;
 use std::task::Waker;
@@ -73,7 +73,8 @@ pub(super) fn scope<'env, T>(
     submit: &(dyn Fn(Task) -> Result<(), RejectedExecution> + Sync),
     f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 ) -> Result<T, ScopeError> {
-    // Like a fork, a scope in a masked step is not below the token that the step ignores.
+    // A masked step ignores the current token. So this token is not the parent for a scope or a fork in such
+    // a step.
     let above = Context::of_this_place().into_token_above();
     let token = above.map_or_else(CancelToken::new, |above| above.child());
     let (jobs, report) = (ScopedJobs::new(), Mutex::default());
@@ -92,9 +93,8 @@ impl<'scope> Scope<'scope, '_> {
     /// Gives a closure to the executor, which runs it. The closure can borrow everything that outlives the
     /// scope, and can spawn other closures.
     ///
-    /// The closure stores its result itself: in a variable that it borrows, or in an element of a slice, if
-    /// no other closure uses that element. If the closure panics, [`scope`](super::ExecutorExt::scope)
-    /// panics, too.
+    /// The closure stores its result itself: in a variable that it borrows, or in an element of a slice that
+    /// no other closure uses. If the closure panics, [`scope`](super::ExecutorExt::scope) panics, too.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -107,7 +107,7 @@ impl<'scope> Scope<'scope, '_> {
     /// ```
     ///
     /// # Errors
-    /// The reason why the executor refuses the task. After a refusal, the closure is dropped.
+    /// The reason why the executor refused the task. The closure is dropped.
     ///
     /// # Blocking
     /// Blocks if the executor blocks at a submission.
@@ -125,7 +125,7 @@ impl<'scope> Scope<'scope, '_> {
                 self.report.lock().dropped -= 1; // the error tells the caller
                 Err(reason)
             }
-            _ => Ok(()), // after a refusal: the scope has taken the closure meanwhile
+            _ => Ok(()), // if the executor refused: the scope has taken the closure meanwhile
         }
     }
 
@@ -141,7 +141,7 @@ impl<'scope> Scope<'scope, '_> {
         }
     }
 
-    /// Cancels the scope: drops the closures that have not begun, and cancels the token of the running
+    /// Cancels the scope: drops the closures that have not begun, and cancels the tokens of the running
     /// closures.
     ///
     /// ```
@@ -179,8 +179,9 @@ impl<'scope> Scope<'scope, '_> {
         self.token.cancel_because(reason);
     }
 
-    /// Returns the scope's token: the parent of its tasks' tokens, and a child of the token that was current
-    /// around the scope. Around a scope in a [`masked`] step, no token counts as current.
+    /// Returns the scope's token. This token is the parent of the tokens of the scope's tasks, and a child of
+    /// the token that was current when the scope began. In a [`masked`] step, the scope's token has no
+    /// parent.
     ///
     /// ```
     /// use executor::{CancelToken, ThreadPoolExecutor, prelude::*};
@@ -200,7 +201,7 @@ impl<'scope> Scope<'scope, '_> {
     /// Runs the closures that have not begun, or waits for the running closures.
     fn settle(&self, unwinding: bool) {
         if self.token.is_cancelled() {
-            self.cancel(); // perhaps through its token, and then no closure begins any more
+            self.cancel(); // if only the token was cancelled, the closures must be dropped
         }
         let helps = concerns_this_thread() && !unwinding;
         while helps && let Some(unbegun) = self.jobs.take_back() {
@@ -216,12 +217,12 @@ impl<'scope> Scope<'scope, '_> {
 }
 
 /// Waits until each lent closure has run or was dropped. `queue` is the queue of the closures that have not
-/// begun, if that queue is known.
+/// begun, or `None` if this queue is not known.
 pub(crate) fn wait_for_lent_jobs(jobs: &ScopedJobs<'_>, queue: Option<QueueId>) -> Result<(), WaitError> {
     wait_until_settled(jobs, queue, || false)
 }
 
-/// Waits as [`wait_for_lent_jobs`] does, or until `or` returns true.
+/// Waits until each lent closure has run or was dropped, or until `or` returns true.
 fn wait_until_settled(
     jobs: &ScopedJobs<'_>,
     queue: Option<QueueId>,
@@ -232,7 +233,7 @@ fn wait_until_settled(
     wait_for(Deadline::NEVER, (look, what))
 }
 
-/// The lent closures of a scope, as the source that a thread waits for.
+/// The lent closures of a scope, for a thread that waits for them.
 struct Lending {
     record: Arc<Mutex<ScopeRecord>>,
     queue: Option<QueueId>,
@@ -252,7 +253,7 @@ impl Source for Lending {
     }
 
     /// Returns false if a closure has begun: the closure borrows from a stack frame, so it must end before
-    /// that frame is left.
+    /// the function of that frame returns.
     fn can_be_given_up(&self) -> bool {
         self.queue.is_some() && self.record.lock().threads().is_empty()
     }
@@ -264,8 +265,9 @@ impl fmt::Debug for Scope<'_, '_> {
     }
 }
 
-/// Some tasks of a scope were dropped without having been run. Either the executor was shut down or has
-/// discarded them, or the scope or the task around it was cancelled. All tasks that had begun have ended.
+/// The error of a scope: some of its tasks were dropped without having been run. The executor was shut down,
+/// the executor has discarded these tasks, or the scope or the calling task was cancelled. All tasks that had
+/// begun have ended.
 ///
 /// ```
 /// use executor::{Discard, ThreadPoolExecutor, prelude::*};

@@ -1,10 +1,10 @@
-//! Three short executors. The policy of each executor is easy to describe, and so are its faults.
+//! Three short executors. Each has a simple policy, and faults that are easy to see.
 //!
-//! * [`DirectExecutor`]: the submitting thread runs the task, without any concurrency. With this executor, a
-//!   server that was written for a pool becomes single-threaded.
-//! * [`ThreadPerTaskExecutor`]: a new thread for each task, and no limit to their number.
-//! * [`MinimalPool`]: a queue and a few threads, the usual first attempt. The faults of this attempt are the
-//!   reasons for [`ThreadPoolExecutor`](crate::ThreadPoolExecutor).
+//! * [`DirectExecutor`]: the submitting thread runs the task itself. With this executor, a server that was
+//!   written for a pool becomes single-threaded.
+//! * [`ThreadPerTaskExecutor`]: a new thread for each task. The number of threads has no limit.
+//! * [`MinimalPool`]: a queue and a few threads, which is the usual first attempt.
+//!   [`ThreadPoolExecutor`](crate::ThreadPoolExecutor) repairs the faults of this attempt.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,13 +17,13 @@ use crate::waiting::error::RejectReason;
 
 /// Runs each task at once, on the thread that submits it.
 ///
-/// Use this executor in tests, or if the work must be done before the caller goes on. A panic in the task
-/// is caught as on any other executor. The task's token is a child of the submitter's current token.
+/// Use this executor in tests, or if the work must be done before the caller goes on. As on any other
+/// executor, a panic in the task is caught. The task's token is a child of the submitter's current token.
 ///
 /// # Blocking
 /// `execute` returns when the task has ended. If a task submits a second task, the second task runs inside
 /// the first, like a function that the first task calls. So the stack must have room for all nested tasks. A
-/// [strand](crate::SerialExecutor) over this executor runs nested tasks one after the other instead.
+/// [strand](crate::SerialExecutor) over this executor runs such tasks one after the other instead.
 ///
 /// ```
 /// use executor::{DirectExecutor, prelude::*};
@@ -47,12 +47,12 @@ impl Executor for DirectExecutor {
 
 /// Runs each task on a new thread, which is named after the task's [id](Task::id): `task#17`.
 ///
-/// Use this executor for few, long tasks. A thread costs time to start (some ten microseconds) and memory
-/// until it ends, and the system limits the number of threads. When the limit of the system is reached,
-/// `execute` gives the task back with an error.
+/// Use this executor for a small number of long tasks. A thread takes time to start (some ten microseconds),
+/// and takes memory until it ends. The system limits the number of threads. When this limit is reached,
+/// `execute` gives the task back in its error.
 ///
-/// No other thread waits for these threads: when `main` returns, they end in the middle of their tasks. An
-/// executor on top has the life cycle that this one lacks. A [`BoundedExecutor`](crate::BoundedExecutor) also
+/// No other thread waits for these threads: when `main` returns, they end in the middle of their tasks. To
+/// wait for the tasks or to stop them, wrap this executor. A [`BoundedExecutor`](crate::BoundedExecutor) also
 /// limits the number of threads; a [`TrackingExecutor`](crate::TrackingExecutor) does not.
 ///
 /// ```
@@ -112,16 +112,17 @@ impl Executor for ThreadPerTaskExecutor {
 /// The usual first attempt at a pool: a queue and `n` threads. This pool is for teaching only; do not use it
 /// in programs.
 ///
-/// The pool works until something goes wrong:
+/// The pool has three faults:
 ///
-/// 1. **No life cycle.** No caller can end the pool or wait for it. Its threads sleep until the process ends,
-///    and when `main` returns, the jobs in the queue are lost.
-/// 2. **No bound.** If jobs come faster than the workers run them, the queue grows until memory is gone.
-/// 3. **A job that panics kills its worker**, and the submitters do not notice. Without its last worker, the
-///    pool still accepts jobs and runs none.
+/// 1. **No life cycle.** A caller cannot end the pool or wait for its jobs. The pool's threads stay until the
+///    process ends, and when `main` returns, the jobs in the queue are lost.
+/// 2. **No bound.** If jobs arrive faster than the workers run them, the queue grows until the memory is used
+///    up.
+/// 3. **A job that panics kills its worker**, and the submitters do not notice. When the last worker has
+///    died, the pool still accepts jobs but runs none.
 ///
-/// The type does not implement [`Executor`], so that no program uses it by mistake. A test below shows each
-/// fault.
+/// The type does not implement [`Executor`], so that no program uses it by mistake. The tests in this file
+/// show the faults.
 ///
 /// ```
 /// use executor::MinimalPool;
@@ -140,7 +141,7 @@ impl MinimalPool {
     /// Starts `threads` threads.
     ///
     /// # Panics
-    /// If the system has no more threads to give. The threads that were already started are leaked.
+    /// Panics if the system cannot start another thread. The threads that were already started are leaked.
     pub fn new(threads: usize) -> Self {
         let pool = Self(Arc::new((Mutex::new(VecDeque::new()), Condvar::new())));
         for _ in 0..threads {
@@ -209,8 +210,7 @@ mod tests {
         pool.execute(|| panic!("the only worker dies of this"));
         let (done, job_done) = mpsc::channel();
         pool.execute(move || done.send(()).unwrap());
-        // No worker ever takes the job out of the queue. If a worker had run the job, the result would be
-        // `Ok`.
+        // No worker ever takes the job out of the queue. If a worker ran the job, the result would be `Ok`.
         assert_eq!(job_done.recv_timeout(SHORT), Err(mpsc::RecvTimeoutError::Timeout));
     }
     // ANCHOR_END: minimal_pool_panic

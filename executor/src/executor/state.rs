@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The state of a pool. A pool only moves to a later state.
+/// The state of a pool. A pool goes through the states in this order, may skip a state, and never goes back.
 ///
 /// ```
 /// use executor::{PoolState, ThreadPoolExecutor, prelude::*};
@@ -20,11 +20,11 @@ pub enum PoolState {
     Running,
     /// The pool accepts no more tasks, but runs the accepted tasks.
     ShuttingDown,
-    /// The pool accepts no more tasks and begins no task; it waits for the running tasks.
+    /// The pool accepts no more tasks and begins no more tasks; it waits until the running tasks end.
     Stopping,
-    /// The pool has no threads and no tasks any more; it calls the `terminated` hook.
+    /// The pool has no more threads and tasks; it calls the `terminated` hook.
     Tidying,
-    /// Has ended.
+    /// The pool has ended.
     Terminated,
 }
 

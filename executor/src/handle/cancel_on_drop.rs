@@ -1,4 +1,4 @@
-//! A handle for asynchronous callers: when the future is dropped, the task is cancelled.
+//! A handle for asynchronous callers: its drop cancels the task.
 
 use std::fmt;
 use std::future::Future;
@@ -13,12 +13,12 @@ use super::error::TaskError;
 pub struct CancelOnDrop<T: Send + 'static>(Option<TaskHandle<T>>);
 
 impl<T: Send + 'static> TaskHandle<T> {
-    /// Makes a handle that cancels the task when it is dropped.
+    /// Turns this handle into a handle that cancels the task when the handle is dropped.
     ///
-    /// Use it in asynchronous code. A caller of a future gives the future up by dropping it: a time-out, a
-    /// `select!`, and a client that hangs up all do so. The drop of a plain handle leaves the task running,
-    /// which is right for threads. The drop of this handle stops the task: a task that waits in a queue never
-    /// begins, and the token of a running task is cancelled.
+    /// Use it in asynchronous code. Such code gives a future up by dropping it, for example after a time-out,
+    /// in a `select!`, or when a client hangs up. If a plain handle is dropped, the task goes on, which is
+    /// right for threads. If this handle is dropped, the task is stopped: if it waits in a queue, it never
+    /// begins; if it is running, its token is cancelled.
     ///
     /// ```
     /// use executor::{ThreadPoolExecutor, block_on, prelude::*};
@@ -35,8 +35,8 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// ```
     ///
     /// # Blocking
-    /// The drop does not wait for the task. But it runs, on this thread, the users' code that
-    /// [`cancel`](Self::cancel) runs.
+    /// The drop does not wait until the task has ended. But like [`cancel`](Self::cancel), it runs users'
+    /// code on the calling thread, and blocks until this code has ended.
     #[doc(alias = "AbortOnDropHandle")]
     pub fn cancel_on_drop(self) -> CancelOnDrop<T> {
         CancelOnDrop(Some(self))
@@ -44,7 +44,7 @@ impl<T: Send + 'static> TaskHandle<T> {
 }
 
 impl<T: Send + 'static> CancelOnDrop<T> {
-    /// Returns the plain handle, whose drop leaves the task running.
+    /// Returns the plain handle. If the plain handle is dropped, the task goes on.
     ///
     /// ```
     /// # use executor::FutureTask;
@@ -55,13 +55,13 @@ impl<T: Send + 'static> CancelOnDrop<T> {
     /// ```
     ///
     /// # Panics
-    /// Never: the handle is there until the drop.
+    /// Never panics, because the handle exists until the drop.
     pub fn into_handle(mut self) -> TaskHandle<T> {
         self.0.take().expect("only this call and the drop take the handle")
     }
 }
 
-/// Awaits the result, as the future of a [`TaskHandle`] does.
+/// Awaits the result in the same way as a [`TaskHandle`].
 impl<T: Send + 'static> Future for CancelOnDrop<T> {
     type Output = Result<T, TaskError>;
 

@@ -9,7 +9,7 @@ use crate::ids::TaskId;
 use crate::sync::Arc;
 use crate::task::{HandleCell, TaskState};
 
-/// Cancels a task, and cannot see the task's result.
+/// A handle that can cancel its task, but cannot get the result.
 ///
 /// ```
 /// use executor::{TaskState, ThreadPoolExecutor, prelude::*};
@@ -79,7 +79,7 @@ impl Canceller {
         Arc::clone(&self.cell).cancel(false, CancelReason::of(CancelKind::Requested))
     }
 
-    /// Notes that a timer will call [`cancel`](Self::cancel), unless the task ends before.
+    /// Notes that a timer will call [`cancel`](Self::cancel), unless the task ends first.
     pub(crate) fn will_be_called(&self) {
         self.cell.will_be_cancelled();
     }

@@ -1,10 +1,10 @@
-//! The state that a task and its handle share, and every way in which it changes.
+//! The state that a task and its handle share, and all changes of this state.
 //!
-//! A submitted task is one allocation, a [`TaskCell`]. The cell holds the state, behind a lock. The state
-//! holds the body until the body begins. Each party sees the cell through a trait that shows only the methods
-//! and the types that the party needs:
+//! A submitted task is one allocation, a [`TaskCell`]. The cell contains the state, behind a lock. The state
+//! contains the body until the body begins. Each user of the cell sees it through a trait, which has only the
+//! methods and the types that this user needs:
 //!
-//! | party | sees | does not know |
+//! | user of the cell | its trait | does not know |
 //! |---|---|---|
 //! | the frame of the thread that runs the body | [`RunningTask`] | result, body |
 //! | executor, queue, [`Canceller`](super::Canceller) | [`HandleCell`] | result, body |
@@ -41,22 +41,22 @@ pub(super) struct TaskCell<T: Send + 'static, F: Send + 'static> {
 struct CellState<T, F> {
     phase: CellPhase<T, F>,
     listener: Listener<T>,
-    /// A cancel has asked the body to stop, so a token that is made later must be cancelled, too.
+    /// True if a cancel has asked the body to stop. If the token is made later, it must be cancelled, too.
     stop_body: bool,
-    /// The executor was shut down and has handed the task out. If the task is then dropped, the shutdown is
-    /// the reason of its cancellation.
+    /// True if the executor was shut down and has handed the task out. If the task is dropped after this, the
+    /// reason of its cancellation is the shutdown.
     is_left_out: bool,
-    /// A timer will cancel the task.
+    /// True if a timer will cancel the task.
     is_limited: bool,
 }
 
 enum CellPhase<T, F> {
-    /// The body has not begun. The thread that ends the state `Pending` takes the body out.
+    /// The body has not begun. The thread that leaves this state takes the body out.
     Pending(F),
-    /// The body runs. The token exists once the body, or a wait in the body, has asked for it.
+    /// The body is running. The token is made when the body, or a wait in the body, asks for it.
     Running(Option<CancelToken>),
     Finished(TaskResult<T>),
-    /// The result was moved out. The state that is left says how the task ended, and why it was cancelled.
+    /// The result was moved out. The fields tell how the task ended, and why it was cancelled.
     Taken(TaskState, Option<CancelReason>),
 }
 
@@ -124,7 +124,7 @@ impl<T, F> CellPhase<T, F> {
         }
     }
 
-    /// Moves the result out, if the result is there.
+    /// Moves the result out, if there is a result.
     fn take(&mut self) -> Option<TaskResult<T>> {
         match self {
             Self::Finished(_) => {
@@ -138,8 +138,8 @@ impl<T, F> CellPhase<T, F> {
 }
 
 impl<T, F> CellState<T, F> {
-    /// Panics if the result was taken before. Only one misuse leads to this panic: a poll has returned the
-    /// result, and then the handle is used again.
+    /// Panics if the result was already taken. This happens only if a poll has returned the result, and then
+    /// the handle is used again.
     fn assert_not_taken(&self) {
         assert!(
             !matches!(self.phase, CellPhase::Taken(..)),
@@ -147,8 +147,8 @@ impl<T, F> CellState<T, F> {
         );
     }
 
-    /// Sets the listener, and returns the previous listener. The caller must drop the previous listener when
-    /// the lock is free.
+    /// Sets the listener, and returns the previous listener. The caller must drop the previous listener after
+    /// it has released the lock.
     fn listen(&mut self, listener: Listener<T>) -> Listener<T> {
         std::mem::replace(&mut self.listener, listener)
     }
@@ -179,8 +179,8 @@ impl<T, F> CellState<T, F> {
 
 impl<T: Send + 'static, F: Send + 'static> Drop for TaskCell<T, F> {
     fn drop(&mut self) {
-        // A result that was not taken and a callback that was not called are users' values, whose `Drop` can
-        // panic. Each of these values can be the last owner of another cell, which is then dropped, too.
+        // A result that was not taken, and a callback that was not called, are users' values. Their `Drop`
+        // can panic. Each of these values can be the last owner of another cell, which is then dropped, too.
         let state = self.state.get_mut();
         let phase = std::mem::replace(&mut state.phase, CellPhase::Taken(TaskState::Cancelled, None));
         if matches!(phase, CellPhase::Pending(_) | CellPhase::Finished(_)) {
@@ -217,7 +217,7 @@ where
     }
 
     fn take_or_listen(&self, waker: &Waker) -> Option<TaskResult<T>> {
-        let waker = waker.clone(); // perhaps user code, so it runs before the lock is taken
+        let waker = waker.clone(); // this may run user code, so no lock is held
         let mut state = self.state.lock();
         if let Some(result) = state.phase.take() {
             return Some(result).inspect(mark_read);
@@ -230,7 +230,7 @@ where
     }
 
     fn finished_or_listen(&self, waker: &Waker) -> bool {
-        let waker = waker.clone(); // perhaps user code, so it runs before the lock is taken
+        let waker = waker.clone(); // this may run user code, so no lock is held
         let mut state = self.state.lock();
         if state.phase.is_finished() {
             return true;
@@ -308,8 +308,8 @@ where
 
     fn take_out_of_queue(&self) -> Option<Task> {
         let queue = self.membership.queue()?;
-        // The lock of the cell is not held here: other threads take the lock of the queue before the lock of
-        // the cell.
+        // The lock of the cell must not be held here, because other threads take the lock of the queue before
+        // the lock of the cell.
         let task = queue.owner()?.take_out(queue, self.id);
         task.map(Task::handed_out)
     }
@@ -321,7 +321,7 @@ where
         }
         let token = CancelToken::new();
         if state.stop_body {
-            token.cancel_because(state.reason_to_stop()); // no other thread has it yet, so this runs no callbacks
+            token.cancel_because(state.reason_to_stop()); // no other thread has this token: no callback runs
         }
         token
     }
@@ -361,12 +361,11 @@ where
         let CellPhase::Running(token) = &mut state.phase else { return None };
         let token = token.take().filter(|_| stop_body);
         state.stop_body = stop_body;
-        // The cancel is noted under the lock, so that a thread that finds the task finished also finds the
-        // note.
+        // The cancel is noted under the lock. So a thread that finds the task finished also finds the note.
         let queue = self.membership.cancel();
         let announcement = state.decide(Err(TaskError::Cancelled(Cancelled::because(reason.clone()))));
         drop(state);
-        // The owner is told before the waiters, so that the pool's counts are right when a joiner asks.
+        // The owner is told before a joiner wakes, so that the joiner finds correct counts.
         let of_the_queue = queue.and_then(|queue| {
             let by = reason.as_ref().map_or(CancelKind::Requested, CancelReason::kind);
             queue.owner()?.cancelled_in_queue(queue, by)
@@ -466,7 +465,7 @@ where
     // ANCHOR_END: run
 
     fn abandon(self: Arc<Self>) {
-        // If a task is dropped while it is in a queue, the queue itself drops it, under the lock of the pool.
+        // If the task is still in a queue, then the queue itself is dropping it, under the lock of the pool.
         if let Some(owner) = self.membership.leave().and_then(QueueId::owner) {
             owner.tombstone_dropped();
         }
@@ -501,7 +500,8 @@ where
     }
 }
 
-/// Drops the result of a body whose task was cancelled. The handle cannot report a panic of that body.
+/// Drops the result of a body that ended after its task was cancelled. If the body panicked, the handle
+/// cannot report the panic.
 fn drop_late<T: Send + 'static>(too_late: TaskResult<T>) {
     if let Err(TaskError::Panicked(panic)) = &too_late {
         panic.set_after_cancel();

@@ -1,11 +1,10 @@
-//! Handles in the order in which their tasks end.
+//! A queue that gives out handles in the order in which their tasks end.
 //!
-//! Suppose that a caller wants the results of many tasks, each result as soon as it is ready. If the caller
-//! joined the handles one after the other, it would wait for a slow task while other results are ready.
-//! With this queue the tasks report their ends instead. Each handle that is
-//! [expected](CompletionQueue::expect) comes out of [`next`](CompletionQueue::next) when its task has ended.
-//! A task ends when it has run, has panicked, was cancelled, or was dropped without having been run. However
-//! a task ends, its handle is completed, so every handle arrives.
+//! Suppose that a caller wants each result of many tasks as soon as it is ready. If the caller joined the
+//! handles one after the other, it would wait for a slow task while other results are ready. With this queue,
+//! each task reports when it has ended. The caller [expects](CompletionQueue::expect) handles, and each of
+//! them comes out of [`next`](CompletionQueue::next) when its task has ended. Every handle arrives, because
+//! every task ends: it returns, panics, is cancelled, or is dropped without having been run.
 //!
 //! ```text
 //!   expect ──▶ expected ──task ends──▶ arrived ──all at once──▶ fetched ──next──▶ the caller
@@ -16,29 +15,29 @@
 //!
 //! # How a task reports
 //!
-//! The queue does not store expected handles; it only counts them. In place of the handle, a [`Collector`]
-//! listens for the end of the task. The thread that ends the task passes the cell of task and handle to the
-//! collector, which makes a handle from the cell again. So the queue needs no table of handles, and allocates
-//! nothing for a task.
+//! The queue does not store expected handles; it only counts them. Instead of the handle, a [`Collector`]
+//! listens to the task. The thread that ends the task passes the cell of task and handle to the collector,
+//! which makes a handle from the cell. So the queue needs no table of handles, and allocates nothing for a
+//! task.
 //!
-//! Threads that end tasks put the handles into one list, and takers take them out of a second list. A taker
-//! that finds the second list empty exchanges the two lists. So takers need the lock of the first list only
-//! once for many handles.
+//! Threads that end tasks put the handles into one list, and threads that want handles, the *takers*, take
+//! them out of a second list. If the second list is empty, a taker exchanges the two lists. So takers need
+//! the lock of the first list only once for many handles.
 //!
 //! # Invariants
 //!
-//! 1. An expected handle is counted before its task can end, and until the handle is in one of the lists.
-//!    Each handle in a list is finished.
-//! 2. While threads wait, each handle in a list has a waiter that was woken and has not yet looked at the
-//!    list. So a waiter that is woken and gives up must wake another waiter.
-//! 3. When no handle is expected any more, every waiter is woken. Each waiter then either takes a handle or
-//!    learns that no more handles come.
-//! 4. All wakers in the wait list belong to parkers, and a finished handle is moved, not dropped. So no user
-//!    code runs under a lock.
+//! 1. An expected handle is counted from a moment before its task can end until the handle is in one of the
+//!    lists. Each handle in a list is finished.
+//! 2. While threads wait, there is one waiter for each handle in a list, which was woken and has not yet
+//!    looked at the list. So if a woken waiter gives up, it must wake another waiter.
+//! 3. When no more handles are expected, every waiter is woken. Each waiter then takes a handle, or learns
+//!    that no more handles come.
+//! 4. No user code runs under a lock, because all wakers in the wait list belong to parkers, and a finished
+//!    handle is moved and not dropped.
 //! 5. The lock of `fetched` is taken before the lock of `arrived`. A waiter joins the wait list while it
-//!    holds both locks, so that it has seen both lists empty.
-//! 6. The tasks keep the lists alive until the tasks have ended. The drop of the queue closes the lists, and
-//!    after that each cell that arrives is given back.
+//!    holds both locks, so both lists are empty at that moment.
+//! 6. The tasks keep the lists alive until the tasks have ended. The drop of the queue closes the lists.
+//!    After that, a cell that arrives is given back.
 
 use std::collections::VecDeque;
 use std::task::{Poll, Waker};
@@ -57,8 +56,8 @@ use crate::waiting::wait::{Deadline, Ticket, WaitList, wait_for};
 pub(crate) struct CompletionQueue<T>(Arc<CompletionLists<T>>);
 
 struct CompletionLists<T> {
-    /// The number of handles that have not arrived yet. The count grows without a lock; it shrinks, and is
-    /// read, under the lock of `arrived`.
+    /// The number of handles that have not arrived yet. It is increased without a lock, and decreased and
+    /// read under the lock of `arrived`.
     expected: AtomicUsize,
     arrived: Mutex<CompletedHandles<T>>,
     fetched: Mutex<VecDeque<TaskHandle<T>>>,
@@ -67,13 +66,13 @@ struct CompletionLists<T> {
 struct CompletedHandles<T> {
     handles: VecDeque<TaskHandle<T>>,
     waiters: WaitList,
-    /// The next arrival must wake all waiters: see [`Source`].
+    /// True if the next arrival must wake all waiters: see [`Source`].
     wakes_all: bool,
     closed: bool,
 }
 
-/// A task whose handle is expected. Until the handle arrives, the caller can withdraw the handle or cancel
-/// the task.
+/// A task with an expected handle. Until the handle arrives, the caller can withdraw the handle or cancel the
+/// task.
 pub(crate) struct PendingCompletion<T> {
     cell: Arc<dyn ResultCell<T>>,
     name: Option<Name>,
@@ -113,11 +112,11 @@ impl<T: Send + 'static> CompletionQueue<T> {
         }))
     }
 
-    /// Starts to expect a handle. The caller must call this before it gives the task to an executor:
-    /// otherwise the handles do not come out in the order in which the tasks end.
+    /// Begins to expect a handle. Must be called before an executor gets the task; otherwise the handles may
+    /// not come out in the order in which the tasks end.
     pub(crate) fn expect(&self, mut handle: TaskHandle<T>) -> PendingCompletion<T> {
-        // Relaxed: a thread that has the task has also seen this count, and a thread that reads the count
-        // holds the lock under which the count shrinks.
+        // Relaxed: every thread that has the task has also seen this increment, and a reader of the count
+        // holds the lock under which the count is decreased.
         self.0.expected.fetch_add(1, Ordering::Relaxed);
         handle.released = true;
         let expected = PendingCompletion { cell: Arc::clone(&handle.cell), name: handle.name.take() };
@@ -129,8 +128,8 @@ impl<T: Send + 'static> CompletionQueue<T> {
         expected
     }
 
-    /// Gives back the handle of a task that was refused. Fails if the handle was given out already, or is
-    /// about to arrive because the task was cancelled just now.
+    /// Gives back the handle of a task that was refused. Fails if the handle was already given out, or if it
+    /// is about to arrive because the task was cancelled just now.
     pub(crate) fn withdraw(
         &self,
         expected: PendingCompletion<T>,
@@ -148,7 +147,7 @@ impl<T: Send + 'static> CompletionQueue<T> {
         found.ok_or(expected)
     }
 
-    /// Waits for the next handle whose task has ended. Returns `None` if no handle is left.
+    /// Waits until the next task has ended, and returns its handle. Returns `None` if no handle is left.
     pub(crate) fn next(&self, deadline: Deadline) -> Result<Option<TaskHandle<T>>, WaitError> {
         let mut me = None; // set while this thread may be in the wait list
         let look = |waker: &Waker| match self.0.take_or_listen(&mut me, waker) {
@@ -163,13 +162,13 @@ impl<T: Send + 'static> CompletionQueue<T> {
         result
     }
 
-    /// Returns the next handle if there is one now. Never blocks.
+    /// Returns the handle of a task that has ended, if there is one. Never blocks.
     pub(crate) fn try_next(&self) -> Option<TaskHandle<T>> {
         let mut fetched = self.0.fetched.lock();
         fetched.pop_front().or_else(|| self.0.arrived.lock().fetch(&mut fetched))
     }
 
-    /// Returns the number of handles in the queue, arrived or not.
+    /// Returns the number of handles that have arrived or are expected.
     pub(crate) fn len(&self) -> usize {
         let fetched = self.0.fetched.lock();
         let arrived = self.0.arrived.lock();
@@ -178,8 +177,8 @@ impl<T: Send + 'static> CompletionQueue<T> {
 }
 
 /// Tells the detector where the next handle can come from. After the detector has asked, the next arrival
-/// wakes all waiters. One waiter takes the handle. The other waiters must look again, because the
-/// remaining tasks may be unable to end. If a handle has arrived already, all waiters are woken at once.
+/// wakes all waiters. One waiter takes the handle. The other waiters must look again, because the remaining
+/// tasks may be unable to end. If a handle has already arrived, all waiters are woken at once.
 impl<T: Send + 'static> Source for CompletionLists<T> {
     fn collector(&self) -> Option<usize> {
         Some(std::ptr::from_ref(self).addr())
@@ -222,7 +221,7 @@ impl<T> CompletionLists<T> {
         }
         let mut arrived = self.arrived.lock();
         // The thread leaves the wait list even if it will not wait again. Otherwise a later arrival would
-        // wake this thread in the place of a thread that waits.
+        // wake this thread instead of a thread that waits.
         if let Some(me) = me.take() {
             arrived.waiters.leave(me);
         }
@@ -248,8 +247,8 @@ impl<T> CompletionLists<T> {
         next.into_iter().for_each(Waker::wake);
     }
 
-    /// Notes that an expected handle has arrived, or will never arrive. Wakes the waiters that must look: the
-    /// first one if a handle is there, and all of them if no more handles are expected.
+    /// Notes that an expected handle has arrived, or will never arrive. If there is a handle, wakes the first
+    /// waiter. If no more handles are expected, wakes all waiters.
     fn is_one_fewer(&self, mut arrived: MutexGuard<'_, CompletedHandles<T>>) {
         let was_the_last = self.expected.fetch_sub(1, Ordering::Relaxed) == 1;
         let all = was_the_last | std::mem::take(&mut arrived.wakes_all);

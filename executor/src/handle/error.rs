@@ -1,7 +1,7 @@
-//! The ways in which a task, or a wait through a shared handle, can end without a result.
+//! The errors of a task without a result, and the errors of a wait through a shared handle.
 //!
-//! The errors of a [`TaskHandle`](super::TaskHandle)'s own waits give the handle back, and are in the
-//! handle's file.
+//! The errors of waits through a [`TaskHandle`](super::TaskHandle) give the handle back, and are in that
+//! type's file.
 
 use std::error::Error;
 use std::fmt;
@@ -13,10 +13,10 @@ use crate::waiting::starvation::Starvation;
 
 /// The reason why a task has no result.
 ///
-/// An expected failure is no `TaskError`: a task that can fail returns a `Result`, and this `Result` is the
-/// task's result.
+/// An expected failure is not a `TaskError`: a task that can fail returns a `Result`, and this `Result` is
+/// the task's result.
 ///
-/// Two `Panicked` errors are equal if they share one [`Panic`].
+/// Two `Panicked` errors are equal only if they share one [`Panic`].
 ///
 /// ```
 /// use executor::{FutureTask, TaskError};
@@ -34,8 +34,8 @@ use crate::waiting::starvation::Starvation;
 pub enum TaskError {
     /// The body panicked.
     Panicked(Panic),
-    /// The task was cancelled, or dropped without having been run. The value tells
-    /// [why](Cancelled::reason); a task that was dropped without a request has no reason.
+    /// The task was cancelled, or was dropped without having been run. The value tells
+    /// [why](Cancelled::reason). If a task was dropped without a request, there is no reason.
     Cancelled(Cancelled),
 }
 
@@ -79,11 +79,11 @@ pub enum SharedJoinError {
     Panicked(Panic),
     /// The task was cancelled. The value tells [why](Cancelled::reason).
     Cancelled(Cancelled),
-    /// The *waiting* task was cancelled. The task for which it waited goes on.
+    /// The *waiting* task was cancelled. The awaited task goes on.
     Interrupted,
-    /// The time limit has passed. The task for which the caller waited goes on.
+    /// The time limit has passed. The awaited task goes on.
     TimedOut,
-    /// Every thread that could run the task waits, too.
+    /// Every thread that could run the task is itself waiting.
     Starved(Starvation),
 }
 

@@ -12,14 +12,14 @@ use crate::ids::TaskId;
 use crate::sync::Arc;
 use crate::task::Task;
 
-/// A task and its handle: two views of one allocation.
+/// A task and its handle, which share one allocation.
 ///
 /// In spite of its name, a `FutureTask` is not a [`Future`] and cannot be awaited. The
 /// [`handle`](Self::handle) of a `FutureTask` is a `Future`.
 ///
 /// An executor's `submit` makes a `FutureTask`, keeps the task and returns the handle. Make a `FutureTask`
-/// yourself to give a task a [name](Self::named) or a [priority](Self::prioritized), or to run the task on a
-/// thread of your own. You can also pass a `FutureTask` to code that chooses the executor.
+/// yourself to give a task a [name](Self::named) or a [priority](Self::prioritized), or to run the task on
+/// your own thread. You can also pass a `FutureTask` to code that chooses the executor.
 ///
 /// ```
 /// use executor::{FutureTask, ThreadPoolExecutor, prelude::*};
@@ -36,8 +36,7 @@ use crate::task::Task;
 #[doc(alias = "Callable")]
 #[must_use = "the task does nothing until it is run, and dropping it cancels it"]
 pub struct FutureTask<T> {
-    /// The task, which can be run once. If the task is dropped before it has run, its handle is completed
-    /// as cancelled.
+    /// The task, which can be run once. If it is dropped before it has run, the handle is cancelled.
     pub task: Task,
     /// The handle, which waits for the result or cancels the task.
     pub handle: TaskHandle<T>,
@@ -59,7 +58,7 @@ impl<T: Send + 'static> FutureTask<T> {
     }
 
     /// Makes a task that can end early when it is cancelled. `f` gets the task's token. If `f` returns
-    /// `Err(Cancelled)`, that is not a result but the outcome *cancelled*.
+    /// `Err(Cancelled)`, the task has no result; its outcome is *cancelled*.
     ///
     /// ```
     /// use executor::{FutureTask, TaskState};
@@ -113,16 +112,16 @@ impl<T: Send + 'static, E: Send + 'static> FutureTask<Result<T, E>>
 where
     Cancelled: TryFrom<E, Error = E>,
 {
-    /// Makes a task that can end early when it is cancelled, and whose body has an error type of its own.
+    /// Makes a task that can end early when it is cancelled, and that has its own error type.
     ///
-    /// Use it for a body in which some calls fail with `E`, for example with [`io::Error`](std::io::Error),
-    /// and others with [`struct@Cancelled`]: `?` converts the latter into `E`. If the body returns an `E` that
-    /// holds a `Cancelled`, that is the outcome *cancelled*. Any other `E` is part of the result, as for every
-    /// task that can fail.
+    /// Use it if some calls in the body fail with `E`, for example with [`io::Error`](std::io::Error), and
+    /// other calls fail with [`struct@Cancelled`], which `?` converts into `E`. If the body returns an `E`
+    /// that contains a `Cancelled`, the outcome is *cancelled*. Any other `E` is part of the result, as for
+    /// every task that can fail.
     ///
-    /// The closure must name its error type. For [`io::Error`](std::io::Error) and
-    /// `Box<dyn Error + Send + Sync>` nothing else is needed. An error type of your own needs
-    /// `From<Cancelled>`, and `TryFrom` in the other direction.
+    /// The closure must name its error type. [`io::Error`](std::io::Error) and `Box<dyn Error + Send + Sync>`
+    /// need nothing else. For your own error type, implement `From<Cancelled>`, and `TryFrom` in the other
+    /// direction.
     ///
     /// ```
     /// use executor::{CancelToken, Cancelled, FutureTask, TaskState};
@@ -179,11 +178,11 @@ impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> From<F> for FutureTas
     }
 }
 
-/// A value that [`submit`](crate::ExecutorExt::submit) and the methods like it take: a closure, or a
+/// A value that [`submit`](crate::ExecutorExt::submit) and similar methods take: a closure, or a
 /// [`FutureTask`].
 ///
-/// This trait has no methods. It exists so that a compiler's message says what a task is. Code that is generic
-/// over tasks uses it as a bound:
+/// This trait has no methods. It exists so that the compiler's error message says what a task is. Code that
+/// is generic over tasks uses this trait as a bound:
 ///
 /// ```
 /// use executor::{DirectExecutor, IntoFutureTask, prelude::*};
@@ -195,7 +194,7 @@ impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> From<F> for FutureTas
 /// assert_eq!(twice(|| 1, || 2), [1, 2]);
 /// ```
 ///
-/// An `async` block is no task, and the message says so:
+/// An `async` block is not a task, and the error message says so:
 ///
 /// ```compile_fail
 /// # use executor::{DirectExecutor, prelude::*};
@@ -212,7 +211,7 @@ pub trait IntoFutureTask<T>: Into<FutureTask<T>> {}
 impl<T: Send + 'static, F: FnOnce() -> T + Send + 'static> IntoFutureTask<T> for F {}
 impl<T> IntoFutureTask<T> for FutureTask<T> {}
 
-// Implemented by hand, because a derive would require `T: Debug`.
+// This is implemented by hand, because a derive would require `T: Debug`.
 impl<T> fmt::Debug for FutureTask<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FutureTask").field("task", &self.task).field("handle", &self.handle).finish()

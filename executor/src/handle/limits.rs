@@ -1,12 +1,13 @@
 //! A task's own limits: a time limit, a deadline, or a token that cancels the task.
 //!
-//! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) limits the wait of one caller. A task whose handle
-//! is joined late, or never, needs limits of its own. Such a limit is made together with the task, before any
-//! executor has seen the task. So it is the same on every executor, and it also acts while the task waits in
-//! a queue. No executor watches the limits: all threads of a pool may be busy with tasks that take too long.
-//! The timer of the process, or the party that cancels the token, cancels the task through its cell.
+//! [`join_or_cancel`](crate::TaskHandle::join_or_cancel) limits the wait of one caller. If the handle of a
+//! task is joined late, or never, the task needs its own limit. Such a limit is made together with the task,
+//! before any executor has seen the task. So it works in the same way on every executor, and also while the
+//! task waits in a queue. The executors do not watch the limits, because all threads of a pool may be busy
+//! with tasks that take too long. The timer of the process, or the thread that cancels the token, cancels the
+//! task through its cell.
 //!
-//! An observer of the task holds each limit. So the limit is taken back when the task has ended or was
+//! Each limit belongs to an observer of the task. So the limit is taken back when the task has ended or was
 //! dropped.
 
 use super::{Canceller, FutureTask};
@@ -21,19 +22,19 @@ use crate::time::{self, TimerEntry};
 /// A time limit. The drop of this observer takes the limit out of the timer.
 impl TaskObserver for Mutex<TimerEntry> {}
 
-/// A token above the task, and the registration that cancels the task when the token is cancelled.
+/// A parent of the task's token, and the registration that cancels the task when this parent is cancelled.
 struct Under {
     token: CancelToken,
     canceller: Canceller,
     registration: Option<Registration>,
 }
 
-/// The running task sees the token above its own token. So the task's own token is marked in the same step as
-/// the token above it.
+/// The token of the running task is a child of `token`. So the task's token is marked in the same cancel as
+/// `token`.
 ///
-/// The callback of the registration comes later than that step. A body that has seen the mark may end before
-/// the callback. So the worker looks at the token as well: if the cancel came before the end of the body, the
-/// task is cancelled.
+/// The callback of the registration runs later in that cancel. So a body may see the mark and end before the
+/// callback runs. Therefore the worker also looks at `token` when the body has ended: if the cancel came
+/// before, the task is cancelled.
 impl TaskObserver for Under {
     fn root(&self) -> Option<&CancelToken> {
         Some(&self.token)
@@ -48,7 +49,7 @@ impl TaskObserver for Under {
 
 impl Drop for Under {
     fn drop(&mut self) {
-        // The callback may be running, and waiting for the worker that has run this task. So the worker must
+        // The callback may be running, and may wait for the worker that has run this task. So the worker must
         // not wait for the callback.
         if let Some(registration) = self.registration.take() {
             registration.take_back();
@@ -59,13 +60,14 @@ impl Drop for Under {
 impl<T: Send + 'static> FutureTask<T> {
     /// Gives the task a time limit: if the task has not ended after `timeout`, it is cancelled.
     ///
-    /// The time counts from this call. The time for which the task waits for a thread counts, too. When the
-    /// time is up, a task that has not begun is cancelled in its queue, so its handle is finished at once.
-    /// The token of a running task is cancelled. The [reason](crate::CancelReason) says
-    /// [`CancelKind::Deadline`]. A `timeout` beyond the range of the clock, such as [`Duration::MAX`], is no
-    /// limit. A task can have several limits: the first limit that is up counts.
+    /// The time counts from this call, so it includes the time in the queue. When the time is up, a task that
+    /// has not begun is cancelled in its queue, so its handle is finished at once. If the task is running,
+    /// its token is cancelled. The [reason](crate::CancelReason) says [`CancelKind::Deadline`]. A `timeout`
+    /// beyond the range of the clock, such as [`Duration::MAX`], is no limit. If a task has several limits,
+    /// the earliest limit cancels it.
     ///
-    /// The limit works on every executor. To limit a task whose result is of no use, drop the handle.
+    /// The limit works on every executor. If you do not need the result, you can drop the handle: the limit
+    /// stays.
     ///
     /// ```
     /// use executor::{CancelKind, FutureTask, JoinError, ThreadPoolExecutor, prelude::*};
@@ -84,10 +86,10 @@ impl<T: Send + 'static> FutureTask<T> {
         self.with_limit(Instant::now().checked_add(timeout))
     }
 
-    /// Gives the task a deadline, at which it is cancelled, as by [`timeout`](Self::timeout). If the deadline
-    /// has passed, the task is cancelled at once and never begins.
+    /// Gives the task a deadline: at this time, the task is cancelled as by [`timeout`](Self::timeout). If
+    /// the deadline has passed, the task is cancelled at once and never begins.
     ///
-    /// Use it for several tasks that share one limit.
+    /// Use a deadline for several tasks that share one limit.
     ///
     /// ```
     /// use executor::{FutureTask, TaskState};
@@ -104,11 +106,11 @@ impl<T: Send + 'static> FutureTask<T> {
 
     /// Puts the task under a token: when the token is cancelled, the task is cancelled.
     ///
-    /// A submitted task is otherwise independent of its submitter: see [`CancelToken`]. With
-    /// `under(&CancelToken::current())` the new task is cancelled together with the submitting task. A task
-    /// that has not begun is cancelled in its queue. The token of the running task is a child of `token` and,
-    /// as always, of the token of the thread that runs the task. If the cancel comes before the end of the
-    /// body, the outcome is *cancelled*, as after [`cancel`](crate::TaskHandle::cancel). A task can be under
+    /// Without `under`, a submitted task is independent of its submitter: see [`CancelToken`]. With
+    /// `under(&CancelToken::current())`, the new task is cancelled together with the submitting task. If the
+    /// task has not begun, it is cancelled in its queue. The token of the running task is a child of `token`,
+    /// and also of the token of the thread that runs the task. If the cancel comes before the body has ended,
+    /// the outcome is *cancelled*, as after [`cancel`](crate::TaskHandle::cancel). A task can be under
     /// several tokens.
     ///
     /// ```
@@ -128,7 +130,7 @@ impl<T: Send + 'static> FutureTask<T> {
     /// ```
     ///
     /// # Cancellation
-    /// If the token is cancelled already, the task is cancelled by this call and never begins.
+    /// If the token is already cancelled, this call cancels the task, and the task never begins.
     pub fn under(mut self, token: &CancelToken) -> Self {
         let canceller = self.handle.canceller();
         if token.has_deadline() {
@@ -152,8 +154,8 @@ impl<T: Send + 'static> FutureTask<T> {
         self.limited(deadline, cancel)
     }
 
-    /// Makes the timer call `when_time_is_up` at `deadline`, unless the task has ended by then. The call must
-    /// cancel the task, so that no detector takes a wait for the task for a wait without end.
+    /// Makes the timer call `when_time_is_up` at `deadline`, unless the task has ended by then. This function
+    /// must cancel the task, because the detector assumes that each wait for a limited task ends.
     pub(crate) fn limited(
         mut self,
         deadline: Instant,

@@ -1,10 +1,10 @@
-//! The listeners of an outcome, the order in which they are told of the outcome, and the methods of the cell
-//! that a task and its handle share.
+//! The listeners of an outcome, the order in which they are told of it, and the methods of the cell that a
+//! task and its handle share.
 //!
-//! A handle has room for one [`Listener`]. The step that decides the outcome makes a [`Notification`] of the
-//! listener. The notification is carried out when the lock of the state is free, in two steps. First the
-//! waiters are woken ([`Notification::release_waiters`]). Then the user's code runs ([`CallbackDue::run`]),
-//! which can take long.
+//! A handle has room for one [`Listener`]. The thread that decides the outcome turns the listener into a
+//! [`Notification`]. After this thread has released the lock of the state, it wakes the waiters
+//! ([`Notification::release_waiters`]). Then it runs the user's code ([`CallbackDue::run`]), which can take
+//! long.
 
 use std::task::Waker;
 
@@ -16,12 +16,12 @@ use crate::sync::Arc;
 use crate::task::{HandleCell, Task};
 use crate::waiting::parker::wakes_a_thread;
 
-/// The name of a task. Few tasks have a name, so a handle has only a thin pointer to the name.
+/// The name of a task. Few tasks have a name, so a handle has only a pointer of one word to the name.
 pub(super) type Name = Arc<String>;
 
 pub(super) type TaskResult<T> = Result<T, TaskError>;
 
-/// Marks a panic as read: a panic that a caller gets is not reported to the panic handler.
+/// Marks a panic as read, because the panic handler must not report a panic that a caller gets.
 pub(super) fn mark_read<T>(result: &TaskResult<T>) {
     if let Err(TaskError::Panicked(panic)) = result {
         panic.mark_read();
@@ -29,9 +29,9 @@ pub(super) fn mark_read<T>(result: &TaskResult<T>) {
 }
 
 /// The cell that a task and its handle share, with the type of the result but without the type of the body.
-/// The handle sees this trait, and so do the parties that take the handle's place.
+/// The handle sees the cell through this trait, and so does a listener that replaces the handle.
 pub(super) trait ResultCell<T>: HandleCell {
-    /// Takes the result, if it is there.
+    /// Takes the result, if there is a result.
     fn take(&self) -> Option<TaskResult<T>>;
 
     /// Takes the result without a lock, for the only owner of the cell.
@@ -40,44 +40,44 @@ pub(super) trait ResultCell<T>: HandleCell {
     /// Takes the result. If there is no result yet, leaves the waker with the task.
     fn take_or_listen(&self, waker: &Waker) -> Option<TaskResult<T>>;
 
-    /// Returns whether there is an outcome. If there is no outcome yet, leaves the waker with the task. Never
-    /// takes the result.
+    /// Returns whether the outcome is decided. If it is not, leaves the waker with the task. Never takes the
+    /// result.
     fn finished_or_listen(&self, waker: &Waker) -> bool;
 
-    /// Notes that the handle was dropped. Without this note, a canceller would keep the result alive until
-    /// the canceller is dropped. The caller drops the returned values.
+    /// Notes that the handle was dropped, and the caller must drop the returned values. Otherwise the result
+    /// would exist as long as there is a canceller.
     fn nobody_listens(&self) -> (Option<TaskResult<T>>, Listener<T>);
 
-    /// Does [`nobody_listens`](Self::nobody_listens), and drops the returned values.
+    /// Calls [`nobody_listens`](Self::nobody_listens), and drops the returned values.
     fn lose_handle(&self);
 
-    /// Calls `callback` when the outcome is decided. If the outcome is decided already, calls `callback` at
+    /// Calls `callback` when the outcome is decided. If the outcome is already decided, calls `callback` at
     /// once.
     fn call_when_done(&self, callback: ResultCallback<T>);
 
-    /// Gives the result to `relay` when the outcome is decided. If the outcome is decided already, gives the
+    /// Gives the result to `relay` when the outcome is decided. If the outcome is already decided, gives the
     /// result at once.
     fn relay_when_done(&self, relay: Arc<dyn Broadcast<T>>);
 
-    /// Gives the cell to a collector when the outcome is decided. Returns false if the outcome is already
-    /// decided; in that case the caller must give the cell to the collector.
+    /// Gives the cell to a collector when the outcome is decided. If the outcome is already decided, returns
+    /// false, and the caller must give the cell to the collector.
     fn collect_when_done(&self, collector: Arc<dyn Collector<T>>, name: Option<Name>) -> bool;
 
-    /// Undoes [`collect_when_done`](Self::collect_when_done). Returns false if the cell was given to the
-    /// collector, or is about to be given to it.
+    /// Undoes [`collect_when_done`](Self::collect_when_done). Returns false if the collector already has the
+    /// cell, or is about to get it.
     fn collect_no_more(&self) -> bool;
 
-    /// Takes the task out of the queue in which it waits.
+    /// Takes the task out of its queue.
     fn take_out_of_queue(&self) -> Option<Task>;
 
-    /// Returns the token of the running body; makes the token if there is none.
+    /// Returns the token of the running body. If the body has no token yet, makes the token.
     fn token(&self) -> CancelToken;
 
-    /// Decides the outcome to be `result`. If an outcome was decided before, `result` comes back.
+    /// Decides that `result` is the outcome. If an outcome was decided before, gives `result` back.
     fn settle(self: Arc<Self>, result: TaskResult<T>) -> Result<(), TaskResult<T>>;
 
-    /// Decides the outcome to be *cancelled*, and wakes the waiters in this crate. The body is a waiter, too,
-    /// if it waits under the task's token. Runs no user's callback. Returns `None` if an outcome was decided
+    /// Decides that the outcome is *cancelled*, and wakes the waiters in this crate, including a body that
+    /// waits under the task's token. Runs no user's callback. Returns `None` if an outcome was decided
     /// before.
     fn begin_cancel(self: Arc<Self>, stop_body: bool, reason: CancelReason) -> Option<CancelBegun<T>>;
 }
@@ -103,8 +103,8 @@ impl<T, F: Send + 'static> CancelBegun<T, F> {
 
 impl<T: Send + 'static, F: Send + 'static> CancelBegun<T, F> {
     // ANCHOR: end_cancel
-    /// Runs the users' code of the cancel: the token's callbacks, the `Drop` of what the body captured, the
-    /// listener, the hooks of the pool.
+    /// Runs the users' code that the cancel causes: the token's callbacks, the `Drop` of what the body
+    /// captured, the listener, the hooks of the pool.
     pub(crate) fn end(self) {
         let Self { of_the_token, body, of_the_listener, of_the_queue } = self;
         if body.is_some() || !of_the_token.are_none() || !of_the_listener.is_none() {
@@ -121,38 +121,39 @@ impl<T: Send + 'static, F: Send + 'static> CancelBegun<T, F> {
     // ANCHOR_END: end_cancel
 }
 
-/// The party that must be told of the outcome. A cell has at most one listener.
+/// A thread or a value that must be told of the outcome. A cell has at most one listener.
 pub(super) enum Listener<T> {
     None,
-    /// The handle was dropped: the result will never be taken.
+    /// The handle was dropped, so the result will never be taken.
     Gone,
     Waker(Waker),
     ResultCallback(ResultCallback<T>),
     Broadcast(Arc<dyn Broadcast<T>>),
-    /// A collector, with the name of the handle whose place it has taken.
+    /// A collector that has replaced a handle, with the handle's name.
     Collector(Arc<dyn Collector<T>>, Option<Name>),
 }
 
 pub(super) type ResultCallback<T> = Box<dyn FnOnce(TaskResult<T>) + Send>;
 
-/// A listener that tells many others of the outcome, in two steps: first it wakes the waiters, then it calls
-/// the callbacks.
+/// A listener that tells many waiters and callbacks of the outcome, in two steps: first it wakes the waiters,
+/// and then it calls the callbacks.
 pub(super) trait Broadcast<T>: Send + Sync {
-    /// Stores the result where all waiting parties find it, and wakes the waiters.
+    /// Stores the result where all waiters find it, and wakes the waiters.
     fn publish(&self, result: TaskResult<T>);
 
     /// Calls the callbacks.
     fn call_back(&self);
 }
 
-/// A listener that is given the cell itself, with the result in it.
+/// A listener that gets the cell itself, with the result in it.
 pub(super) trait Collector<T>: Send + Sync {
-    /// Takes a cell whose outcome is decided. Returns the cell if no caller will ask for the result any more.
+    /// Takes a cell with a decided outcome. Returns the cell as an error if no caller will ask for the result
+    /// any more.
     fn collect(&self, cell: Arc<dyn ResultCell<T>>, name: Option<Name>)
     -> Result<(), Arc<dyn ResultCell<T>>>;
 }
 
-/// A decided outcome on its way to the listener.
+/// A decided outcome, and the listener that must be told of it.
 #[must_use]
 pub(super) enum Notification<T> {
     Nobody,
@@ -163,7 +164,7 @@ pub(super) enum Notification<T> {
     Collect(Arc<dyn Collector<T>>, Option<Name>),
 }
 
-/// The user's code that must run after the waiters have been woken, and that can take long.
+/// User's code that must run after the waiters have been woken, because it can take long.
 #[must_use]
 pub(super) enum CallbackDue<T> {
     None,
@@ -173,9 +174,9 @@ pub(super) enum CallbackDue<T> {
 }
 
 impl<T> Notification<T> {
-    /// Wakes the waiters, which are threads and asynchronous tasks. `cell` is the cell whose outcome was
-    /// decided. The call drops `cell` before the wake-up. If the handle is then the only owner of the cell,
-    /// it takes the result without a lock.
+    /// Wakes the waiters, which are threads and asynchronous tasks. `cell` is the cell with the decided
+    /// outcome. The call drops `cell` before it wakes the waiter. If the handle is then the only owner of the
+    /// cell, it takes the result without a lock.
     pub(super) fn release_waiters(self, cell: Arc<dyn ResultCell<T>>) -> CallbackDue<T> {
         match self {
             Self::Nobody => CallbackDue::None,
@@ -198,9 +199,9 @@ impl<T> Notification<T> {
     }
 }
 
-/// Calls a waker. A thread that waits in this crate is woken at once. A user's waker is a callback: it can
-/// run any code; for instance, it can complete the next promise. A panic in the waker must not reach the task
-/// and the thread of the task.
+/// Calls a waker. A thread that waits in this crate is woken at once. A user's waker is called like a
+/// callback, because it can run any code; for instance, it can complete the next promise. A panic in the
+/// waker must not reach the task or its thread.
 pub(super) fn wake(waker: Waker) {
     if wakes_a_thread(&waker) {
         waker.wake();
@@ -210,8 +211,8 @@ pub(super) fn wake(waker: Waker) {
 }
 
 impl<T> CallbackDue<T> {
-    /// Runs the user's code on this thread. A panic in that code was reported by the panic hook, and does not
-    /// reach the task and the thread of the task.
+    /// Runs the user's code on this thread. The panic hook reports a panic in this code; the panic does not
+    /// reach the task or its thread.
     pub(super) fn run_here(self) {
         discard(contain(|| match self {
             Self::None => {}

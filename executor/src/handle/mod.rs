@@ -1,11 +1,10 @@
-//! The handle of a task: it waits for the task's result, checks whether the result is available, and
-//! cancels the task.
+//! The handle of a task: a client uses it to wait for the result, to check whether the result is available,
+//! and to cancel the task.
 //!
 //! [`FutureTask::new`] makes a task and its [`TaskHandle`] together, in one allocation. An executor's
 //! `submit` makes task and handle, and keeps the task. The handle is unique, so the result can be moved out
 //! of it. [`TaskHandle::shared`] makes a handle for several readers. [`TaskHandle::canceller`] makes a handle
-//! for a client that can cancel the task but must not see its result. A [`Promise`] has a handle, too, whose
-//! outcome does not come from a task.
+//! that can only cancel the task. A [`Promise`] has a handle, too, but no task.
 //!
 //! ```
 //! use executor::{FutureTask, Outcome};
@@ -20,10 +19,10 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `error` | how a task can end without a result |
-//! | `listener` | which party is told of an outcome, and in which order |
-//! | `queue_membership` | the queue that a task is in, and when its owner must be told |
-//! | `cell` | the state that a task and its handle share, and every way in which it changes |
+//! | `error` | the errors of a task that has no result |
+//! | `listener` | who is told of an outcome, and in which order |
+//! | `queue_membership` | the queue that a task is in, and how its cancelled tasks are counted |
+//! | `cell` | the state that a task and its handle share, and all its changes |
 //! | `canceller`, `task_handle`, `future_task` | a handle that only cancels; the handle; task and handle |
 //! | `shared`, `promise` | a handle for many readers; a handle without a task |
 //! | `completion_queue` | handles in the order in which their tasks end |
@@ -38,55 +37,56 @@
 //!      └── task dropped ───┴──▶ Finished as cancelled ───┘
 //! ```
 //!
-//! A promise starts as `Running`: the library does not know whether, and on which thread, its result is being
-//! computed.
+//! A promise starts as `Running`, because the library does not know which thread computes its result, and
+//! when.
 //!
 //! # Invariants
 //!
-//! 1. The outcome is decided once, by the thread that first moves the state to `Finished`. A `cancel` while
-//!    the body runs decides the outcome at once. The value that the body returns later is dropped.
-//! 2. The body is a part of the state `Pending`. The thread that ends the state `Pending` takes the body out.
-//!    `run` then runs the body. `cancel` drops the body, after it has woken the waiters. So the data that a
-//!    cancelled task has captured does not stay in a queue.
+//! 1. The outcome is decided once, by the thread that first moves the state to `Finished`. If `cancel` is
+//!    called while the body runs, it decides the outcome at once. The value that the body returns later is
+//!    dropped.
+//! 2. The body is a part of the state `Pending`. The thread that leaves this state takes the body out. If the
+//!    thread calls `run`, it runs the body. If it calls `cancel`, it drops the body after it has woken the
+//!    waiters. So the data that a cancelled task has captured does not stay in a queue.
 //! 3. Every handle reaches `Finished`: the drop of a task that has not run cancels the task.
 //! 4. A cell has at most one listener: a waker (of a thread or an asynchronous task), a callback, a relay or
-//!    a collector. The relay of a shared handle tells many others. A collector is given the whole cell.
-//! 5. No user code runs while the state is locked: no body, no callback, no waker, and no `Drop` of any of
-//!    them.
-//! 6. The library's own work comes first; users' code runs after it. First the outcome is decided, and the
-//!    waiters for the outcome are woken. Then the task's token and all tokens below it are marked, and the
-//!    threads that wait under them are woken. Last, callbacks run and captured values are dropped: a callback
-//!    can take long, or can wait for one of the threads that were woken.
+//!    a collector. The relay of a shared handle tells many waiters. A collector is given the whole cell.
+//! 5. No user code runs while the state is locked: no body, no callback, no waker, and no `Drop` of these
+//!    values.
+//! 6. The library's own work comes first, because users' code can take long, or can wait for one of the woken
+//!    threads. First the outcome is decided, and the waiters for the outcome are woken. Then the task's token
+//!    and all its descendants are marked, and the threads that wait under these tokens are woken. Last,
+//!    callbacks run and captured values are dropped.
 //!
 //! # A lock, not an atomic state word
 //!
 //! State, body, result and listener change together, so they are behind one lock. The lock is held for a few
-//! instructions and is hardly ever contended: only the worker and the client of one task take it. A
-//! compare-exchange on a state word would save a part of that time, but it would need a proof.
+//! instructions and is seldom contended: only the worker and the client of one task take it. A
+//! compare-exchange on a state word would save a part of this time, but its correctness would need a proof.
 //!
-//! The record of the queue in which the task waits is independent of the outcome, and is not behind the lock
+//! The record of the task's queue is independent of the outcome, and is not behind the lock
 //! (`queue_membership`). The last owner of a cell needs no lock at all. A task that has ended drops its
-//! reference to the cell before it wakes the joiner. So the joiner, or the drop of the handle, finds that the
-//! handle is the only owner.
+//! reference to the cell before it wakes the joiner. So the handle is then the only owner of the cell, and
+//! its `join` or its drop needs no lock.
 //!
-//! The locks that are taken for one submitted task, in a busy pool with a [`FifoQueue`](crate::FifoQueue); a
-//! test counts them:
+//! In a busy pool with a [`FifoQueue`](crate::FifoQueue), these locks are taken for one submitted task (a
+//! test counts them):
 //!
-//! | lock of | taken by | to |
+//! | lock of | taken by | in order to |
 //! |---|---|---|
 //! | the pool's inbox | the submitter | leave the task there |
 //! | the cell | the worker | begin, and take the body |
 //! | the cell | the worker | decide the outcome, and take the listener |
-//! | the cell | a joiner that comes before the end | leave its waker |
+//! | the cell | a joiner that comes before the task has ended | leave its waker |
 //!
-//! A joiner that stops spinning and sleeps also takes the lock of its parker, and so does the thread that
-//! wakes it. If a [`Canceller`] is kept, the joiner is not the only owner of the cell, and takes the lock of
-//! the cell once more.
+//! If a joiner stops spinning and sleeps, it also takes the lock of its parker, and so does the thread that
+//! wakes it. If the client keeps a [`Canceller`], the joiner is not the only owner of the cell, and takes the
+//! lock of the cell once more.
 //!
 //! # What is visible to whom
 //!
 //! What a thread did before it submitted a task is visible to the task. What the task did is visible to the
-//! thread that gets its result. The lock around the state guarantees this visibility.
+//! thread that gets the task's result. The lock around the state guarantees this visibility.
 
 mod error;
 pub use error::{SharedJoinError, TaskError};
@@ -154,9 +154,8 @@ mod tests {
 
     const TASKS: usize = 1_000;
 
-    /// A task keeps the worker busy while a round of tasks is submitted. The last task of a round keeps the
-    /// worker busy for the next round. So the worker takes few locks to find a whole round, and nearly all
-    /// locks are taken for the tasks.
+    /// While the test submits a round of tasks, another task keeps the worker busy. So the worker finds a
+    /// whole round with few locks, and nearly all locks are taken for the tasks themselves.
     #[test]
     fn a_submitted_task_takes_three_locks_in_its_life() {
         let pool = ThreadPoolExecutor::single();

@@ -1,11 +1,11 @@
-//! A handle whose outcome does not come from a task.
+//! Handles without tasks: the outcome of the handle is set by a promise.
 //!
 //! Some results are not the return value of a closure. Examples are the answer that an event loop reads from
-//! a socket, the first of several replies, and the argument with which a foreign library calls a callback.
-//! The party that will know the result keeps a [`Promise`]. The client that wants the result has an ordinary
-//! [`TaskHandle`]. The client can join, await, share and cancel this handle as usual.
+//! a socket, the first of several replies, and the argument that a foreign library passes to a callback. The
+//! code that will know the result keeps a [`Promise`]. The client that wants the result has an ordinary
+//! [`TaskHandle`], which it can join, await, share and cancel.
 //!
-//! The promise and the handle share the state of a task that has begun and has no body. The state is
+//! Promise and handle share the same state as a task and its handle, but without a body. The state is
 //! *running* until the promise is [completed](Promise::complete) with a value or [with a
 //! panic](Promise::panic_with), until the promise or the handle is cancelled, or until the promise is
 //! dropped.
@@ -24,7 +24,7 @@ use crate::panics::Panic;
 use crate::sync::Arc;
 use crate::task::TaskState;
 
-/// Completes a handle explicitly, on the thread that learns the result.
+/// Sets the outcome of a handle that has no task, on the thread that learns the result.
 ///
 /// ```
 /// use executor::Promise;
@@ -37,19 +37,19 @@ use crate::task::TaskState;
 ///
 /// The first call decides the outcome. A later call changes nothing, and its error gives the value back. So
 /// several threads can look for the same result and share a promise (in an [`Arc`](std::sync::Arc)). If the
-/// promise is dropped before a call has decided the outcome, its handle ends as cancelled. So no caller waits
-/// for a result that will not come.
+/// promise is dropped before a call has decided the outcome, its handle is cancelled. So no caller waits for
+/// a result that will not come.
 ///
 /// What a thread did before it completed the promise is visible to the thread that gets the result.
 ///
 /// # What is not found
-/// Any thread that has the promise can complete it, and the library does not know which threads have it. So a
-/// wait for the handle of a promise is never reported as [starvation](crate::Starvation). The waiting thread
-/// counts as able to go on, and all threads that wait for *this thread* also count as able to go on. Suppose
-/// that all threads of a pool wait for a promise, and that only a task in the queue of this pool completes
-/// the promise. Then the threads wait without a report until the task is cancelled or dropped, which also
-/// drops the promise. A wait for a task's own handle is reported. So if possible, let a task return its value
-/// instead of using a promise.
+/// Any thread that has the promise can complete it, and the library does not know which threads have it. So
+/// the library never reports a wait for a promise's handle as [starvation](crate::Starvation). It assumes
+/// that the waiting thread can go on, and also all threads that wait for *this thread*. Suppose that all
+/// threads of a pool wait for a promise, and that only a task in the queue of this pool completes the
+/// promise. Then the threads wait without a report until the task is cancelled or dropped, which also drops
+/// the promise. The library does report a wait for the handle of a task. So if possible, let a task return
+/// its value instead of using a promise.
 #[doc(alias = "CompletableFuture")]
 #[must_use = "dropping it cancels its handle"]
 pub struct Promise<T> {
@@ -72,7 +72,8 @@ impl<T: Send + 'static> Promise<T> {
 
     /// Completes the handle with a value.
     ///
-    /// Wakes the waiters. A callback given to [`TaskHandle::on_done`] runs on the calling thread.
+    /// Wakes the waiters. If [`TaskHandle::on_done`] has registered a callback, it runs on the calling
+    /// thread.
     ///
     /// ```
     /// let (promise, answer) = executor::Promise::new();
@@ -86,7 +87,7 @@ impl<T: Send + 'static> Promise<T> {
     /// The error gives the value back if the outcome was decided before.
     ///
     /// # Blocking
-    /// Blocks until the users' code that this call runs has ended: the callbacks of the handle.
+    /// Blocks until the handle's callbacks have ended.
     #[doc(alias = "set")]
     pub fn complete(&self, value: T) -> Result<(), T> {
         Arc::clone(&self.cell)
@@ -94,14 +95,15 @@ impl<T: Send + 'static> Promise<T> {
             .map_err(|too_late| too_late.unwrap_or_else(|_| unreachable!()))
     }
 
-    /// Completes the handle as panicked, with a panic's payload, for instance from
-    /// [`catch_unwind`](std::panic::catch_unwind) or the `join` of a thread. The handle's owner gets the
+    /// Completes the handle as panicked, with the payload of a panic. The payload comes, for instance, from
+    /// [`catch_unwind`](std::panic::catch_unwind) or from the `join` of a thread. The handle's owner gets the
     /// payload. If the handle was dropped, the panic is still reported: see [`panics`](crate::panics).
     ///
-    /// The panic has a [backtrace](crate::Panic::backtrace) only if this thread has caught it just before the
-    /// call.
+    /// The panic has a [backtrace](crate::Panic::backtrace) only if the calling thread has caught it just
+    /// before the call.
     ///
-    /// An expected failure is a value: promise a `Result` and [complete](Self::complete) it with an `Err`.
+    /// For an expected failure, do not use a panic: promise a `Result`, and [complete](Self::complete) the
+    /// handle with an `Err`.
     ///
     /// ```
     /// use executor::{JoinError, Promise};
@@ -127,15 +129,14 @@ impl<T: Send + 'static> Promise<T> {
         panic.set_origin(Some(self.id().to_string()), None);
         Arc::clone(&self.cell).settle(Err(TaskError::Panicked(panic))).map_err(|too_late| match too_late {
             Err(TaskError::Panicked(panic)) => {
-                panic.mark_read(); // the caller gets it
+                panic.mark_read(); // the caller gets the panic
                 panic.take_payload().expect("no other owner has seen it")
             }
             _ => unreachable!("it comes back as it went"),
         })
     }
 
-    /// Completes the handle as cancelled, as [`TaskHandle::cancel`] does. Returns false if the outcome was
-    /// decided before.
+    /// Cancels the handle, as [`TaskHandle::cancel`] does. Returns false if the outcome was decided before.
     ///
     /// ```
     /// use executor::{JoinError, Promise};
@@ -152,8 +153,8 @@ impl<T: Send + 'static> Promise<T> {
         self.cancel_because(CancelReason::of(CancelKind::Requested))
     }
 
-    /// Completes the handle as cancelled and says why, as [`TaskHandle::cancel_because`] does. Returns false
-    /// if the outcome was decided before.
+    /// Cancels the handle and gives a reason, as [`TaskHandle::cancel_because`] does. Returns false if the
+    /// outcome was decided before.
     ///
     /// ```
     /// use executor::{JoinError, Promise};
@@ -170,10 +171,10 @@ impl<T: Send + 'static> Promise<T> {
         Arc::clone(&self.cell).cancel(true, reason.into())
     }
 
-    /// Returns the token of the work behind the promise. The token is cancelled when the handle is cancelled,
-    /// but not by [`cancel_keep_running`](TaskHandle::cancel_keep_running).
+    /// Returns the token for the work that will complete the promise. If the handle is cancelled, this token
+    /// is cancelled, too, but not by [`cancel_keep_running`](TaskHandle::cancel_keep_running).
     ///
-    /// The code that works on the answer checks the token, [attaches](CancelToken::attach) it, or registers a
+    /// The code that computes the result checks the token, [attaches](CancelToken::attach) it, or registers a
     /// callback with it:
     ///
     /// ```

@@ -1,32 +1,33 @@
-//! Notes in which queue a task is, so that the owner of the queue can count the cancelled tasks in it.
+//! A record of a task's queue, so that the owner of the queue can count the cancelled tasks in the queue.
 //!
-//! The owner of a queue counts the cancelled tasks in the queue, and subtracts a task when the task leaves
-//! the queue. A cancelled task must not be counted twice. If the task is in the queue when it is cancelled,
-//! the thread that cancels the task counts it. If the task was cancelled before it came into the queue, the
-//! thread that puts it in counts it. If the task had left the queue before the cancel, no thread counts it.
-//! Each thread that cancels, puts in or takes out a task changes one atomic word in one step, and the later
-//! thread sees what the earlier thread has done. So no lock is needed.
+//! The owner of a queue counts the cancelled tasks in the queue, and subtracts a task when it leaves the
+//! queue. A cancelled task must not be counted twice. If the task is in the queue when it is cancelled, the
+//! thread that cancels it also counts it. If the task was cancelled before it came into the queue, the thread
+//! that puts it into the queue counts it. If the task left the queue before the cancel, no thread counts it.
+//! Each of the three steps (put in, cancel, take out) changes one atomic word at once, and sees the steps
+//! before it. So no lock is needed.
 //!
-//! | step | by | finds | does |
+//! | step | the thread | if it finds the task | then |
 //! |---|---|---|---|
-//! | [`enter`](QueueMembership::enter) | the thread that puts it in | cancelled | the owner counts it |
-//! | [`cancel`](QueueMembership::cancel) | the canceller | in a queue | the owner is told, and counts it |
-//! | [`leave`](QueueMembership::leave) | the thread that takes it out | in a queue, cancelled | the owner subtracts it |
+//! | [`enter`](QueueMembership::enter) | puts the task in | cancelled | the owner counts the task |
+//! | [`cancel`](QueueMembership::cancel) | cancels the task | in a queue | the owner is told, and counts the task |
+//! | [`leave`](QueueMembership::leave) | takes the task out | in a queue, cancelled | the owner subtracts the task |
 //!
-//! The word holds the number of a [`QueueId`], not a reference to the queue's owner. The reference count of
-//! the owner would go up and down once for each task, and submitters and workers would contend for it.
+//! The word contains the number of a [`QueueId`], not a reference to the queue's owner. With a reference,
+//! each task would increase and decrease the owner's reference count, and submitters and workers would
+//! contend for this count.
 
 use crate::ids::QueueId;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-/// The lowest bit is set if the task was cancelled. The bits above it are the number of the queue that the
-/// task is in, or zero.
+/// The lowest bit is set if the task was cancelled. The other bits are the number of the task's queue, or
+/// zero.
 pub(super) struct QueueMembership(AtomicU64);
 
 const CANCELLED: u64 = 1;
 
-// All steps use AcqRel, so that the later of two threads also sees what the earlier thread did
-// before its step.
+// All steps use AcqRel. So a thread that takes a later step also sees what the thread of an earlier step did
+// before that step.
 impl QueueMembership {
     pub(super) fn elsewhere() -> Self {
         Self(AtomicU64::new(0))
@@ -37,20 +38,18 @@ impl QueueMembership {
         self.0.fetch_or(queue.number() << 1, Ordering::AcqRel) & CANCELLED == 0
     }
 
-    /// Notes that the task has left its queue. Returns the queue if the task was cancelled in the queue, or
-    /// before it came into the queue.
+    /// Notes that the task has left its queue. Returns the queue if the task was cancelled before it left.
     pub(super) fn leave(&self) -> Option<QueueId> {
         let before = self.0.fetch_and(CANCELLED, Ordering::AcqRel);
         if before & CANCELLED == 0 { None } else { queue_of(before) }
     }
 
-    /// Notes that the task is cancelled, and returns the queue that the task is in. The caller must call this
-    /// only once.
+    /// Notes that the task is cancelled, and returns the task's queue. Must be called only once.
     pub(super) fn cancel(&self) -> Option<QueueId> {
         queue_of(self.0.fetch_or(CANCELLED, Ordering::AcqRel))
     }
 
-    /// Returns the queue that the task is in, if the task was not cancelled.
+    /// Returns the task's queue, if the task was not cancelled.
     pub(super) fn queue(&self) -> Option<QueueId> {
         let now = self.0.load(Ordering::Acquire);
         if now & CANCELLED == 0 { queue_of(now) } else { None }

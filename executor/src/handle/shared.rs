@@ -1,18 +1,18 @@
-//! A handle for more than one reader.
+//! Shared handles: several readers can get the result of one task.
 //!
-//! A [`TaskHandle`] has room for one listener, and its result can be taken once. The listener of a shared
-//! handle is a relay. The relay stores the result in an [`Arc`], where every [`SharedHandle`] finds it, wakes
-//! the waiters and calls the callbacks.
+//! A [`TaskHandle`] has room for one listener, and its result can be taken once. A shared handle puts a relay
+//! in the place of this listener. When the task has ended, the relay stores the result in an [`Arc`], where
+//! every [`SharedHandle`] finds it. Then the relay wakes the waiters and calls the callbacks.
 //!
 //! # Invariants
 //!
-//! 1. Either the result is there, or every handle that waits is among the waiters: result and waiters are
-//!    behind one lock.
-//! 2. First the waiters, threads and asynchronous tasks, are woken in the order in which they came. Then the
-//!    callbacks are called in the order in which they came. So no waiter waits for the end of a callback.
-//! 3. Each waiter has at most one waker in this list. A wait has one place for its waker, and a handle that
-//!    is polled has one place, too. The next waker of the waiter replaces the previous waker at that place.
-//!    The place is given up when the wait ends or the handle is dropped.
+//! 1. If there is no result yet, every handle that waits is in the list of waiters, because result and
+//!    waiters are behind one lock.
+//! 2. First the waiters (threads and asynchronous tasks) are woken in the order in which they came. Then the
+//!    callbacks are called in the order in which they came. So no waiter waits until a callback has ended.
+//! 3. Each waiter has at most one waker in the list. A wait has one numbered place for its waker, and so does
+//!    a handle that is polled. The waiter's next waker replaces the previous waker at this place. The place
+//!    becomes free when the wait ends or the handle is dropped.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,8 +35,8 @@ use crate::waiting::error::WaitError;
 use crate::waiting::wait::{Deadline, wait_for};
 
 impl<T: Send + Sync + 'static> TaskHandle<T> {
-    /// Turns the handle into a shared handle, which can be cloned and joined any number of times. Each join
-    /// returns an [`Arc`] of the same value.
+    /// Turns the handle into a shared handle, which can be cloned and joined several times. Each join returns
+    /// an [`Arc`] of the same value.
     ///
     /// ```
     /// # use executor::{ThreadPoolExecutor, prelude::*};
@@ -66,10 +66,10 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
     }
 }
 
-/// A handle for any number of waiters, made by [`TaskHandle::shared`].
+/// A handle for several waiters, made by [`TaskHandle::shared`].
 ///
 /// Threads can join a shared handle, and asynchronous tasks can await it. Only one asynchronous task at a
-/// time can await the same clone. A clone can be joined or awaited again after it has returned the result.
+/// time can await the same clone. After a clone has returned the result, it can be joined or awaited again.
 ///
 /// ```
 /// use executor::{ThreadPoolExecutor, prelude::*};
@@ -85,21 +85,21 @@ impl<T: Send + Sync + 'static> TaskHandle<T> {
 pub struct SharedHandle<T> {
     cell: Arc<SharedCell<T>>,
     canceller: Canceller,
-    /// The place of the waker of this handle's last poll.
+    /// The place of the waker from this handle's last poll.
     polled: Option<u64>,
 }
 
 struct SharedCell<T> {
     state: Mutex<SharedState<T>>,
-    /// The function that drops the result. The result can be the last owner of another cell. The function is
-    /// a field, because the `Drop` of this type cannot require that `T` is `Send`.
+    /// The function that drops the result, which can be the last owner of another cell. The function is a
+    /// field, because the `Drop` of this type cannot require that `T` is `Send`.
     drop_result: fn(TaskResult<Arc<T>>),
 }
 
 struct SharedState<T> {
     result: Option<TaskResult<Arc<T>>>,
-    /// The wakers of the waiters, by place. A later place has a higher number, so the waiters are in the
-    /// order in which they came.
+    /// The wakers of the waiters. The keys are the places; they grow, so the waiters are in the order in
+    /// which they came.
     wakers: BTreeMap<u64, Waker>,
     callbacks: Vec<ResultCallback<Arc<T>>>, // in the order in which they came
     /// The number of places that were given out.
@@ -146,7 +146,7 @@ impl<T> SharedCell<T> {
         if let Some(result) = self.result() {
             return Some(result);
         }
-        let waker = waker.clone(); // perhaps user code, so it runs before the lock is taken
+        let waker = waker.clone(); // this may run user code, so no lock is held
         let mut state = self.state.lock();
         if let Some(result) = state.result.clone() {
             drop(state);
@@ -191,7 +191,7 @@ impl<T> Drop for SharedCell<T> {
 }
 
 impl<T: Send + Sync + 'static> SharedHandle<T> {
-    /// Waits for the task and returns its result, which all handles share.
+    /// Waits for the task and returns its result. All handles of the task share this result.
     ///
     /// ```
     /// # use executor::{ThreadPoolExecutor, prelude::*};
@@ -202,8 +202,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     /// ```
     ///
     /// # Errors
-    /// The errors are the same as for [`TaskHandle::join`]. [`SharedJoinError::Interrupted`] and
-    /// [`Starved`](SharedJoinError::Starved) give no handle back, since the caller keeps its handle.
+    /// The errors of [`TaskHandle::join`]. They give no handle back, because the caller keeps its handle.
     ///
     /// # Blocking
     /// Blocks as [`TaskHandle::join`] does.
@@ -212,7 +211,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.join_until(Deadline::NEVER)
     }
 
-    /// Waits for the task for `timeout` at most.
+    /// Waits until the task has ended, for `timeout` at most, and returns its result.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
@@ -253,7 +252,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         }
     }
 
-    /// Returns the result if the task is finished, `None` if it is not. Never blocks.
+    /// Returns the result if the task is finished, otherwise `None`. Never blocks.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
@@ -274,12 +273,12 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
     }
 
     /// Registers a callback for the result. The thread that finishes (or cancels) the task calls the
-    /// callback. If the task is finished already, the calling thread calls it at once.
+    /// callback. If the task is already finished, the calling thread calls the callback at once.
     ///
-    /// A handle and its clones can have any number of callbacks. After the waiters have been woken, the
-    /// callbacks are called one after the other, in the order in which they were registered. A callback that
-    /// panics does not keep the other callbacks from being called. In all other respects, the rules of
-    /// [`TaskHandle::on_done`] apply.
+    /// A handle and its clones can have several callbacks. After the waiters have been woken, the callbacks
+    /// are called one after the other, in the order in which they were registered. If one callback panics,
+    /// the other callbacks are still called. In all other respects, the rules of [`TaskHandle::on_done`]
+    /// apply.
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -319,7 +318,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.canceller.cancel()
     }
 
-    /// Cancels the task for all of its handles and says why, as [`TaskHandle::cancel_because`] does.
+    /// Cancels the task for all its handles and gives a reason, as [`TaskHandle::cancel_because`] does.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
@@ -350,7 +349,7 @@ impl<T: Send + Sync + 'static> SharedHandle<T> {
         self.canceller.cancel_keep_running()
     }
 
-    /// Returns whether the outcome is decided. After the decision, [`join`](Self::join) does not block.
+    /// Returns whether the outcome is decided. If so, [`join`](Self::join) does not block.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);

@@ -1,4 +1,4 @@
-//! The handle from which a task's result can be moved out, and the errors of its waits.
+//! The handle that gives out a task's result, and the errors of its waits.
 
 use std::error::Error;
 use std::fmt;
@@ -21,7 +21,7 @@ use crate::waiting::error::{WaitError, into_io_error};
 use crate::waiting::starvation::Starvation;
 use crate::waiting::wait::{Deadline, Look, wait_for};
 
-/// The handle of a submitted task: waits for the task, takes its result, or cancels it.
+/// The handle of a submitted task, which can wait for the task, take its result, or cancel the task.
 ///
 /// ```
 /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -38,21 +38,21 @@ use crate::waiting::wait::{Deadline, Look, wait_for};
 /// ```
 ///
 /// A thread can wait for a handle ([`join`](Self::join)), and an asynchronous task can await it: a handle is
-/// a [`Future`]. The drop of the handle does not stop the task. When the task has ended, its result is
-/// dropped, or its panic goes to the [panic handler](crate::panics).
+/// a [`Future`]. If the handle is dropped, the task goes on. When the task has ended, its result is dropped,
+/// or its panic goes to the [panic handler](crate::panics).
 ///
-/// A result is moved several times on its way from the task's stack into the handle and out again. Return a
-/// large result in a [`Box`] (or a `Vec`). An array of hundreds of kilobytes that is returned by value
-/// overflows a worker's stack, which ends the process.
+/// A result is moved several times: from the task's stack into the handle, and out of the handle. So return a
+/// large result in a [`Box`] (or a `Vec`). If a task returns an array of hundreds of kilobytes by value, the
+/// worker's stack overflows, which ends the process.
 #[doc(alias = "Future")]
 #[doc(alias = "CompletionStage")]
 #[must_use = "dropping the handle loses the result; bind it to `_handle` if that is meant"]
 pub struct TaskHandle<T> {
     pub(super) cell: Arc<dyn ResultCell<T>>,
-    /// The task's name. The name is in the handle and not in the cell, because few tasks have a name.
+    /// The task's name. It is in the handle and not in the cell, because few tasks have a name.
     pub(super) name: Option<Name>,
-    /// The cell need not be told when this handle is dropped: the result was taken, or another listener has
-    /// taken the handle's place.
+    /// True if the cell need not be told when this handle is dropped, because the result was taken or another
+    /// listener has replaced the handle.
     pub(super) released: bool,
 }
 
@@ -61,13 +61,13 @@ impl<T> TaskHandle<T> {
         Self { cell, name, released: false }
     }
 
-    /// Returns whether this handle is the only owner of the cell. The only owner needs no lock, because the
-    /// task has ended.
+    /// Returns whether this handle is the only owner of the cell. In that case the task has ended, and the
+    /// handle needs no lock.
     fn is_alone(&self) -> bool {
         Arc::strong_count(&self.cell) == 1
     }
 
-    /// Takes the result, if it is there.
+    /// Takes the result, if there is a result.
     fn take(&mut self) -> Option<TaskResult<T>> {
         let taken = match Arc::get_mut(&mut self.cell) {
             Some(cell) => cell.take_alone(),
@@ -101,26 +101,26 @@ impl<T: Send + 'static> TaskHandle<T> {
     ///
     /// # Errors
     /// [`JoinError::Panicked`] and [`JoinError::Cancelled`] tell how the task ended without a result.
-    /// [`JoinError::Interrupted`] means that the *caller's* task was cancelled while it waited. A result that
-    /// is there already is returned even if the caller's task was cancelled. [`JoinError::Starved`] means
-    /// that the task could never begin or end, because every thread that could run it waits, too: see
+    /// [`JoinError::Interrupted`] means that the *caller's* task was cancelled while it waited. If there is
+    /// already a result, it is returned even if the caller's task was cancelled. [`JoinError::Starved`] means
+    /// that the task could never begin or end, because every thread that could run it is itself waiting: see
     /// [`Starvation`].
     ///
     /// # Blocking
     /// Blocks until the task ends. If a task waits for another task of its own pool, and the pool has no
-    /// thread left for that task, the wait fails with [`JoinError::Starved`]. A pool can be
-    /// [built](crate::ThreadPoolBuilder::on_starvation) to help in this case: then the waiting thread runs
-    /// the other task, or the pool starts another thread for that task.
+    /// thread left for this other task, the wait fails with [`JoinError::Starved`]. A pool can be
+    /// [built](crate::ThreadPoolBuilder::on_starvation) so that it helps in this case: the waiting thread
+    /// runs the other task, or the pool starts another thread for it.
     ///
     /// # Panics
-    /// Panics if the handle was polled as a [`Future`] before and has given its result.
+    /// Panics if the handle was polled as a [`Future`] and has already given its result.
     #[doc(alias = "get")]
     pub fn join(self) -> Result<T, JoinError<T>> {
         self.join_until(Deadline::NEVER)
     }
 
-    /// Waits for the task for `timeout` at most. A time-out does not cancel the task: to cancel it, call
-    /// [`cancel`](Self::cancel) on the handle in the error.
+    /// Waits until the task has ended, for `timeout` at most, and returns its result. A time-out does not
+    /// cancel the task: to cancel it, call [`cancel`](Self::cancel) on the handle in the error.
     ///
     /// ```
     /// use std::time::Duration;
@@ -135,12 +135,12 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// ```
     ///
     /// # Errors
-    /// [`JoinError::TimedOut`] if the task is not finished in time, otherwise as [`join`](Self::join). A
-    /// result that is there already is returned even if `timeout` is zero.
+    /// [`JoinError::TimedOut`] if the task is not finished in time, otherwise as [`join`](Self::join). If
+    /// there is already a result, it is returned even if `timeout` is zero.
     ///
     /// # Blocking
-    /// Blocks until the task ends, for `timeout` at most. In every timed call of this crate, a timeout that
-    /// ends beyond the clock's range, such as [`Duration::MAX`], is no time limit.
+    /// Blocks until the task ends, for `timeout` at most. If a timeout ends beyond the clock's range, such as
+    /// [`Duration::MAX`], there is no time limit, as in every timed call of this crate.
     ///
     /// # Panics
     /// Panics as [`join`](Self::join) does.
@@ -158,12 +158,12 @@ impl<T: Send + 'static> TaskHandle<T> {
         }
     }
 
-    /// Waits for the task for `timeout` at most, and cancels the task if the wait ends without the outcome.
-    /// The wait ends without the outcome if the time is up, or if the caller's own task was cancelled. Use
-    /// `join_or_cancel` for work whose result is of no use later.
+    /// Waits until the task has ended, for `timeout` at most, and cancels the task if the wait ends first.
+    /// The wait ends first if the time is up, or if the caller's own task is cancelled. Use `join_or_cancel`
+    /// if a late result is of no use.
     ///
-    /// No result is lost if the task ends at the moment at which the time is up. Either the task was
-    /// cancelled before it ended, or the result is returned.
+    /// If the task ends just when the time is up, no result is lost: either the task is cancelled, or the
+    /// result is returned.
     ///
     /// ```
     /// use std::time::Duration;
@@ -182,13 +182,12 @@ impl<T: Send + 'static> TaskHandle<T> {
     /// ```
     ///
     /// # Errors
-    /// The errors are the same as for [`join_timeout`](Self::join_timeout). If the error is
-    /// [`TimedOut`](JoinError::TimedOut) or [`Interrupted`](JoinError::Interrupted), this call has cancelled
-    /// the task.
+    /// The errors of [`join_timeout`](Self::join_timeout). After [`TimedOut`](JoinError::TimedOut) and
+    /// [`Interrupted`](JoinError::Interrupted), the task is cancelled.
     ///
     /// # Blocking
-    /// Blocks as [`join_timeout`](Self::join_timeout) does. If this call cancels the task, it also blocks
-    /// until the users' code that [`cancel`](Self::cancel) calls has ended.
+    /// Blocks as [`join_timeout`](Self::join_timeout) does. If this call cancels the task, it also blocks as
+    /// [`cancel`](Self::cancel) does.
     ///
     /// # Panics
     /// Panics as [`join`](Self::join) does.
@@ -204,7 +203,7 @@ impl<T: Send + 'static> TaskHandle<T> {
         if handle.cancel_because(why) {
             Err(ended_by(handle))
         } else {
-            handle.join_timeout(Duration::ZERO) // decided in the meantime, so this returns at once
+            handle.join_timeout(Duration::ZERO) // the outcome was decided meanwhile, so this returns at once
         }
     }
 
@@ -238,16 +237,16 @@ impl<T: Send + 'static> TaskHandle<T> {
 
     /// Cancels the task. Returns true if this call has decided the outcome.
     ///
-    /// A task that has not begun will never run. For a task that runs, the outcome is *cancelled* from now
-    /// on, and the task's [`CancelToken`](crate::CancelToken) is cancelled. The body goes on until it looks
-    /// at the token, and the value that it returns is dropped. If the task is finished or cancelled already,
-    /// the call does nothing and returns false.
+    /// If the task has not begun, it will never run. If the task is running, its outcome is *cancelled* from
+    /// now on, and its [`CancelToken`](crate::CancelToken) is cancelled. The body goes on until it looks at
+    /// the token, and the value that it returns is dropped. If the task is already finished or cancelled, the
+    /// call does nothing and returns false.
     ///
-    /// First the call wakes the waiters for the outcome. If the body waits in this crate, the call wakes the
-    /// body, too. Then the call runs users' code on the calling thread, before it returns. First come the
-    /// callbacks [registered](crate::CancelToken::on_cancel) with the token. If the task has not begun, the
-    /// values that it has captured are dropped next. Last comes a callback given to
-    /// [`on_done`](Self::on_done). So a woken thread can go on before the users' code has run.
+    /// First the call wakes the waiters for the outcome, and also the body if it waits in this crate. So a
+    /// woken thread can go on before users' code has run. Then, before it returns, the call runs users' code
+    /// on the calling thread. First come the callbacks that are [registered](crate::CancelToken::on_cancel)
+    /// with the token. If the task has not begun, its captured values are dropped next. Last comes the
+    /// callback of [`on_done`](Self::on_done).
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
@@ -267,9 +266,9 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.cancel_because(CancelReason::of(CancelKind::Requested))
     }
 
-    /// Cancels the task as [`cancel`](Self::cancel) does, and says why. The outcome of the task carries the
-    /// reason, and so does the error that a cancellation point of the task returns. The reason of the first
-    /// request counts.
+    /// Cancels the task as [`cancel`](Self::cancel) does, and gives a reason. The outcome of the task
+    /// contains the reason, and so does the error of the task's cancellation points. Only the reason of the
+    /// first request counts.
     ///
     /// ```
     /// use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -293,8 +292,8 @@ impl<T: Send + 'static> TaskHandle<T> {
         Arc::clone(&self.cell).cancel(true, reason.into())
     }
 
-    /// Cancels the task as [`cancel`](Self::cancel) does, but lets a running body go on undisturbed: the
-    /// token of the body is not cancelled.
+    /// Cancels the task as [`cancel`](Self::cancel) does, but does not disturb a running body: the task's
+    /// token is not cancelled.
     ///
     /// ```
     /// let (promise, answer) = executor::Promise::<u32>::new();
@@ -310,7 +309,7 @@ impl<T: Send + 'static> TaskHandle<T> {
         Arc::clone(&self.cell).cancel(false, CancelReason::of(CancelKind::Requested))
     }
 
-    /// Returns whether the outcome is decided. After the decision, [`join`](Self::join) does not block.
+    /// Returns whether the outcome is decided. If so, [`join`](Self::join) does not block.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
@@ -359,12 +358,12 @@ impl<T: Send + 'static> TaskHandle<T> {
         self.name.as_deref().map(String::as_str)
     }
 
-    /// Takes the task out of the queue in which it waits, and returns it. Returns `None` if the task is in no
-    /// queue: it has begun, has ended, was cancelled, or waits elsewhere.
+    /// Takes the task out of its queue and returns it. Returns `None` if the task is in no queue, because it
+    /// has begun, has ended, was cancelled, or waits in another place.
     ///
-    /// Unlike [`cancel`](Self::cancel), this call does not decide the outcome. The handle stays pending until
-    /// the task is run, by the caller or by another executor, or is dropped. The call searches the queue, so
-    /// it takes longer if more tasks are in the queue.
+    /// Unlike [`cancel`](Self::cancel), this call does not decide the outcome. The task stays pending until
+    /// the caller or another executor runs it, or until it is dropped. The call searches the queue, so it
+    /// takes longer if there are more tasks in the queue.
     ///
     /// ```
     /// use executor::{Latch, ThreadPoolExecutor, prelude::*};
@@ -388,21 +387,20 @@ impl<T: Send + 'static> TaskHandle<T> {
     }
 
     /// Registers a callback for the result. The thread that finishes (or cancels) the task calls the
-    /// callback. If the task is finished already, the calling thread calls it at once. A panic in the
-    /// callback goes to the [panic handler](crate::panics) and no further.
+    /// callback. If the task is already finished, the calling thread calls the callback at once. A panic in
+    /// the callback goes only to the [panic handler](crate::panics).
     ///
-    /// The worker that runs the callback does nothing else meanwhile, so keep the callback short. For more
-    /// than one callback, or to keep a handle, make the handle [shared](Self::shared) first.
+    /// While a worker runs the callback, it runs no task, so keep the callback short. If you need several
+    /// callbacks, or want to keep a handle, make the handle [shared](Self::shared) first.
     ///
-    /// The callback belongs to no task, whatever thread it runs on: see
+    /// The callback belongs to no task, even if it runs on the thread of a task: see
     /// [`CancelToken::current`](crate::CancelToken::current). The callback can complete a
-    /// [`Promise`](crate::Promise) or cancel a task. A callback can cause a further callback, and so on.
-    /// Callbacks that cause each other run inside each other, to a depth of 32. A callback that would be
-    /// deeper is put off: it runs on the same thread when the callback around it has returned, or blocks in
-    /// this crate. So a chain of callbacks can have any length. If 32 callbacks that were put off block
-    /// inside each other, the next callbacks run on a thread that is started for them. So a callback can wait
-    /// for the effect of a later callback of the chain. The `Drop` of captured values and of results counts
-    /// as a callback here.
+    /// [`Promise`](crate::Promise) or cancel a task, which can cause the next callback, and so on. Such
+    /// callbacks nest to a depth of 32. At a greater depth, a callback is deferred: it runs on the same
+    /// thread when the callback that caused it returns or blocks in this crate. So a chain of callbacks can
+    /// have any length. If 32 nested deferred callbacks block, the next callback runs on a new thread. So a
+    /// callback can wait for the effect of a later callback of the chain. The `Drop` of captured values and
+    /// of results counts as a callback, too.
     ///
     /// ```
     /// use executor::FutureTask;
@@ -432,8 +430,8 @@ impl<T: Send + 'static> TaskHandle<T> {
         }));
     }
 
-    /// Does the first half of a [`cancel`](Self::cancel): wakes the waiters, and runs no callback. The second
-    /// half is [`CancelBegun::end`].
+    /// Does the first half of a [`cancel`](Self::cancel): decides the outcome and wakes the waiters, but runs
+    /// no callback. The second half is [`CancelBegun::end`].
     pub(crate) fn begin_cancel(&self, reason: CancelReason) -> Option<CancelBegun<T>> {
         Arc::clone(&self.cell).begin_cancel(true, reason)
     }
@@ -448,9 +446,9 @@ impl<T: Send + 'static> TaskHandle<T> {
         Awaited::Task(Arc::clone(&self.cell) as Arc<dyn HandleCell>, self.name.clone())
     }
 
-    /// Returns another handle of the task, which can only cancel the task and can be cloned. The type of a
-    /// [`Canceller`] does not depend on the type of the result, so the cancellers of different tasks can be
-    /// kept together.
+    /// Returns another handle of the task, which can only cancel the task and can be cloned. The type
+    /// [`Canceller`] does not depend on the type of the result, so one list can hold the cancellers of
+    /// different tasks.
     ///
     /// ```
     /// # let executor::FutureTask { task, handle } = executor::FutureTask::new(|| 6 * 7);
@@ -476,13 +474,13 @@ impl<T: Send + 'static> Look for &mut TaskHandle<T> {
     }
 }
 
-/// Awaits the result without blocking a thread. A handle works with any asynchronous runtime.
+/// Awaits the result without blocking a thread, in any asynchronous runtime.
 ///
-/// The thread that ends the task wakes the asynchronous task that awaits the handle. A handle has room for
-/// one waker, so only the waker of the last poll counts, as for every future.
+/// The thread that ends the task wakes the asynchronous task that awaits the handle. As for every future,
+/// only the waker of the last poll is woken.
 ///
 /// # Panics
-/// Panics if the handle is polled again, joined or given a callback after a poll has returned the result.
+/// Panics if a poll has returned the result, and the handle is then polled again, joined or given a callback.
 impl<T: Send + 'static> Future for TaskHandle<T> {
     type Output = Result<T, TaskError>;
 
@@ -509,8 +507,8 @@ impl<T> fmt::Debug for TaskHandle<T> {
 // ANCHOR: join_error
 /// The reason why [`TaskHandle::join`] or [`TaskHandle::join_timeout`] gave no result.
 ///
-/// Like all errors that give a handle back, this type is not `PartialEq`, because no two handles are
-/// equal. Match on the error instead:
+/// Like all errors that give a handle back, this type is not `PartialEq`, because handles cannot be compared.
+/// Match on the error instead:
 ///
 /// ```
 /// let (_, handle) = executor::Promise::<u32>::new(); // drops the promise, which cancels the handle
@@ -527,15 +525,14 @@ pub enum JoinError<T> {
     Panicked(Panic),
     /// The task was cancelled. The value tells [why](Cancelled::reason).
     Cancelled(Cancelled),
-    /// The *waiting* task was cancelled. The task for which it waited goes on; the error holds its
-    /// handle.
+    /// The *waiting* task was cancelled. The awaited task goes on; the error holds its handle.
     Interrupted(TaskHandle<T>),
-    /// The time limit has passed. The task for which the caller waited goes on; the error holds its handle.
-    /// Only waits with a time limit return this error.
+    /// The time limit has passed. The awaited task goes on; the error holds its handle. Only waits with a
+    /// time limit return this error.
     TimedOut(TaskHandle<T>),
-    /// Every thread that could run the task waits, too. The error holds the task's handle, and a report of
-    /// which thread waits for what. Only a wait without a time limit, or with a limit beyond the clock's
-    /// range, returns this error.
+    /// Every thread that could run the task is itself waiting. The error holds the task's handle, and a
+    /// report that shows what each thread waits for. Only a wait without a time limit, or with a limit beyond
+    /// the clock's range, returns this error.
     Starved(TaskHandle<T>, Starvation),
 }
 // ANCHOR_END: join_error

@@ -1,17 +1,17 @@
-//! Lends the executor below to a drain task, so that the drain task can submit its successor.
+//! Lends the underlying executor to a drain task, so that the drain task can submit its successor.
 //!
-//! A serial or striped executor owns the executor below, and can be dropped while a drain task runs. The
-//! drain task runs on a thread of the executor below. If a drain task were the last owner of a pool, it would
-//! drop the pool on one of the pool's own threads. No other thread would then wait for the pool's tasks. So a
-//! drain task only *borrows* the executor below, for one call. The drop of the serial or striped executor
-//! first waits until all borrows have ended. From then on, drain tasks get no successors, and run until their
-//! strands are empty.
+//! A serial or striped executor owns its underlying executor, and can be dropped while a drain task runs on a
+//! thread of the underlying executor. If the drain task were then the last owner of a pool, it would drop the
+//! pool on one of the pool's own threads, and no thread would wait for the pool's tasks. So a drain task only
+//! *borrows* the underlying executor, for one call. The drop of the serial or striped executor first waits
+//! until all borrows have ended. From then on, drain tasks get no successors, and run until their strands are
+//! empty.
 //!
-//! A borrow can last long: an executor that makes submitters wait for room makes the drain task wait, too.
-//! The only thread that could make room may be the thread that drops the serial or striped executor, but that
-//! thread waits for the borrow. So the drain task attaches a token and then calls the executor below, and the
-//! drop cancels that token. A drain task that waits in the call then goes on at once, as if its successor had
-//! been refused. So the drop waits only until the calls have returned.
+//! A borrow can last long: if the underlying executor makes submitters wait for room, the drain task waits,
+//! too. Perhaps only the thread that drops the serial or striped executor could make room, but that thread
+//! waits until the borrow ends. So the drain task attaches a token while it calls the underlying executor,
+//! and the drop cancels that token. If the drain task waits in the call, it then goes on at once, as if its
+//! successor had been refused. So the drop waits only until the calls have returned.
 
 use std::ops::Deref;
 use std::task::Waker;
@@ -34,9 +34,9 @@ pub(crate) struct Lender<E> {
 
 struct Borrows {
     is_closed: bool,
-    /// The threads that have a borrow, each with the token of its call.
+    /// The threads that borrow the executor now, each with the token of its call.
     borrowers: Vec<(ThreadKey, CancelToken)>,
-    /// The thread that drops the lender, if it waits for the borrows.
+    /// The thread that drops the lender, if it waits until all borrows have ended.
     owner: WaitList,
 }
 
@@ -48,7 +48,7 @@ impl<E> Lender<E> {
 }
 
 impl<E: Executor + 'static> Lender<E> {
-    /// Makes the [`Turns`] of drain tasks that hand over after `length` tasks.
+    /// Makes the [`Turns`] for drain tasks that hand over after `length` tasks.
     pub(crate) fn turns(&self, length: usize) -> Turns {
         let executor: Arc<dyn Executor> = Arc::clone(&self.executor) as _;
         Turns {
@@ -124,8 +124,8 @@ impl Turns {
         self.length.store(length, Ordering::Relaxed);
     }
 
-    /// Lends the executor below to `f`, if the lender was not dropped. If `f` waits in a call to that
-    /// executor, the drop of the lender ends the wait.
+    /// Lends the underlying executor to `f`. Returns `None` if the lender was dropped. If `f` waits in a call
+    /// of that executor, the drop of the lender ends the wait.
     pub(super) fn lend<R>(&self, f: impl FnOnce(&dyn Executor) -> R) -> Option<R> {
         let token = CancelToken::new();
         let mut borrows = self.borrows.lock();
@@ -135,8 +135,8 @@ impl Turns {
         borrows.borrowers.push((this_thread(), token.clone()));
         drop(borrows);
         let _ends = OnDrop(|| self.end_borrow(&token));
-        // The drop of the lender waits for this borrow. So the executor below still exists, and
-        // `drop(executor)` does not drop the last reference.
+        // The drop of the lender waits until this borrow has ended. So the underlying executor still exists,
+        // and `drop(executor)` does not drop the last reference.
         let executor = self.executor.upgrade().expect("its owner is there");
         let result = token.attach(|| f(&*executor));
         drop(executor);
@@ -146,7 +146,7 @@ impl Turns {
     fn end_borrow(&self, token: &CancelToken) {
         let mut borrows = self.borrows.lock();
         let place = borrows.borrowers.iter().position(|(_, other)| other.is(token));
-        place.map(|place| borrows.borrowers.swap_remove(place)); // not the last copy of its token
+        place.map(|place| borrows.borrowers.swap_remove(place)); // the caller has another copy of this token
         let owner = if borrows.is_closed { borrows.owner.take_all().collect() } else { Vec::new() };
         drop(borrows);
         owner.into_iter().for_each(Waker::wake);

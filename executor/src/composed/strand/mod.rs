@@ -1,4 +1,4 @@
-//! A strand of tasks that run one at a time, in order, on the threads of an executor below.
+//! A strand: tasks that run one at a time, in order, on the threads of an underlying executor.
 //!
 //! A [`SerialExecutor`](crate::SerialExecutor) has one strand; a [`StripedExecutor`](crate::StripedExecutor)
 //! has one strand for each key.
@@ -14,53 +14,53 @@
 //!                                                └─accepted── hands over   (turn is over, more tasks wait)
 //! ```
 //!
-//! The strand gives the executor below one task, its *drain task*, which runs the tasks of the strand one
-//! after the other until none is left. So only the submission of the first task can be refused. In the
-//! classic listing each task submits the next task. If one of these submissions is refused, the rest of the
-//! strand is never run.
+//! The strand gives the underlying executor one task, its *drain task*, which runs the tasks of the strand
+//! one after the other until none is left. So only the submission of the first task can be refused. In the
+//! classic listing, each task submits the next task. If one of these submissions is refused, the remaining
+//! tasks are never run.
 //!
-//! At the end of its turn, a drain task submits a successor to the executor below, and returns. The successor
-//! waits behind the tasks that other submitters have submitted. If the successor is refused, the drain task
-//! itself goes on, because the tasks in the strand were accepted. An executor can run the successor before
-//! the call returns, as [`CallerRuns`](crate::CallerRuns) does. A successor that runs within that call
-//! returns at once, and the drain task goes on. So the stack does not grow with the number of tasks.
+//! At the end of its turn, a drain task submits a successor to the underlying executor, and returns. The
+//! successor waits behind the tasks of other submitters. If the successor is refused, the drain task itself
+//! goes on, because the tasks in the strand were accepted. An executor can run the successor before the
+//! submission returns, as [`CallerRuns`](crate::CallerRuns) does. Such a successor returns at once, and the
+//! drain task goes on. So the stack does not grow with the number of tasks.
 //!
-//! The drain task is not a closure that has captured the strand. The drain task shares its state with the
-//! strand, as a task shares its state with its handle. So the strand knows in which queue the drain task is,
-//! and no memory is allocated for a drain task.
+//! The drain task is not a closure that has captured the strand. Instead, drain task and strand share their
+//! state, just as a task and its handle do. So the strand knows in which queue the drain task is, and a drain
+//! task needs no memory allocation.
 //!
 //! # How a drain task rises
 //!
 //! While a drain task waits, its priority is the highest priority of the tasks that have come into the strand
-//! meanwhile. When a more urgent task comes, the drain task already has its place in the queue below. It
-//! would be wrong to take the drain task out and submit it again: the executor could refuse it, or
-//! `shutdown_now` could miss it. So the submitter asks the queue to
-//! [raise](crate::waiting::queue_owner::QueueOwner::raise) the drain task, and the queue does so under its
-//! own lock, in one step.
+//! since the drain task was submitted. When a more urgent task comes, the drain task is already in the queue
+//! of the underlying executor. It would be wrong to take the drain task out and submit it again: the executor
+//! could refuse it, or `shutdown_now` could miss it. So the submitter asks the queue to
+//! [raise](crate::waiting::queue_owner::QueueOwner::raise) the drain task, and the queue changes the priority
+//! under its own lock, in one step.
 //!
-//! The submitter does not pass the priority: the queue asks the strand for it, under the lock of the queue.
-//! So two submitters can raise the drain task at the same time: the request that comes later finds the higher
-//! of their two priorities. If the drain task already has a successor, the queue gets the priority of the
-//! successor.
+//! The submitter does not pass the priority. Instead, the queue asks the strand for the priority, under the
+//! lock of the queue. So two submitters can raise the drain task at the same time: the later request finds
+//! the higher of the two priorities. If the drain task already has a successor, the queue gets the priority
+//! of the successor.
 //!
-//! The priority of a drain task can rise while the drain task is being put into a queue. The queue first
-//! notes the queue's id in the drain task, and then reads the priority, under the lock of the strand. Under
-//! the same lock, a submitter sets the priority and reads the id of the queue. So the queue finds the new
-//! priority, or the submitter finds the queue.
+//! The priority can also rise while the drain task is being put into a queue. First the queue notes its id in
+//! the drain task. Then the queue reads the priority, under the lock of the strand. Under the same lock, a
+//! submitter sets the priority and reads the id of the queue. So the queue finds the new priority, or the
+//! submitter finds the queue.
 //!
-//! The priority of a drain task never falls. The successor starts with the highest priority of the tasks that
-//! are in the strand then.
+//! The priority of a drain task never falls. A successor begins with the highest priority of the tasks that
+//! are then in the strand.
 //!
 //! # Invariants
 //!
 //! 1. At any time, at most one drain task is waiting to begin, and at most one drain task is running tasks.
 //!    The drain task or a successor will run every task in the strand. If the drain task is dropped without
-//!    being run, every task in the strand is dropped, too.
-//! 2. While the first drain task is being offered, other submitters wait: no submitter relies on a drain task
-//!    that can still be refused.
+//!    having been run, every task in the strand is dropped, too.
+//! 2. While the first drain task is being offered, other submitters wait, because a submitter must not rely
+//!    on a drain task that can still be refused.
 //! 3. No user code runs under the lock.
-//! 4. The lock of the strand can be taken under the lock of the queue in which the drain task waits. So the
-//!    lock of that queue must never be taken under the lock of the strand.
+//! 4. A thread that holds the lock of the drain task's queue may take the lock of the strand. So a thread
+//!    that holds the lock of the strand must not take the lock of that queue.
 
 mod state;
 mod fairness;
@@ -87,32 +87,32 @@ use crate::waiting::wait::Ticket;
 use crate::waiting::worker_context::runs_part;
 use state::{DrainState, Remains};
 
-/// The owner of a strand: the part of a serial or striped executor that its strand calls.
+/// The owner of a strand: the part of a serial or striped executor that the strand calls.
 pub(crate) trait StrandOwner: Sized + Send + Sync + 'static {
     /// Returns the id of the queue in which the strand's tasks wait.
     fn queue_id(&self) -> QueueId;
 
     fn tombstones(&self) -> &Tombstones;
 
-    /// Returns the length of a turn, and the executor for the successors. Returns `None` if a drain task
-    /// runs until the strand is empty.
+    /// Returns the length of a turn, and the executor that runs the successors. Returns `None` if a drain
+    /// task runs until the strand is empty.
     fn turns(&self) -> Option<&Turns>;
 
-    /// Returns a token that is a parent of the tokens of the strand's tasks. Their other parent is the token
-    /// of the thread that runs the tasks.
+    /// Returns the token that is a parent of the token of each task in the strand. The second parent is the
+    /// token of the thread that runs the task.
     fn root(&self) -> &CancelToken;
 
     /// Calls `change` with the state of a strand; `change` may leave the strand idle. Takes the owner's lock
-    /// before the lock of the strand. The owner's lock is also held while a task comes into the strand.
+    /// before the lock of the strand. A submitter also holds the owner's lock while its task joins the
+    /// strand.
     fn change<R>(strand: &Arc<Strand<Self>>, change: impl FnOnce(&mut StrandState) -> R) -> R;
 }
 
 pub(crate) struct Strand<K> {
     state: Mutex<StrandState>,
-    /// The id that all drain tasks of the strand have. Only one drain task of a strand is in a queue at a
-    /// time.
+    /// The id of all drain tasks of this strand. At any time, at most one of them is in a queue.
     drain: TaskId,
-    /// The number of the queue in which the drain task is; 0 if the drain task is in no queue.
+    /// The number of the drain task's queue, or 0 if the drain task is in no queue.
     queue: AtomicU64,
     /// The number of tasks of the strand that have ended.
     completed: AtomicU64,
@@ -138,7 +138,7 @@ impl<K: StrandOwner> Strand<K> {
     // ----- the way in -----
 
     /// Puts a task into the strand. If the drain task can still be refused, the task stays in `task` and the
-    /// waker joins the wait list. A task for which a scope would wait for ever stays in `task`, too.
+    /// waker joins the wait list. If a scope would wait for the task for ever, the task stays in `task`, too.
     pub(crate) fn join(&self, task: &mut Option<Task>, waker: &Waker) -> Result<Joined, Ticket> {
         let me = this_thread();
         let mut state = self.state.lock();
@@ -156,15 +156,15 @@ impl<K: StrandOwner> Strand<K> {
         Ok(Joined { offer, raise_in: self.raise_in(rises), drain: self.place(&state) })
     }
 
-    /// Returns the queue that must raise the drain task, if the drain task `rises` and is in a queue. Must be
-    /// called under the lock: if the drain task comes into a queue later, that queue finds the priority in
-    /// the strand.
+    /// Returns the drain task's queue if `rises` is true and that queue must raise the drain task. Must be
+    /// called under the lock. If the drain task comes into a queue later, that queue reads the priority
+    /// itself.
     fn raise_in(&self, rises: bool) -> Option<QueueId> {
         if rises { self.queue() } else { None }
     }
 
-    /// Updates the drain task after the task `id` has joined: gives the drain task to the executor below, or
-    /// raises it there. The caller must hold no lock.
+    /// Does what is necessary after the task `id` has joined: submits a drain task, or raises the priority of
+    /// the drain task in its queue. The caller must hold no lock.
     pub(crate) fn see_to_drain(
         self: &Arc<Self>,
         joined: &Joined,
@@ -184,8 +184,8 @@ impl<K: StrandOwner> Strand<K> {
         }
     }
 
-    /// Notes that the task `id` has a higher priority now. The task is in this strand, and is the drain task
-    /// of another strand.
+    /// Notes that the task `id` of this strand now has a higher priority. The task is the drain task of
+    /// another strand.
     pub(crate) fn raise_task(&self, id: TaskId, priority: &dyn Fn() -> i32) {
         let raise_in = self.with(|state| self.raise_in(state.raise(id, priority())));
         self.raise_drain(raise_in);
@@ -196,7 +196,8 @@ impl<K: StrandOwner> Strand<K> {
         self.state.lock().submitters.leave(ticket);
     }
 
-    /// Gives the drain task to the executor below, on behalf of the task `first`.
+    /// Submits the drain task to the underlying executor. If it is refused, the submission of the task
+    /// `first` fails.
     fn offer(
         self: &Arc<Self>,
         executor: &(impl Executor + ?Sized),
@@ -210,7 +211,7 @@ impl<K: StrandOwner> Strand<K> {
             drop(drain); // empties the strand, and wakes the submitters that wait
             match own {
                 Some((task, false)) => Err(RejectedExecution { reason, task }),
-                _ => Ok(()), // the task was cancelled meanwhile, or taken out
+                _ => Ok(()), // the task was cancelled or taken out meanwhile
             }
         })
     }
@@ -241,8 +242,8 @@ impl<K: StrandOwner> Strand<K> {
             }
         });
         if is_inline {
-            // The first task came from the submitter on this thread, so that task was also below that
-            // submitter's token. The later tasks may have come from other submitters.
+            // The first task came from the submitter on this thread, so this submitter's token was a parent
+            // of the first task's token. The later tasks may have come from other submitters.
             root.above_tasks(|| self.run_tasks(None));
         }
     }
@@ -264,8 +265,8 @@ impl<K: StrandOwner> Strand<K> {
         }
     }
 
-    /// Runs a task of the strand. Notes in `is_named` whether the drain task is shown under the name of that
-    /// task.
+    /// Runs a task of the strand. Notes in `is_named` whether a snapshot shows the drain task under the name
+    /// of that task.
     fn run_task(&self, task: Task, is_named: &mut bool) {
         let label = task.label();
         let was_named = std::mem::replace(is_named, label.name().is_some() || task.drains_a_strand());
@@ -277,13 +278,13 @@ impl<K: StrandOwner> Strand<K> {
             if let Outcome::Panicked(panic) = outcome {
                 panic.set_origin(Some(label.to_string()), None);
             }
-            // Only drain tasks write this counter, one after the other. A thread that has joined the task
-            // finds the task counted.
+            // Only drain tasks write this counter, one after the other. When the `join` of a task returns,
+            // the task is already counted.
             self.completed.store(self.completed() + 1, Ordering::Relaxed);
         });
     }
 
-    /// Takes the next task, or ends the drain task. Called if the strand had another task a moment ago.
+    /// Takes the next task, or ends the drain task. Called if the strand had a further task a moment ago.
     fn next(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the lock is free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -291,8 +292,8 @@ impl<K: StrandOwner> Strand<K> {
         next.or_else(|| self.next_or_end())
     }
 
-    /// Takes the next task, or ends the drain task, under the owner's lock. Called when the strand is
-    /// probably empty.
+    /// Takes the next task, or ends the drain task, under the owner's lock. Called if the strand is probably
+    /// empty.
     fn next_or_end(self: &Arc<Self>) -> Option<(Task, bool)> {
         let mut cancelled = Vec::new(); // dropped when the locks are free
         let (queue_id, tombstones) = (self.owner.queue_id(), self.owner.tombstones());
@@ -310,8 +311,8 @@ impl<K: StrandOwner> Strand<K> {
         let me = this_thread();
         let submit_successor = |executor: &dyn Executor| {
             let priority = self.with(|state| state.begin_to_hand_over(me))?;
-            // A refused successor is dropped here, as if the executor had dropped it. A panic of the executor
-            // is caught, and dropped when the borrow has ended.
+            // If the successor is refused, it is dropped here, as if the executor had dropped it. If the
+            // executor panics, the panic is caught, and dropped when the borrow has ended.
             Some(contain(|| drop(executor.execute_task(self.new_drain(priority)))))
         };
         let answer = self.owner.turns().and_then(|turns| turns.lend(submit_successor));
@@ -347,7 +348,7 @@ impl<K: StrandOwner> Strand<K> {
     }
 
     /// Takes out the wanted tasks. Returns two lists: the tasks that can still be run, and the cancelled
-    /// tasks. The caller must drop the cancelled tasks without locks.
+    /// tasks. The caller must hold no lock when it drops the cancelled tasks.
     pub(crate) fn remove_all(&self, wanted: impl Fn(&Task) -> bool) -> (Vec<Task>, Vec<Task>) {
         self.with(|state| state.take_all(self.owner.queue_id(), self.owner.tombstones(), wanted))
     }
@@ -358,7 +359,7 @@ impl<K: StrandOwner> Strand<K> {
         self.remove_all(|_| true)
     }
 
-    /// Returns the queue below in which the drain task waits, if it waits in a queue.
+    /// Returns the queue in which the drain task waits, if it waits in a queue.
     pub(crate) fn drain_in(&self) -> Option<QueueId> {
         self.queue()
     }
@@ -379,15 +380,15 @@ impl<K: StrandOwner> Strand<K> {
     }
 }
 
-/// Takes the drain tasks of strands under `root` out of their queues, and drops these drain tasks, because
-/// their strands have no tasks any more.
+/// Takes the drain tasks with this root token out of `queues`, and drops them, because their strands are
+/// empty.
 pub(crate) fn reclaim_drains(queues: BTreeSet<QueueId>, root: &CancelToken) {
     for queue in queues.into_iter().filter_map(QueueId::owner) {
         drop(queue.take_out_all(&|task| task.drains_strand_under(root)));
     }
 }
 
-/// Tells a submitter what it must do after its task has joined a strand.
+/// What a submitter must do after its task has joined a strand.
 #[must_use = "it must be announced"]
 pub(crate) struct Joined {
     /// The priority of the drain task that the submitter must offer, if there was no drain task.
@@ -397,15 +398,15 @@ pub(crate) struct Joined {
 }
 
 impl Joined {
-    /// Returns whether the caller must call [`see_to_drain`](Strand::see_to_drain). If the result is false,
-    /// there already is a drain task, which will run the new task.
+    /// Returns whether the caller must call [`see_to_drain`](Strand::see_to_drain). If not, there is already
+    /// a drain task, which will run the new task.
     pub(crate) fn concerns_the_drain(&self) -> bool {
         self.offer.is_some() || self.raise_in.is_some()
     }
 
-    /// Makes the detector look again at the waits for the task. Must be called without locks. A thread
-    /// may have waited for the task before the task joined the strand; at that time the detector found
-    /// no thread to run the task.
+    /// Makes the detector look again at the waits for the task. The caller must hold no lock. A thread may
+    /// have waited for the task before the task joined the strand; at that time the detector did not know
+    /// which thread would run the task.
     pub(crate) fn announce(&self) {
         look_again_at(self.drain);
     }
@@ -421,10 +422,10 @@ impl Remains {
     }
 }
 
-/// The drain task, as the executor below sees it.
+/// The drain task, as the underlying executor sees it.
 impl<K: StrandOwner> HandleCell for Strand<K> {
     fn state(&self) -> TaskState {
-        TaskState::Pending // it has no handle
+        TaskState::Pending // a drain task has no handle
     }
 
     fn is_finished(&self) -> bool {
@@ -489,7 +490,8 @@ impl<K: StrandOwner> StrandDrain for Strand<K> {
     }
 }
 
-/// The drain task as a running task. No token is ever made for the drain task: its body is not users' code.
+/// The drain task as a running task. No token is made for a drain task, because its body is not a user's
+/// code.
 impl<K: StrandOwner> RunningTask for Strand<K> {
     fn id(&self) -> TaskId {
         self.drain
@@ -510,7 +512,7 @@ impl<K: StrandOwner> RunningTask for Strand<K> {
     }
 }
 
-/// Tells the detector that a submitter waits for the thread that offers the drain task.
+/// The source of a submitter's wait: the submitter waits for the thread that offers the drain task.
 impl<K: StrandOwner> Source for Strand<K> {
     fn comes_from(&self) -> ComesFrom {
         match self.state.lock().drain {

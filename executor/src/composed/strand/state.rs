@@ -1,6 +1,6 @@
-//! The state of a strand, and the steps that change it. The strand takes each step under its lock. A step
-//! returns tasks and wakers. The caller must drop or run the returned tasks, and call the returned wakers,
-//! after it has released the lock.
+//! The state of a strand, and the steps that change it. Each step is taken under the lock of the strand, and
+//! returns tasks and wakers. After the caller has released the lock, it must drop or run these tasks, and
+//! call these wakers.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -12,19 +12,19 @@ use crate::task::{StrandDrain, Task, TaskLabel};
 use crate::wait_graph::{enter_strand, leave_strand};
 use crate::waiting::wait::{self, Ticket};
 
-/// The place of the drain task of a strand. The drawing in this folder's `mod.rs` shows which step leads from
-/// one state to the next.
+/// The state of a strand's drain task. The drawing in this folder's `mod.rs` shows the steps between the
+/// states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DrainState {
     /// There is no drain task, and no task in the strand.
     Gone,
-    /// A submitter is giving the drain task to the executor below, which can still refuse it.
+    /// A submitter is giving the drain task to the underlying executor, which can still refuse it.
     Offered(ThreadKey),
-    /// The executor below has accepted the drain task, which has not begun.
+    /// The underlying executor has accepted the drain task, which has not begun.
     Accepted,
     /// The drain task runs on this thread.
     Runs(ThreadKey),
-    /// The turn of the drain task is over, and it is giving its successor to the executor below.
+    /// The turn of the drain task is over, and it is giving its successor to the underlying executor.
     HandsOver(ThreadKey),
 }
 
@@ -32,12 +32,12 @@ pub(crate) struct StrandState {
     tasks: VecDeque<Queued>,
     priorities: Priorities,
     pub(super) drain: DrainState,
-    /// The priority of the drain task that has not begun. The priority rises when a more urgent task comes,
-    /// and does not fall when that task leaves.
+    /// The priority of the drain task that has not begun. If a more urgent task comes, the priority rises. If
+    /// that task leaves, the priority stays.
     pub(super) priority: i32,
-    /// The drain task was handed out to a user, who has neither run nor dropped it.
+    /// True if a user has the drain task, and has neither run nor dropped it.
     handed_out: bool,
-    /// Submitters that wait until the drain task is accepted or refused.
+    /// The submitters that wait until the drain task is accepted or refused.
     pub(super) submitters: wait::WaitList,
 }
 
@@ -47,8 +47,8 @@ struct Queued {
     collector: usize,
 }
 
-/// Counts the tasks of a strand by priority. Tasks of priority zero are not counted, since nearly all tasks
-/// have that priority.
+/// Counts the tasks of a strand by priority. Tasks of priority zero are not counted, because nearly all tasks
+/// have this priority.
 #[derive(Default)]
 struct Priorities {
     counts: BTreeMap<i32, usize>,
@@ -83,7 +83,8 @@ impl Priorities {
 /// The capacity, in tasks, that an empty strand keeps.
 const KEPT: usize = 32;
 
-/// The rest of a step, to be done when the lock is free: wakers to call and tasks to drop.
+/// What a step leaves to its caller: when the lock is free, the caller must call these wakers and drop these
+/// tasks.
 #[derive(Default)]
 #[must_use = "it must be woken and dropped when the lock is free"]
 pub(super) struct Remains {
@@ -118,8 +119,8 @@ impl StrandState {
 
     // ----- the way in -----
 
-    /// Returns whether the submitter `me` must wait, because the drain task can still be refused. A thread
-    /// that submits while it offers the drain task does not wait for itself.
+    /// Returns whether the submitter `me` must wait, because the drain task can still be refused. The thread
+    /// that offers the drain task does not wait for itself.
     pub(super) fn is_undecided_for(&self, me: ThreadKey) -> bool {
         matches!(self.drain, DrainState::Offered(by) if by != me)
     }
@@ -129,8 +130,8 @@ impl StrandState {
     }
 
     /// Puts a task at the end of the strand. If the strand was idle, the submitter `me` must now offer a
-    /// drain task to the executor below. If the strand was not idle, returns whether the drain task must be
-    /// raised.
+    /// drain task to the underlying executor. If the strand was not idle, returns whether the drain task must
+    /// be raised.
     pub(super) fn join(
         &mut self,
         task: Task,
@@ -141,7 +142,7 @@ impl StrandState {
         let collector = task.collector();
         enter_strand(collector, queue_id);
         if !task.enter_queue(queue_id) {
-            tombstones.made(); // it was cancelled before it was in the queue
+            tombstones.made(); // the task was cancelled before it was in the queue
         }
         let task = task.up_to_date();
         let priority = task.priority();
@@ -154,8 +155,8 @@ impl StrandState {
         self.rise(priority)
     }
 
-    /// Gives the drain task at least the given priority. Returns true if the drain task has not begun, and
-    /// has a higher priority now.
+    /// Raises the priority of a drain task that has not begun to at least `priority`. Returns whether this
+    /// has changed the drain task's priority.
     fn rise(&mut self, priority: i32) -> bool {
         if matches!(self.drain, DrainState::Runs(_)) || priority <= self.priority {
             return false;
@@ -164,8 +165,8 @@ impl StrandState {
         true
     }
 
-    /// Does the part of [`Strand::raise_task`](super::Strand::raise_task) under the lock. Returns whether the
-    /// drain task of this strand must be raised, too.
+    /// Changes the priority of a task in the strand, for [`Strand::raise_task`](super::Strand::raise_task).
+    /// Returns whether the drain task of this strand must be raised, too.
     pub(super) fn raise(&mut self, id: TaskId, priority: i32) -> bool {
         let Some(queued) = self.tasks.iter_mut().find(|queued| queued.task.id() == id) else { return false };
         self.priorities.leave(queued.task.priority());
@@ -179,8 +180,8 @@ impl StrandState {
         self.tasks().find(|task| !task.is_cancelled()).map(Task::stands_for)
     }
 
-    /// Notes that the executor below has accepted the drain task that this thread offered. Does nothing if
-    /// the drain task has begun or was dropped already.
+    /// Notes that the underlying executor has accepted the drain task that this thread offered. Does nothing
+    /// if the drain task has already begun or was already dropped.
     pub(super) fn is_accepted(&mut self, me: ThreadKey) -> Remains {
         if self.drain != DrainState::Offered(me) {
             return Remains::default();
@@ -198,14 +199,14 @@ impl StrandState {
 
     // ----- the drain task -----
 
-    /// Returns whether this thread is offering the drain task. If this thread then runs the drain task, the
-    /// drain task runs within the submission of the first task.
+    /// Returns whether this thread is offering the drain task. If this thread begins the drain task now, the
+    /// drain task runs inside the submission of the first task.
     pub(super) fn is_offered_by(&self, me: ThreadKey) -> bool {
         self.drain == DrainState::Offered(me)
     }
 
-    /// Begins the drain task on this thread. Returns `None` if the drain task must do nothing. That is so if
-    /// the drain task runs within the call in which its predecessor submits it: the predecessor goes on.
+    /// Begins the drain task on this thread. Returns `None` if the drain task must do nothing. For example,
+    /// if the drain task runs inside the call with which its predecessor submits it, the predecessor goes on.
     pub(super) fn begin(&mut self, me: ThreadKey) -> Option<Remains> {
         self.handed_out = false;
         match self.drain {
@@ -221,8 +222,8 @@ impl StrandState {
         }
     }
 
-    /// Takes out the next task, and the cancelled tasks before it. Also returns whether the strand is now
-    /// empty.
+    /// Takes out the next task, and puts the cancelled tasks before it into `cancelled`. Also returns whether
+    /// the strand is now empty.
     pub(super) fn next(
         &mut self,
         queue_id: QueueId,
@@ -238,22 +239,22 @@ impl StrandState {
         None
     }
 
-    /// Ends the drain task, which has found no task.
+    /// Ends the drain task, because the strand has no task.
     pub(super) fn end(&mut self) {
         self.drain = DrainState::Gone;
         self.tasks.shrink_to(KEPT);
     }
 
-    /// Begins the hand-over, and returns the priority of the successor. Returns `None` if no task is left in
-    /// the strand, so that no successor is needed.
+    /// Begins the hand-over, and returns the priority of the successor. Returns `None` if the strand is empty
+    /// and needs no successor.
     pub(super) fn begin_to_hand_over(&mut self, me: ThreadKey) -> Option<i32> {
         let priority = self.priorities.highest(self.tasks.len())?;
         (self.drain, self.priority) = (DrainState::HandsOver(me), priority);
         Some(priority)
     }
 
-    /// Ends the hand-over, after the executor below has answered. Returns true if this drain task must go on:
-    /// its successor was refused, was dropped, or ran within the call.
+    /// Ends the hand-over, after the underlying executor has answered. Returns true if this drain task must
+    /// go on, because its successor was refused or dropped, or ran inside the call.
     pub(super) fn goes_on(&mut self, me: ThreadKey) -> bool {
         if self.drain == DrainState::HandsOver(me) {
             self.drain = DrainState::Accepted;
@@ -262,7 +263,7 @@ impl StrandState {
     }
 
     /// Notes that the drain task was dropped without having been run, and takes all tasks out of the strand.
-    /// If its predecessor is still handing over, takes no task out: the predecessor goes on.
+    /// But if the predecessor is still handing over, the tasks stay, because the predecessor goes on.
     pub(super) fn abandon(&mut self, queue_id: QueueId, tombstones: &Tombstones) -> Remains {
         self.handed_out = false;
         match self.drain {
@@ -277,8 +278,8 @@ impl StrandState {
         Remains::default()
     }
 
-    /// Notes that the drain task was handed out to a user, and takes out the tasks for which scopes wait. If
-    /// the drain task of another strand is in this strand, that drain task is handed out, too.
+    /// Notes that the drain task was handed out to a user, and takes out the tasks that scopes wait for. If
+    /// this strand contains the drain task of another strand, that drain task is handed out, too.
     pub(super) fn is_handed_out(&mut self, queue_id: QueueId, tombstones: &Tombstones) -> Vec<Task> {
         self.handed_out = true;
         let (mut taken, cancelled) = self.take_all(queue_id, tombstones, Task::is_of_scope);
@@ -287,7 +288,8 @@ impl StrandState {
         taken
     }
 
-    /// Returns whether a task must not join: a user has the drain task, and a scope would wait for the task.
+    /// Returns whether a task must not join, because a user has the drain task and a scope would wait for the
+    /// task.
     pub(super) fn would_strand(&self, task: Option<&Task>) -> bool {
         self.handed_out && task.is_some_and(Task::is_of_scope)
     }

@@ -2,13 +2,14 @@
 //! the threads of one executor.
 //!
 //! Often tasks must keep their order only within a group: the tasks of one connection, one account or one
-//! document. A pool of one thread orders all tasks, which is more than is needed. A pool for each group needs
-//! a thread for each group. In a striped executor, each group has a *key*. A key with tasks has a *stripe*: a
-//! strand like that of a [`SerialExecutor`](crate::SerialExecutor). A key without tasks costs nothing.
+//! document. A pool with one thread would order all tasks, not only the tasks of a group. A pool for each
+//! group would need a thread for each group. In a striped executor, each group has a *key*. A key with tasks
+//! has a *stripe*: a strand, as in a [`SerialExecutor`](crate::SerialExecutor). A key without tasks takes no
+//! memory.
 //!
 //! ```text
 //!                  ┌ "Ada"   ─▶ ■ ■ ■ ── drain task ─┐
-//!   execute_in ──▶ │ "Grace" ─▶ ■ ───── drain task ──┼─▶ the executor below
+//!   execute_in ──▶ │ "Grace" ─▶ ■ ───── drain task ──┼─▶ the underlying executor
 //!                  └ …                         │
 //!   execute ───────────────────────────────────┘   (no stripe: straight through)
 //! ```
@@ -17,23 +18,23 @@
 //!
 //! # What was considered
 //!
-//! * A fixed number of lanes, and the key's hash selects the lane. A fixed number of lanes needs no map, and
-//!   no stripes are made and dropped. But keys that share a lane delay each other: a task may wait behind a
-//!   long task of another key. If the first of two tasks in a lane waits for the second, neither of them ever
-//!   ends.
-//! * An ordinary pool, with a queue that never gives out two tasks of one stripe at the same time. The
-//!   workers of such a pool would have to search the queue for a task that can run. A worker that finds no
-//!   such task would sleep although the queue has tasks.
+//! * One could use a fixed number of lanes, and select the lane of a task by the hash of its key. This needs
+//!   no map, and no stripes are made and dropped. But keys that share a lane delay each other: a task may
+//!   wait behind a long task of another key. If the first of two tasks in a lane waits for the second,
+//!   neither of them ever ends.
+//! * One could use an ordinary pool with a queue that never gives out two tasks of one stripe at the same
+//!   time. The workers of such a pool would have to search the queue for a task that may run now. A worker
+//!   that finds no such task would sleep although the queue has tasks.
 //!
 //! # Invariants
 //!
 //! 1. A key has at most one strand, so its tasks are in one order. A submitter finds or makes the strand, and
-//!    puts the task into it, under the lock of the table. A strand that becomes idle leaves the table under
-//!    the lock of the table.
-//! 2. Locks are taken in this order: table, strand, life. No lock is held while the executor below is
-//!    called.
+//!    puts the task into it, under the lock of the table. When a strand becomes idle, it leaves the table
+//!    under the same lock.
+//! 2. Locks are taken in this order: table, strand, lifecycle. No lock is held during a call of the
+//!    underlying executor.
 //! 3. A key is hashed before the lock is taken, and dropped after the lock is released. The only user code
-//!    that runs under a lock is the `Eq` of keys, which runs before the table is changed.
+//!    that runs under a lock is the `Eq` of keys, and it runs before the table is changed.
 
 mod table; // where the strand of a key is found
 mod shared; // what the drain tasks of the strands need: the tables, and how a strand leaves them
@@ -85,67 +86,67 @@ use shared::{Home, StripedShared};
 /// # Ok::<(), executor::RejectedExecution>(())
 /// ```
 ///
-/// A key can be of any type that can be a key of a hash map. An [`Identity`] makes the address of a value the
-/// key, in place of the value itself. A stripe exists only while it has tasks. So millions of keys, one after
-/// the other, leave no memory behind. Keys must behave as in a map: equal keys stay equal and have the same
-/// hash. The striped executor calls `Eq` under a lock, so `Eq` must not use that executor. If `Eq` or `Hash`
-/// panics, the submission panics, and the task is dropped.
+/// A key can be of any type that can be a key of a hash map. To use the address of a value as the key, take
+/// an [`Identity`]. A stripe exists only while it has tasks. So even after millions of keys, no memory is
+/// left in use. Keys must behave as in a map: equal keys stay equal and have the same hash. The striped
+/// executor calls `Eq` under a lock, so `Eq` must not use that executor. If `Eq` or `Hash` panics, the
+/// submission panics, and the task is dropped.
 ///
-/// A task that is submitted without a key, by [`execute`](crate::ExecutorExt::execute) or
-/// [`submit`](crate::ExecutorExt::submit), has no stripe and goes straight to the executor below.
+/// A task without a key is submitted by [`execute`](crate::ExecutorExt::execute) or
+/// [`submit`](crate::ExecutorExt::submit). It has no stripe, and goes directly to the underlying executor.
 ///
 /// # Order
-/// Each task of a stripe sees what the tasks before it did, even if they ran on other threads. A task that
-/// panics, or is cancelled, does not stop its stripe; a panic goes to the [panic handler of the
+/// Each task of a stripe sees what the tasks before it did, even if they ran on other threads. If a task
+/// panics or is cancelled, its stripe goes on; a panic goes to the [panic handler of the
 /// process](crate::panics) if no caller reads the panic. After every 64 tasks, a stripe lets other tasks run
 /// first. [`turns_of`](Self::turns_of) sets another number.
 ///
-/// # What the executor below does
-/// The executor below must not be a borrowed one, because a task must be able to own it. For instance, the
-/// executor below can be a pool or an [`Arc`] of a pool. For each stripe that has tasks, the executor below
-/// sees one task, the stripe's *drain task*. The drain task has the place in the queue that the stripe's
-/// first task would have. If the executor below refuses the drain task, the submission of that first task
-/// fails. If that executor drops the accepted drain task, as [`Discard`](crate::Discard) does, the tasks of
-/// the stripe are dropped, and their handles are completed as cancelled. If that executor hands the drain
-/// task out, as its own `shutdown_now` does, the user who runs the drain task runs the stripe. The tasks of a
-/// [`scope`](crate::ExecutorExt::scope) are then dropped, because the scope must not wait for that user.
+/// # What the underlying executor does
+/// The underlying executor must not be borrowed, because a task must be able to own it. For instance, it can
+/// be a pool or an [`Arc`] of a pool. For each stripe with tasks, the underlying executor gets one task, the
+/// stripe's *drain task*. The drain task has the place in the queue that the stripe's first task would have.
+/// If the underlying executor refuses the drain task, the submission of that first task fails. If that
+/// executor drops the drain task later, as [`Discard`](crate::Discard) does, the tasks of the stripe are
+/// dropped, and their handles are cancelled. If that executor hands the drain task out, as its own
+/// `shutdown_now` does, the user who runs the drain task runs the stripe. If tasks of a
+/// [`scope`](crate::ExecutorExt::scope) are in the stripe then, they are dropped, because the scope must not
+/// wait for that user.
 ///
 /// # Priorities and names
 /// While a drain task waits, its [priority](Task::priority) is the highest priority of the tasks that have
-/// come into the stripe since the drain task was submitted. When a more urgent task comes, a
-/// [`PriorityQueue`](crate::PriorityQueue) raises the drain task. So the stripe with the most urgent task
-/// goes first. Each stripe keeps its order, so the tasks before the urgent task run earlier, too. The
-/// priority of the drain task does not fall when the urgent task is cancelled or taken out. Before each
-/// further turn, the priority of the drain task is set to the highest priority of the tasks that are still
-/// in the stripe.
+/// come into the stripe since the drain task was submitted. If a more urgent task comes, a
+/// [`PriorityQueue`](crate::PriorityQueue) moves the drain task forward. So the stripe with the most urgent
+/// task goes first. Each stripe keeps its order, so the tasks before the urgent task run earlier, too. If the
+/// urgent task is cancelled or taken out, the drain task keeps its priority. Before each further turn, the
+/// drain task gets the highest priority of the tasks that are still in the stripe.
 ///
 /// In place of a drain task, a [snapshot](crate::ThreadPoolExecutor::snapshot) shows a task of the stripe:
-/// the task that the drain task runs, or would run first. [Hooks](crate::Hooks), comparators and your own
-/// queues see the drain task itself. The drain task has an id of its own, and no name. The drain task stands
-/// for many tasks, and its outcome is not the outcome of any of them. The pool counts the drain task as one
+/// the task that the drain task is running, or would run first. [Hooks](crate::Hooks), comparators and your
+/// own queues see the drain task itself. The drain task has an id of its own, and no name. The drain task
+/// runs many tasks, and its outcome is not the outcome of any of them. The pool counts the drain task as one
 /// task. Tasks without a stripe are passed on unchanged.
 ///
 /// # Cancellation
-/// As with [`submit`](crate::ExecutorExt::submit), the token of a task is no child of the token that is
-/// current at its submission. If the executor below runs tasks on the submitting thread, the submitter of the
-/// first task runs the stripe. Tasks that are submitted while the stripe runs are not below the token of the
-/// first submitter.
+/// As with [`submit`](crate::ExecutorExt::submit), the token of a task is not a child of the submitter's
+/// current token. But if the underlying executor runs tasks on the submitting thread, the submitter of the
+/// first task runs the stripe. The token of this submitter is a parent only for the first task, not for tasks
+/// that are submitted while the stripe runs.
 ///
 /// # Its end
-/// A striped executor that was made with [`over`](Self::over) ends alone.
-/// [`shutdown`](ExecutorService::shutdown) refuses new tasks, and lets the accepted tasks run.
-/// [`shutdown_now`](ExecutorService::shutdown_now) hands out the tasks that were not begun: first the tasks
-/// of each stripe, in their order, and then the tasks without a stripe. The call also cancels the tokens of
-/// the executor's running tasks, and does not touch other tasks of the executor below. The striped executor
-/// is terminated when its last task has ended. (It is not terminated while a user keeps the drain task of a
-/// stripe that the executor below has handed out.) A striped executor that was made with
-/// [`owning`](Self::owning) also ends the service below. The drop of a striped executor that owns a service
-/// drops the service. The drop of a striped executor that was made with `over` neither waits nor cancels.
+/// A striped executor that was made with [`over`](Self::over) does not end its underlying executor. After
+/// [`shutdown`](ExecutorService::shutdown), the striped executor refuses new tasks, and runs the accepted
+/// tasks. [`shutdown_now`](ExecutorService::shutdown_now) returns the tasks that have not begun: first the
+/// tasks of each stripe, in their order, and then the tasks without a stripe. The call also cancels the
+/// tokens of the executor's running tasks. Other tasks of the underlying executor are not affected. The
+/// striped executor is terminated when its last task has ended. While a user keeps a drain task that the
+/// underlying executor has handed out, the striped executor is not terminated. If a striped executor was made
+/// with [`owning`](Self::owning), it also ends the underlying service, and its drop drops the service. If it
+/// was made with `over`, its drop neither waits nor cancels.
 ///
 /// # Blocking
-/// While another thread offers the drain task of the same stripe to the executor below, a submission waits
-/// until that executor has accepted or refused the drain task. The submission that waits fails with
-/// [`RejectReason::Interrupted`] if the calling task is cancelled meanwhile.
+/// If another thread is submitting the drain task of the same stripe to the underlying executor, a submission
+/// waits until that executor has accepted or refused the drain task. If the calling task is cancelled during
+/// this wait, the submission fails with [`RejectReason::Interrupted`].
 #[doc(alias = "StripedExecutorService")]
 #[doc(alias = "KeyedExecutor")]
 pub struct StripedExecutor<K, E, S = RandomState> {
@@ -200,8 +201,8 @@ impl<K: Send + 'static, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
-    /// Sets the hasher of the keys. A hasher that is faster than the default is safe if no attacker can
-    /// choose the keys.
+    /// Sets the hasher of the keys. Use a faster hasher than the default only if no attacker can choose the
+    /// keys.
     ///
     /// ```
     /// use executor::{StripedExecutor, ThreadPoolExecutor};
@@ -217,14 +218,14 @@ impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
         StripedExecutor { inner: self.inner, owner: self.owner, hasher }
     }
 
-    /// Makes a stripe let other tasks run after each turn of `tasks` tasks, in place of 64. After the turn,
-    /// the drain task of the stripe goes to the end of the queue of the executor below. If that executor
-    /// refuses the drain task, as a pool does after its shutdown, the stripe goes on at once, on the same
-    /// thread. If the executor below makes submitters wait for room, the stripe waits, too, and keeps its
-    /// thread meanwhile.
+    /// Sets the length of a *turn*, in tasks. After each turn, a stripe lets other tasks run: its drain task
+    /// goes to the end of the queue of the underlying executor. The default is 64. If that executor refuses
+    /// the drain task, as a pool does after its shutdown, the stripe goes on at once, on the same thread. If
+    /// the underlying executor makes submitters wait for room, the stripe waits, too, and keeps its thread
+    /// meanwhile.
     ///
-    /// With shorter turns, other tasks wait less, but each turn costs a submission. So a turn should be
-    /// just long enough that the cost of a submission is small in comparison.
+    /// With shorter turns, other tasks wait for a shorter time, but each turn costs a submission. So a turn
+    /// should be just long enough that a submission costs little in comparison.
     ///
     /// ```
     /// use executor::{ManualExecutor, StripedExecutor, prelude::*};
@@ -246,7 +247,7 @@ impl<K: Send + 'static, E: Executor + 'static, S> StripedExecutor<K, E, S> {
         self
     }
 
-    /// Returns the executor below.
+    /// Returns the underlying executor.
     ///
     /// ```
     /// use executor::{StripedExecutor, ThreadPoolExecutor};
@@ -297,8 +298,8 @@ where
     E: Executor + 'static,
     S: BuildHasher + Send + Sync,
 {
-    /// Runs a closure (or a [`Task`]) after the tasks that were submitted before with an equal key. The
-    /// caller gets no handle.
+    /// Submits a closure (or a [`Task`]), which runs after all earlier tasks with an equal key. The caller
+    /// gets no handle.
     ///
     /// ```
     /// use executor::{ManualExecutor, StripedExecutor};
@@ -316,15 +317,15 @@ where
     /// ```
     ///
     /// # Errors
-    /// [`RejectedExecution`] if this executor was shut down, or if the executor below refuses the first task
-    /// of a stripe.
+    /// [`RejectedExecution`] if this executor was shut down, or if the underlying executor refuses the first
+    /// task of a stripe.
     pub fn execute_in(&self, key: K, task: impl IntoTask) -> Result<(), RejectedExecution> {
         let hash = self.hash(&key);
         self.join_stripe(hash, key, task.into())
     }
 
-    /// Runs a closure (or a [`FutureTask`](crate::FutureTask)) after the tasks that were submitted before with an equal key, and
-    /// returns the handle of the result.
+    /// Submits a closure (or a [`FutureTask`](crate::FutureTask)), which runs after all earlier tasks with an
+    /// equal key. Returns the handle of the result.
     ///
     /// ```
     /// use executor::{StripedExecutor, ThreadPoolExecutor};
@@ -336,12 +337,12 @@ where
     /// ```
     ///
     /// # Errors
-    /// [`RejectedSubmission`] if this executor was shut down, or if the executor below refuses the first task
-    /// of a stripe.
+    /// [`RejectedSubmission`] if this executor was shut down, or if the underlying executor refuses the first
+    /// task of a stripe.
     ///
     /// # Cancellation
-    /// As with [`submit`](crate::ExecutorExt::submit), the token of the task is no child of the token that
-    /// is current at the call.
+    /// As with [`submit`](crate::ExecutorExt::submit), the token of the task is not a child of the caller's
+    /// current token.
     pub fn submit_in<T: Send + 'static>(
         &self,
         key: K,
@@ -350,8 +351,8 @@ where
         submit_by(task.into(), |task| self.execute_in(key, task))
     }
 
-    /// Returns the stripe of `key` as an executor. Use the stripe to limit the tasks of one key, or pass it
-    /// to code that need not know of other stripes.
+    /// Returns the stripe of `key` as an executor. Use it to limit the tasks of one key, or pass it to code
+    /// that need not know the other stripes.
     ///
     /// ```
     /// use executor::{StripedExecutor, ThreadPoolExecutor, prelude::*};
@@ -373,13 +374,13 @@ where
     fn join_stripe(&self, hash: u64, key: K, task: Task) -> Result<(), RejectedExecution> {
         let (shared, id) = (self.shared(), task.id());
         let (mut key, mut task) = (Some(key), Some(task));
-        // The strand and the submitter's place in its wait list, while the submitter waits until the drain
-        // task is accepted or refused.
+        // While the submitter waits until the drain task is accepted or refused: the strand, and the
+        // submitter's ticket in its wait list.
         let waits = RefCell::new(None::<(Arc<Strand<Home<K>>>, Ticket)>);
         let leave_wait_list = || _ = waits.take().map(|(strand, ticket)| strand.leave(ticket));
         let _leaves = OnDrop(leave_wait_list);
-        // Returns how the task has joined its strand, and the strand if the submitter must start or raise the
-        // drain task. Returns `None` if this executor was shut down.
+        // Returns how the task has joined its strand. Also returns the strand if the submitter must submit or
+        // raise the drain task. Returns `None` if this executor was shut down.
         let look = |waker: &Waker| {
             leave_wait_list();
             let mut table = shared.table(hash);
@@ -400,7 +401,7 @@ where
             Some(Awaited::Other(Arc::clone(strand) as Arc<dyn Source>))
         };
         let entered = wait_for(Deadline::NEVER, (look, what));
-        discard(key); // left over if its stripe existed
+        discard(key); // the key is left over if its stripe existed
         let reason = match entered {
             Ok(Some((joined, strand))) => {
                 joined.announce();
@@ -414,8 +415,8 @@ where
     }
 }
 
-/// Owns the [`StripedShared`] of the drain tasks. The drop of the owner drops the spare strands. Otherwise
-/// each spare strand would keep the `StripedShared` alive by its `Arc`.
+/// The owner of the [`StripedShared`] that the drain tasks use. Its drop drops the spare strands, because
+/// each spare strand has an `Arc` that would keep the `StripedShared` alive.
 struct Owner<K>(Arc<StripedShared<K>>);
 
 impl<K> Drop for Owner<K> {
@@ -482,7 +483,7 @@ pub struct StripedStats {
     pub stripes: usize,
     /// The number of tasks that wait in stripes.
     pub queued: usize,
-    /// The number of stripes with a task that runs or is about to run.
+    /// The number of stripes with a task that is running or is about to run.
     pub running: usize,
     /// The number of tasks of stripes that have run and ended, with any outcome.
     pub completed: u64,

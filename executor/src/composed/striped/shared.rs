@@ -16,7 +16,7 @@ use crate::task::Task;
 use crate::task::tombstones::Tombstones;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
-/// One of the tables, which holds the strands of some of the stripes.
+/// One of the tables. It has the strands of some of the stripes.
 pub(super) type Strands<K> = Table<K, Strand<Home<K>>>;
 
 pub(super) struct StripedShared<K> {
@@ -25,13 +25,12 @@ pub(super) struct StripedShared<K> {
     pub(super) tombstones: Tombstones,
     pub(super) turns: Turns,
     pub(super) life: Arc<Lifecycle>,
-    /// A stay that prevents the end of the life until all tables have noted the shutdown. Before the
-    /// shutdown, the strands in the tables have no stay.
+    /// A guard that keeps the lifecycle from ending until all tables have noted the shutdown. Before the
+    /// shutdown, the tables have no guards of their own.
     open: Mutex<Option<InFlight>>,
 }
 
-/// The number of tables. The number is high enough that two threads seldom use one table at the
-/// same time.
+/// The number of tables. There are so many that two threads seldom use the same table at the same time.
 const TABLES: usize = if cfg!(any(feature = "loom", feature = "shuttle")) { 2 } else { 64 };
 
 impl<K: Send + 'static> StripedShared<K> {
@@ -52,15 +51,15 @@ impl<K: Send + 'static> StripedShared<K> {
         self.tables[bits % TABLES].0.lock()
     }
 
-    /// Refuses new tasks. Each submitter checks under the lock of its table whether the life was shut down.
-    /// So no new task comes into a table after the shutdown has locked that table.
+    /// Refuses new tasks. Each submitter checks under the lock of its table whether the lifecycle was shut
+    /// down. So after the shutdown has locked a table, no new task comes into that table.
     pub(super) fn shutdown(&self) {
         self.life.shutdown();
         let Some(stay) = self.open.lock().take() else { return };
         self.tables().for_each(|mut table| table.shutdown(&stay));
     }
 
-    /// Takes all tasks out, so that no further task begins. Returns the tasks stripe by stripe, in their
+    /// Takes out all tasks, so that no further task begins. Returns the tasks stripe by stripe, in their
     /// order.
     pub(super) fn stop(&self) -> Vec<Task> {
         let (mut tasks, mut queues) = (Vec::new(), BTreeSet::new());
@@ -101,7 +100,7 @@ impl<K> StripedShared<K> {
     }
 }
 
-/// The owner of one stripe's strand: the part that all strands share, and the hash of the strand's key.
+/// The owner of one stripe's strand: the data that all strands share, and the hash of the strand's key.
 pub(super) struct Home<K> {
     shared: Arc<StripedShared<K>>,
     /// The hash of the key that the strand serves now. The hash is written under the lock of the table,
@@ -116,7 +115,7 @@ impl<K> Home<K> {
 }
 
 impl<K: Send + 'static> StripedShared<K> {
-    /// Returns a strand for a key with this hash: the spare strand, if there is one.
+    /// Returns a strand for a key with this hash: the spare strand if there is one, otherwise a new strand.
     pub(super) fn new_strand(
         self: &Arc<Self>,
         hash: u64,
@@ -163,8 +162,8 @@ impl<K: Send + 'static> StrandOwner for Home<K> {
     }
 }
 
-/// Each stripe has a queue of its own. The lane of the queue is a part of the hash of the stripe's key. Two
-/// stripes can have equal lanes, so a request for a lane looks into each strand with that lane.
+/// Each stripe has its own queue id. The *lane* in this id is a part of the hash of the stripe's key. Two
+/// stripes can have the same lane, so a request for a lane looks into each strand with that lane.
 impl<K: Send + 'static> QueueOwner for StripedShared<K> {
     fn cancelled_in_queue(self: Arc<Self>, _queue: QueueId, _by: CancelKind) -> Option<UserCode> {
         if self.tombstones.has_come() && self.tombstones.are_many(|| self.waiting()) {
@@ -177,7 +176,7 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
         None
     }
 
-    fn tombstone_dropped(&self) {} // a task that leaves a strand is counted before it is dropped
+    fn tombstone_dropped(&self) {} // a task is counted when it leaves a strand, before it is dropped
 
     fn take_out(&self, queue: QueueId, id: TaskId) -> Option<Task> {
         let table = self.table(queue.lane());
@@ -210,8 +209,8 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
         "a striped executor".to_owned()
     }
 
-    /// Returns the place of the drain task only if exactly one strand has this lane. If several strands have
-    /// the lane, returns `Elsewhere`, because a starvation must be reported only if it is certain.
+    /// Returns where the drain task is, if exactly one strand has this lane. If several strands have the
+    /// lane, returns `Elsewhere`, because a starvation must be reported only if it is certain.
     fn served_by(self: Arc<Self>, queue: QueueId) -> ServedBy {
         let table = self.table(queue.lane());
         let mut strands = self.strands_of(&table, queue);
@@ -231,8 +230,8 @@ impl<K: Send + 'static> QueueOwner for StripedShared<K> {
 }
 
 impl<K: Send + 'static> StripedShared<K> {
-    /// Returns the strands with the lane of this queue. Usually exactly one strand has the lane. After that
-    /// strand has left the table, no strand has the lane. It is rare that several strands have the same lane.
+    /// Returns the strands with the lane of this queue. Usually exactly one strand has the lane, or none if
+    /// the strand has left the table. Seldom, several strands have the same lane.
     fn strands_of<'a>(
         &self,
         table: &'a Strands<K>,

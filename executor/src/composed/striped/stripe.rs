@@ -20,9 +20,9 @@ use crate::task::Task;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A `Stripe` only refers to a stripe, and costs no more than the hash of its key. Several `Stripe`s with
-/// equal keys refer to the same stripe. `P` is the type of a pointer to the striped executor. With an [`Arc`]
-/// as the pointer, a task can own the `Stripe`: see [`of`](Self::of).
+/// A `Stripe` only refers to a stripe, and costs only one hash of its key. Several `Stripe`s with equal keys
+/// refer to the same stripe. `P` is the type of a pointer to the striped executor. If `P` is an [`Arc`], a
+/// task can own the `Stripe`: see [`of`](Self::of).
 pub struct Stripe<P, K> {
     striped: P,
     key: K,
@@ -131,12 +131,11 @@ where
 pub struct StripeStats {
     /// The number of tasks that wait in the stripe.
     pub queued: usize,
-    /// 1 if a task of the stripe runs or is about to run, otherwise 0.
+    /// 1 if a task of the stripe is running or about to run, otherwise 0.
     pub running: usize,
 }
 
-/// A key that is compared by the address of its value. So the keys of two values differ, even if the values
-/// have equal content.
+/// A key that is the address of a value. So two values have different keys even if their contents are equal.
 ///
 /// Use this key for tasks that belong to one object, even if the content of the object changes.
 ///
@@ -153,8 +152,8 @@ pub struct StripeStats {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The key has an `Arc` of the value. So no other value can get the address of that value while a task has
-/// this key.
+/// The key has an `Arc` of the value. So while a task has this key, no other value can be at the same
+/// address.
 pub struct Identity<T: ?Sized>(Arc<T>);
 
 impl<T: ?Sized> Identity<T> {

@@ -1,19 +1,20 @@
-//! The tables in which the strands of the stripes are found: by the hash of the key, and then by the key.
+//! The tables of a striped executor: a submitter finds the strand of a key by the hash of the key, and then
+//! by the key.
 //!
 //! A table has one strand for each of its keys with tasks, and no other strands. A submitter hashes the key
-//! once, without the lock, and the table is a map from hashes. So a strand that leaves the table is found by
-//! the hash and by the strand's address, without the key. Two keys seldom have the same hash; the strand of
-//! the second key then stands in a list beside the map.
+//! once, without the lock, and the table is a map from hashes to strands. So when a strand leaves the table,
+//! it is found by the hash and by its address, without the user's key. If two keys have the same hash, which
+//! is rare, the strand of the second key is in a list beside the map.
 //!
 //! # Invariants
 //!
-//! 1. A strand comes into the table before its first task. The strand leaves the table when it is idle, or
-//!    when it is stopped before its drain task has begun. It comes and leaves under the lock of the table.
-//! 2. After a shutdown, a table that has strands has one stay for all of them together. Before a shutdown the
-//!    life cannot end, so the strands need no stay. With a stay for each strand, all threads would have to
-//!    take the lock of the life.
-//! 3. At most one strand of each hash is in the map. The list has a strand only if the map had one of the same
-//!    hash when the strand came. So as long as the list is empty, nobody has to look at the list.
+//! 1. A strand comes into the table before its first task. It leaves the table when it is idle, or when it is
+//!    stopped before its drain task has begun. Both steps are taken under the lock of the table.
+//! 2. After a shutdown, a table with strands has one guard in the lifecycle for all its strands. Before a
+//!    shutdown the lifecycle cannot end, so the strands need no guard. If each strand had a guard, all
+//!    threads would have to take the lock of the lifecycle.
+//! 3. For each hash, at most one strand is in the map. A strand is in the list only if the map already had a
+//!    strand of the same hash when it came. So as long as the list is empty, a look at the map is enough.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -24,12 +25,12 @@ use crate::sync::Arc;
 
 pub(super) struct Table<K, L> {
     strands: HashMap<u64, TableSlot<K, L>, BuildHasherDefault<Hashed>>,
-    /// The strands whose hashes were in the map when the strands came.
+    /// The list: strands that came when the map already had a strand of the same hash.
     same_hash: Vec<(u64, TableSlot<K, L>)>,
     /// Idle strands that have left the table, for the next keys. `None` after the executor was dropped.
     spare: Option<Vec<Arc<L>>>,
     stay: Option<InFlight>,
-    /// The number of tasks that have ended in strands that have left the table.
+    /// The number of ended tasks of the strands that have left the table.
     pub(super) completed: u64,
 }
 
@@ -38,7 +39,7 @@ struct TableSlot<K, L> {
     strand: Arc<L>,
 }
 
-/// Passes a hash on as it is, because the keys of the map are hashes.
+/// A hasher that returns its input, because the keys of the map are hashes.
 #[derive(Default)]
 struct Hashed(u64);
 
@@ -56,9 +57,9 @@ impl Hasher for Hashed {
     }
 }
 
-/// The number of idle strands that a table keeps for the next keys. If the tasks of a key come one by one,
-/// each task needs a new strand. Without spare strands, one thread would allocate the strand and another
-/// thread would free it.
+/// The number of idle strands that a table keeps for the next keys. If each task of a key ends before the
+/// next one comes, each task needs a new strand. Without spare strands, one thread would allocate the strand
+/// and another thread would free it.
 const SPARE: usize = 8;
 
 /// The capacity, in strands, that a table always keeps.
@@ -79,15 +80,16 @@ impl<K, L> Table<K, L> {
         self.strands.is_empty() && self.same_hash.is_empty()
     }
 
-    /// Notes that the executor was shut down: no more strands come, and the life waits for these strands.
+    /// Notes that the executor was shut down: no more strands come, and the lifecycle waits for the strands
+    /// in this table.
     pub(super) fn shutdown(&mut self, stay: &InFlight) {
         if !self.is_empty() {
             self.stay = Some(stay.another());
         }
     }
 
-    /// Calls `enter` with the strand of a key. If the key has no strand, first calls `make`, with a spare
-    /// strand if there is one, and moves the key into the table.
+    /// Calls `enter` with the strand of a key. If the key has no strand, first calls `make`, and moves the
+    /// key into the table. `make` gets a spare strand if there is one.
     pub(super) fn enter<R>(
         &mut self,
         hash: u64,
@@ -120,9 +122,9 @@ impl<K, L> Table<K, L> {
         }
     }
 
-    /// Takes an idle strand out of the table. Keeps it as a spare strand if there are fewer than [`SPARE`].
-    /// Returns the user's key, and sometimes the stay, whose drop can end the life. The caller must drop both
-    /// when the lock is free.
+    /// Takes an idle strand out of the table, and keeps it if there are fewer than [`SPARE`] spare strands.
+    /// Returns the user's key. If the table is empty now, also returns its guard, and the drop of the guard
+    /// can end the lifecycle. The caller must drop both values without the lock.
     pub(super) fn leave(&mut self, hash: u64, strand: &Arc<L>) -> (Option<K>, Option<InFlight>) {
         let Some(slot) = self.take(hash, strand) else { return (None, None) };
         if let Some(spare) = &mut self.spare
@@ -151,7 +153,7 @@ impl<K, L> Table<K, L> {
     }
 
     /// Takes out the strands that were stopped before their drain tasks began. These drain tasks will find no
-    /// task, so the life need not wait for them.
+    /// task, so the lifecycle need not wait for them.
     pub(super) fn leave_if(&mut self, is_stopped: impl Fn(&L) -> bool) -> (Vec<K>, Option<InFlight>) {
         let stopped = self.strands.extract_if(|_, slot| is_stopped(&slot.strand));
         let same_hash = self.same_hash.extract_if(.., |(_, slot)| is_stopped(&slot.strand));
