@@ -10,8 +10,8 @@ use crate::sync::{ids, thread_local};
 /// The id of a task, unique in the process. Ids do not show the order in which tasks were made.
 ///
 /// A program that gives ids to its clients sends the number, or the text of [`Display`](fmt::Display). When a
-/// client sends an id back, the program converts it with [`From`] or with [`FromStr`]. A number that no task
-/// has is the id of no task.
+/// client sends an id back, the program converts it with [`From`] or with [`FromStr`]. Such an id can have a
+/// number that no task has.
 ///
 /// ```
 /// use executor::{FutureTask, TaskId};
@@ -33,8 +33,8 @@ impl TaskId {
         self.0
     }
 
-    /// Returns a new id. Each thread takes ids from a block of its own: with a single counter, every
-    /// submission in the process would compete for one cache line.
+    /// Returns a new id. Each thread takes ids from a block of its own, because with a single counter, all
+    /// submissions in the process would compete for one cache line.
     pub(crate) fn next() -> Self {
         const BLOCK: u64 = 1024;
         static BLOCKS: ids::AtomicU64 = ids::AtomicU64::new(0);
@@ -50,7 +50,7 @@ impl TaskId {
             next.set(id + 1);
             id
         });
-        // A thread that is ending has no thread-locals any more, and takes a whole block for one id.
+        // A thread that is ending has no thread-locals any more, so it takes a whole block for one id.
         Self(id.unwrap_or_else(|_| new_block()))
     }
 }
