@@ -26,7 +26,7 @@ pub enum What {
     /// The worker has ended the given half, which it had stolen.
     Ends(usize),
     Sleeps,
-    /// Another worker has woken this worker, which looks for work when the time that a wake-up takes is
+    /// Another worker has woken this worker. This worker looks for work when the time of a wake-up is
     /// over.
     IsWoken,
 }

@@ -1,4 +1,4 @@
-//! A simulation of the pool that steals: the effect of more workers than this machine has, and a picture of
+//! A simulation of the pool that steals. It shows the effect of more workers than this machine has, and draws
 //! the queues.
 //!
 //! ```sh

@@ -39,7 +39,7 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// Returns true if a join is made as two plain calls.
+    /// Returns true if the queue has enough halves, so that a join is made as two plain calls.
     pub fn offers_enough(&self) -> bool {
         let oldest = self.granularity.enough.and_then(|enough| self.queue.len().checked_sub(enough));
         let is_piece = |half| self.running.last().is_none_or(|(pieces, _)| pieces.contains(half));
