@@ -7,7 +7,7 @@
 //!
 //! # Invariants
 //!
-//! 1. A dump waits only for a short time for a lock under which user code can hang. If such a lock stays
+//! 1. If user code can hang under a lock, a dump waits for that lock only for a short time. If the lock stays
 //!    busy, the dump says so and goes on.
 //! 2. A value is dropped without a lock if the dump may be its last owner. A panic of the drop is caught.
 
@@ -24,7 +24,7 @@ use crate::waiting::pool_dump::{PATIENCE, PoolDump, QueuedDump, RunDump};
 use crate::waiting::queue_owner::all_owners;
 use crate::waiting::starvation::{TaskRef, WaitsFor};
 
-/// The dump shows the age of a run only from this age on, because a shorter time does not help an operator.
+/// The least age that a dump shows for a run, because a shorter time does not help an operator.
 const LEAST_AGE: Duration = Duration::from_millis(1);
 
 /// A description of all pools of the process: see [`dump`]. `Display` shows it, in several lines.

@@ -10,8 +10,8 @@ use crate::sync::{ids, thread_local};
 /// The id of a task, unique in the process. Ids do not show the order in which tasks were made.
 ///
 /// A program that gives ids to its clients sends the number, or the text of [`Display`](fmt::Display). When a
-/// client sends an id back, the program converts it with [`From`] or with [`FromStr`]. Such an id can have a
-/// number that no task has.
+/// client sends an id back, the program converts it with [`From`] or with [`FromStr`]. An id from a
+/// client can have a number that no task has.
 ///
 /// ```
 /// use executor::{FutureTask, TaskId};
@@ -91,8 +91,8 @@ pub(crate) struct QueueId(NonZeroU64);
 
 impl QueueId {
     /// The number of bits of an id that hold the lane. `queue_membership.rs` keeps one bit beside an id, so
-    /// 39 bits are left for the number of the queue owner. With 39 bits, the numbers last for a million new
-    /// queue owners per second over six days, or for ten thousand per second over a year and a half.
+    /// 39 bits are left for the number of the queue owner. These are enough for a million new queue owners
+    /// per second for six days, or for ten thousand per second for a year and a half.
     const LANE_BITS: u32 = 24;
 
     /// The number of different queue ids that a queue owner has.

@@ -288,7 +288,7 @@
 //! | what | how deep |
 //! |---|---|
 //! | [callbacks](TaskHandle::on_done), users' wakers, and the `Drop` of values that tasks have captured or returned | 32 inside each other, and 32 more that run while those block |
-//! | tasks that a waiting thread of a pool runs itself | as deep as the pool is [told](OnStarvation::Help) |
+//! | tasks that a waiting thread of a pool runs itself | as deep as the [setting](OnStarvation::Help) of the pool allows |
 //! | tasks that a waiting worker of a [`ForkJoinPool`](fork_join::ForkJoinPool) runs itself | [half of its stack](fork_join::fork()), and 32 more |
 //! | trees of tokens, strands of tasks | no stack |
 //!
@@ -296,7 +296,7 @@
 //! [join](fork_join::join) whose closure calls the function again, a task that submits to the
 //! [`DirectExecutor`] that runs it, or a value that holds a value of its own type.
 //!
-//! [`guide`] leads readers of the source through it.
+//! The module [`guide`] explains the source to its readers.
 #![warn(missing_docs)]
 // On docs.rs each item says which feature it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -55,7 +55,7 @@ use crate::sync::{Arc, Mutex, thread};
 /// Two values are equal if they are clones of one panic; equal messages do not make two panics
 /// equal.
 ///
-/// A panic that no caller has read (its handle was dropped, or there never was a handle) goes to the [panic
+/// A panic that no caller has read (the task's handle was dropped, or never existed) goes to the [panic
 /// handler](self) when the last clone of the panic is dropped.
 ///
 /// ```
@@ -291,8 +291,8 @@ pub(crate) struct Departure(Option<UserCode>);
 
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
 impl Departure {
-    /// Unwinds the calling thread, so that it leaves the hook that it runs. If other code catches the
-    /// unwinding and drops the payload, the drop runs `stay`: it does the remaining work and does not return.
+    /// Makes the calling thread leave its hook by unwinding. If other code catches the unwinding and drops
+    /// the payload, the drop runs `stay`, which does the remaining work and does not return.
     pub(crate) fn begin(stay: impl FnOnce() + Send + 'static) -> ! {
         resume_unwind(Box::new(Self(Some(Box::new(stay)))))
     }
@@ -456,7 +456,7 @@ impl fmt::Display for PanicReport<'_> {
 
 static HANDLER: RwLock<Option<Arc<dyn PanicHandler>>> = RwLock::new(None);
 
-/// Sets the handler of the process. It gets the panics of all pools that have no handler of their own. Returns
+/// Sets the handler of the process, which gets the panics of all pools without a handler of their own. Returns
 /// the previous handler, so that the caller can restore it later. A thread that is calling the previous handler
 /// keeps that handler until the call has returned.
 ///
@@ -473,8 +473,8 @@ pub fn set_handler(handler: Arc<dyn PanicHandler>) -> Option<Arc<dyn PanicHandle
     HANDLER.write().unwrap_or_else(PoisonError::into_inner).replace(handler)
 }
 
-/// Removes and returns the handler of the process, if there is one. Without it, the unread panics of pools
-/// that have no handler of their own are not reported.
+/// Removes and returns the handler of the process, if there is one. Without such a handler, the unread
+/// panics of pools without a handler of their own are not reported.
 ///
 /// ```
 /// use std::sync::Arc;

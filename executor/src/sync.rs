@@ -1,8 +1,8 @@
 //! The only module through which this crate uses threads, locks and time.
 //!
 //! No other file of this crate names `std::sync::Mutex`, `std::thread` or `std::time::Instant`. So a reader
-//! finds all primitives of the library in one place. And the package in `executor/model` can compile these
-//! sources with stand-ins for the primitives ([loom], [shuttle]), which try out thread schedules one by one.
+//! finds all primitives of the library in one place. The package in `executor/model` can compile these sources
+//! with stand-ins for the primitives ([loom], [shuttle]). The stand-ins try out thread schedules one by one.
 //!
 //! Three types have no stand-in, on purpose. Neither tool needs to control the counts of `Arc` and `Weak`,
 //! and a [`Duration`] is only a number.
@@ -150,7 +150,7 @@ mod primitives {
     }
 }
 
-// Stand-ins for the models. Their paths lead out of `src`, because the stand-ins are not part of the
+// Stand-ins for the models. Their files are outside `src`, because the stand-ins are not part of the
 // library.
 #[cfg(feature = "loom")]
 #[path = "../model/primitives/loom.rs"]
@@ -224,7 +224,7 @@ pub(crate) mod locks_taken {
     static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
     std::thread_local! {
-        /// True if the locks of this thread count. Other tests run in the same process and do not count.
+        /// True if this thread's locks are counted. Other tests run in the same process, uncounted.
         static TAKES_PART: Cell<bool> = const { Cell::new(false) };
     }
 
@@ -291,8 +291,8 @@ pub(crate) mod system_name {
     /// The number of bytes of a thread's name that Linux keeps.
     const KEPT: usize = 15;
 
-    /// Returns a short name for the system, for the thread with the number `number` of `pool`. `whole` is the
-    /// whole name. Returns `None` if the system keeps `whole`, and under a model, whose threads have no name.
+    /// Returns a short name for a thread, which the system can show. The thread's whole name is `whole`, and it
+    /// is thread `number` of `pool`. Returns `None` if the system keeps `whole`, and also under a model.
     ///
     /// Linux would cut the number off, and show all threads of the pool under one name. So the short name has
     /// the whole number, and as much of the pool's name as fits.

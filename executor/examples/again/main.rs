@@ -1,4 +1,4 @@
-//! The times at which a series runs. Each argument shows one subject: delays that add up, late runs, runs that
+//! Shows the times at which a series runs. Each argument shows one subject: delays that add up, late runs, runs that
 //! panic, changes of the series, or the end of its pool.
 //!
 //! ```sh

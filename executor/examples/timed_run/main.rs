@@ -1,4 +1,4 @@
-//! Three ways to give a task a time limit, with the mistake that is easily made in each way, and its cure.
+//! Three ways to give a task a time limit. For each way, a usual mistake and its cure are shown.
 //!
 //! ```sh
 //! cargo run --example timed_run -- caller     # on the caller's own thread

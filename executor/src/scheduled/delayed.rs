@@ -35,7 +35,7 @@ use crate::waiting::error::RejectReason;
 ///
 /// # Two executors
 /// Until its time has come, a task belongs to the scheduled pool: its [shutdown
-/// rules](crate::ScheduledThreadPoolExecutor#its-end) decide what becomes of the task. Then a thread of the
+/// rules](crate::ScheduledThreadPoolExecutor#its-end) decide what happens to the task. Then a thread of the
 /// scheduled pool gives the task to the other executor. If that executor refuses the task, no submitter is
 /// there to hear of it: the task is dropped, and its handle is completed as cancelled.
 ///
@@ -44,7 +44,7 @@ use crate::waiting::error::RejectReason;
 ///
 /// # Blocking
 /// A submission does not wait for the other executor. A thread of the scheduled pool later submits the task
-/// there. If the other executor blocks its submitters, or runs tasks on their threads, it uses that thread.
+/// there. So the other executor may block that thread, or run the task on it.
 pub struct DelayedExecutor<E> {
     executor: Arc<E>,
     delay: Duration,
@@ -80,7 +80,7 @@ impl<E: Executor + 'static> Executor for DelayedExecutor<E> {
             return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
         };
         let (id, name, priority) = (task.id(), task.name().map(str::to_owned), task.priority());
-        // If the scheduled pool refuses the closure, the caller gets the task back. So the closure does not own it.
+        // If the pool refuses the closure, the caller gets the task back. So the closure must not own the task.
         let slot = Arc::new(Mutex::new(Some(task)));
         let hand_over = {
             let (slot, executor) = (Arc::clone(&slot), Arc::clone(&self.executor));

@@ -19,7 +19,7 @@
 //! 2. No user code delays another deadline: the sleeper runs no user code. There is one exception: if the
 //!    pool's threads were not started when tasks were planned, the sleeper calls the thread factory.
 //!    (`shared`)
-//! 3. Every planned task runs, is handed out, or is dropped. The drop of a planned task completes its handle
+//! 3. Every planned task runs, is given back, or is dropped. The drop of a planned task completes its handle
 //!    as cancelled. Every series ends exactly once. (`shared`, `series_task`)
 //! 4. Runs of one series never overlap. (`schedule`)
 
@@ -159,7 +159,7 @@ impl ScheduledThreadPoolExecutor {
         ScheduledPoolBuilder::new()
     }
 
-    /// Schedules a closure (or a [`FutureTask`](crate::FutureTask)) to run when `delay` has passed, and returns its handle.
+    /// Schedules a closure or a [`FutureTask`](crate::FutureTask) to run after `delay`, and returns its handle.
     ///
     /// [Cancelling](TaskHandle::cancel) the handle takes the task out of the schedule at once, and
     /// [`remove`](TaskHandle::remove) gives the task back. If the handle is dropped, the task still runs.
@@ -187,8 +187,8 @@ impl ScheduledThreadPoolExecutor {
         self.schedule_at(later(Instant::now(), delay), task)
     }
 
-    /// Schedules a closure (or a [`FutureTask`](crate::FutureTask)) to run at a certain time, or at once if that time has
-    /// passed.
+    /// Schedules a closure or a [`FutureTask`](crate::FutureTask) to run at a certain time, or at once if that
+    /// time has passed.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;

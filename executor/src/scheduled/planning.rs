@@ -137,7 +137,7 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// Begins the series at a fixed rate: the first run is the first tick, and one tick follows each `period`. The
+    /// Begins the series at a fixed rate: one tick each `period`, beginning with the time of the first run. The
     /// runs never overlap. The series does not drift: each tick is a whole number of periods after the first tick.
     ///
     /// ```

@@ -23,14 +23,14 @@
 //!
 //! The timer of the process runs the library's jobs and must not be held up. But handing many tasks to a pool
 //! takes time, and may call a user's thread factory. Meanwhile the timer would need another thread to watch
-//! the time. The two also differ when the system cannot start a thread: the timer keeps the deadline until a
-//! thread can be started, but this executor refuses the task.
+//! the time. If the system cannot start a thread, the timer keeps the deadline until a thread can be started,
+//! but this executor must refuse the task.
 //!
 //! # Invariants
 //!
 //! 1. If there is an entry, the sleeper is awake, or it sleeps until the entry's time or an earlier time.
-//!    There is one exception: the system may refuse to start the sleeper's thread. A submission whose sleeper
-//!    cannot start is refused, and the next submission tries again.
+//!    There is one exception: the system may refuse to start the sleeper's thread. Then the
+//!    submission is refused, and the next submission tries again to start the sleeper.
 //! 2. A task is in the schedule, in the pool, or with the sleeper, which then hands it over to the pool. While
 //!    the sleeper has tasks, `handing` is set. `shutdown_now` waits until `handing` is `None`, so it finds
 //!    every task.

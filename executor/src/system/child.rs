@@ -85,7 +85,7 @@ impl CancellableChild {
     ///
     /// # Errors
     /// An error that has [`struct@crate::Cancelled`] in it if the child was killed because the token is
-    /// cancelled. In this case, too, the child was collected. If the child had ended by itself before, the
+    /// cancelled. The killed child was collected, too. If the child had ended by itself before, the
     /// call returns its status, even if the token is cancelled. Any other error comes from the system. For
     /// example, the system knows no status if this process ignores SIGCHLD, perhaps because its parent
     /// ignored SIGCHLD.

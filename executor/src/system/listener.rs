@@ -40,7 +40,7 @@ pub struct CancellableListener {
 
 impl CancellableListener {
     /// Makes a listener whose `accept` returns when `token` is cancelled. The call makes `listener`
-    /// non-blocking, and so all its existing clones.
+    /// and all its existing clones non-blocking.
     ///
     /// ```
     /// use executor::{CancelToken, CancellableListener};

@@ -9,7 +9,7 @@ use crate::sync::Arc;
 /// A [`TcpStream`] that is shut down when a token is cancelled, so that a blocked `read` or `write` returns.
 ///
 /// Use this type in a task that serves a connection, and give it the task's token. Then a cancel of the
-/// task's handle, or a stop of its pool, also ends the connection. Like a `TcpStream`, the stream can be read
+/// task's handle, or a stop of the task's pool, also ends the connection. Like a `TcpStream`, the stream can be read
 /// and written through a shared reference.
 ///
 /// ```

@@ -31,7 +31,7 @@
 //! | 1,000 | 49, 151 | 90, 96 | 94, 79 |
 //! | 100,000 | 300, 520 | 143, 128 | 236, 231 |
 //!
-//! These figures alone do not decide for the heap. But a task needs a number by which its canceller finds it,
+//! These figures alone would not justify the heap. But a task needs a number by which its canceller finds it,
 //! and the slot is such a number.
 //!
 //! # Invariants

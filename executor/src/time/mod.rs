@@ -1,7 +1,7 @@
 //! Entries by time, and the thread that runs jobs at their deadlines.
 //!
 //! Deadlines wait in a [`Heap`], and so do the tasks of a
-//! [`ScheduledThreadPoolExecutor`](crate::ScheduledThreadPoolExecutor). Both have their own heap and thread. A
+//! [`ScheduledThreadPoolExecutor`](crate::ScheduledThreadPoolExecutor). Each kind has its own heap and thread. A
 //! thread sleeps until the first entry of its heap is due. `scheduled/shared.rs` gives the reason for two threads.
 //!
 //! [`Sightings`] tells the least time for which a task has run. No clock is read when a task begins.

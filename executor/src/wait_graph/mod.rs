@@ -16,7 +16,7 @@
 //! The wait can end if at least one path leads to something that can go on. Three things can go on. The first
 //! is a thread that does not wait, waits with a deadline, or belongs to no executor. The second is a pool
 //! with an idle thread. The third is a task in no queue, because its owner can run it at any time. If no path
-//! leads to something that can go on, every thread that could help already sleeps. If this thread slept, too,
+//! leads to something that can go on, every thread that could help is asleep. If this thread slept, too,
 //! all these threads would sleep until help came from outside: a *starvation deadlock*. Then the wait ends
 //! with a [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can do so.
 //!

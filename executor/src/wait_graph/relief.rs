@@ -21,7 +21,7 @@ pub(super) fn give(relief: &mut Relief, wait: &SleepingThread, closed: &Closed) 
     spare.inspect(|pool| relief.add_spare_of(pool)).is_some()
 }
 
-/// Runs the awaited task or, if that is impossible, another task, as far as the thread's pool allows it.
+/// Runs the awaited task or another task, if the thread's pool allows that. Prefers the awaited task.
 /// Returns false if no task was run.
 fn help(wait: &SleepingThread) -> bool {
     let Some(own) = wait.context.pool() else { return false };
@@ -57,8 +57,8 @@ thread_local! {
     static CREDIT: Cell<(usize, usize)> = Cell::new((0, 0));
 }
 
-/// Runs a task for the wait after a search. Then the thread may run half as many tasks as it waits for now
-/// before it searches again. A search looks at all awaited tasks, so a search for each of a
+/// Runs a task for the wait after a search. Then the thread searches again only after it has run more tasks:
+/// half the number for which it waits now. A search looks at all awaited tasks, so a search for each of a
 /// hundred thousand tasks would take too long.
 fn help_on(wait: &SleepingThread) -> bool {
     if let Some((collector, tasks)) = collected(wait) {
@@ -67,7 +67,7 @@ fn help_on(wait: &SleepingThread) -> bool {
     help(wait)
 }
 
-/// Helps without a search, if the last search was for the same tasks and some of its credit is left.
+/// Helps without a search, if the last search was for the same tasks and the thread's credit is not used up.
 pub(super) fn help_again(wait: &SleepingThread) -> bool {
     let Some((collector, _)) = collected(wait) else { return false };
     let (known, credit) = CREDIT.with(Cell::get);

@@ -63,7 +63,7 @@ pub(crate) enum ServedBy {
 }
 
 /// A pool that owns a queue, as seen by a thread that waits for a task in that queue. The methods that only
-/// answer are called under the lock of `wait_graph`; the methods that act are called without that lock.
+/// return facts are called under the lock of `wait_graph`. The methods that act are called without that lock.
 pub(crate) trait PoolOwner: QueueOwner {
     /// Returns true if no task in the queue can begin before a waiting thread goes on. `waiting` is the
     /// number of the pool's threads that wait. A pool that returns true tells `wait_graph` when the next task

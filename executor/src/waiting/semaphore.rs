@@ -539,7 +539,7 @@ pub struct Permit<'a> {
 
 impl Permit<'_> {
     /// Ends this guard without giving the permits back, and returns their number. [`Semaphore::release`]
-    /// gives them back, from any thread.
+    /// can give them back later, from any thread.
     ///
     /// ```
     /// let semaphore = executor::Semaphore::new(1);

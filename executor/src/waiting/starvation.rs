@@ -61,7 +61,7 @@ use crate::sync::{Arc, Mutex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnStarvation {
-    /// The wait ends with an error that says which task waits for which, such as
+    /// The wait ends with an error that says which task waits for which other task, such as
     /// [`JoinError::Starved`](crate::JoinError::Starved).
     #[default]
     Report,
@@ -401,8 +401,8 @@ impl Starvation {
         self.0.closes_at
     }
 
-    /// Returns the waits of the pools' other threads. If one of these threads were free, it could run a task
-    /// that ends a wait of the chain. But all these threads wait, too.
+    /// Returns the waits of the pools' threads that are not in the chain. If one of these threads were free,
+    /// it could run a task that ends a wait of the chain. But all these threads wait, too.
     ///
     /// ```
     /// # use executor::{CutShort, Semaphore, ThreadPoolExecutor, prelude::*};

@@ -9,7 +9,7 @@ use crate::cancel::CancelToken;
 use crate::sync::channel::{self, Receiver, Sender};
 use crate::sync::{Arc, Mutex};
 
-/// A channel that is disconnected, and so becomes ready, at the cancel of a token: [`CancelToken::channel`].
+/// A channel that is disconnected, and so becomes ready, when a token is cancelled: [`CancelToken::channel`].
 ///
 /// `CancelChannel` is a crossbeam `Receiver` that never receives anything. Dropping the channel removes its
 /// entry from the token.
