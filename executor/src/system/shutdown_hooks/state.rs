@@ -146,7 +146,7 @@ impl HooksShared {
         let is_first = self.begin(ShutdownCause::Exit(code));
         let mut state = self.state.lock();
         if !is_first {
-            state.status = Some(code); // for the first caller, `begin` has set it
+            state.status = Some(code); // `begin` has set the first caller's code, and a hook may have changed it
         }
         let is_ended_elsewhere = std::mem::replace(&mut state.ends, true);
         if state.runner == Some(thread::current().id()) {
