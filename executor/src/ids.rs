@@ -91,8 +91,8 @@ pub(crate) struct QueueId(NonZeroU64);
 
 impl QueueId {
     /// The number of bits of an id that hold the lane. `queue_membership.rs` keeps one bit beside an id, so
-    /// 39 bits are left for the number of the queue owner. These are enough for a million new queue owners
-    /// per second for six days, or for ten thousand per second for a year and a half.
+    /// 39 bits are left for the number of the queue owner. These bits are enough for a million new queue
+    /// owners per second for six days, or for ten thousand per second for a year and a half.
     const LANE_BITS: u32 = 24;
 
     /// The number of different queue ids that a queue owner has.

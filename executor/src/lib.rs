@@ -2,8 +2,8 @@
 //! whose tasks block or fail, must keep an order, or must end in time.
 //!
 //! **A lock may be held across a join, a scope or a parallel loop.** A thread that waits for the pieces of a job
-//! runs only pieces of that job. So it begins no other work that could need a lock that the thread holds. (See
-//! [the exception and the reason](#a-lock-across-a-join).)
+//! runs only pieces of that job. So a thread that holds a lock cannot begin other work that needs the same lock.
+//! (See [the exception and the reason](#a-lock-across-a-join).)
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, prelude::*};
@@ -23,7 +23,7 @@
 //!   in the error, and `shutdown_now` returns the tasks that have not begun.
 //! * **Waits that can never end are reported**: tasks that wait for tasks until no thread is left.
 //! * **A handle can be joined, polled or awaited**, from any runtime or without a runtime.
-//! * By default the library needs no other package. It contains no async runtime.
+//! * By default the library needs no other package, and it contains no async runtime.
 //!
 //! # Which executor
 //!
@@ -190,8 +190,8 @@
 //! # A lock across a join
 //!
 //! The example is a parallel loop inside a parallel loop, under a lock. In some pools, a waiting thread runs any
-//! job. There, a thread that holds the lock for one outer piece can begin another outer piece, which waits for
-//! the same lock. With this library the code always ends:
+//! job. In such a pool, a thread that holds the lock for one outer piece can begin another outer piece, which
+//! waits for the same lock. With this library the code always ends:
 //!
 //! ```
 //! use executor::fork_join::{ForkJoinPool, par_for_each};

@@ -5,7 +5,7 @@
 //! User code runs in many places: in tasks, in callbacks, and in the `Drop` of the values that a task has
 //! captured or returned. A panic in user code must not end a thread, leave a lock locked, or make a count
 //! wrong. [`contain`] runs user code and returns its panic as a [`Panic`]; [`discard`] drops a user's value.
-//! `contain` and `discard` rely on unwinding: `panic = "abort"` is not supported. They do not stop the
+//! `contain` and `discard` rely on unwinding: `panic = "abort"` is not supported. Neither of them stops the
 //! unwinding of a shutdown hook that has called `exit`: the payload of that unwinding is a [`Departure`], not a
 //! panic.
 //!
@@ -418,7 +418,7 @@ pub struct PanicReport<'a> {
     pub task: Option<&'a str>,
     /// The backtrace of the panic, if [`install_hook`] was called before.
     pub backtrace: Option<&'a Backtrace>,
-    /// True if the task was cancelled while it ran. Then its handle could not return the panic.
+    /// True if the task was cancelled while it ran. Then the task's handle could not return the panic.
     pub after_cancel: bool,
     /// True if no code has panicked, but the task has starved: the task waited for a result that could never
     /// come, got a [`Starvation`](crate::Starvation) as an error, and has not read the error.

@@ -150,7 +150,7 @@ mod primitives {
     }
 }
 
-// Stand-ins for the models. Their files are outside `src`, because the stand-ins are not part of the
+// Stand-ins for the models. The files of the stand-ins are outside `src`, because they are not part of the
 // library.
 #[cfg(feature = "loom")]
 #[path = "../model/primitives/loom.rs"]

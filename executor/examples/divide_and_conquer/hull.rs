@@ -4,7 +4,7 @@ use executor::fork_join::join;
 
 pub type Point = (i64, i64);
 
-/// Makes a point of each pair of numbers.
+/// Turns each pair of numbers into a point.
 pub fn points(numbers: &[u32]) -> Vec<Point> {
     numbers.chunks_exact(2).map(|pair| (pair[0].into(), pair[1].into())).collect()
 }

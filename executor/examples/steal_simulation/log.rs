@@ -16,7 +16,7 @@ pub enum What {
     TakesBack(usize),
     /// The worker steals the given half from the queue of the other worker.
     Steals(usize, usize),
-    /// The worker waits for the half `.2`, and during that wait it steals the half `.0` from the worker
+    /// The worker waits for the half `.2`. During that wait, the worker steals the half `.0` from the worker
     /// `.1`.
     Helps(usize, usize, usize),
     /// The worker waits for the given half, which was stolen.

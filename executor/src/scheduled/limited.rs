@@ -11,7 +11,7 @@ use crate::sync::{Arc, Duration, Instant};
 
 impl ScheduledThreadPoolExecutor {
     /// Submits a task with a time limit: if the task has not ended after `timeout`, it is cancelled. The limit
-    /// includes the time for which the task waits for a thread.
+    /// includes the task's wait for a thread.
     ///
     /// ```
     /// use executor::{FutureTask, JoinError, ScheduledThreadPoolExecutor};

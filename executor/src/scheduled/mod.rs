@@ -94,7 +94,7 @@ use shared::ScheduledShared;
 ///
 /// # Cost
 /// A waiting task takes a place in a heap, but no thread. A hundred thousand waiting tasks are no problem. A
-/// cancelled task leaves the heap at once. One thread watches the time for all tasks. This thread starts with
+/// cancelled task leaves the heap at once. One thread watches the time for all tasks. The thread starts with
 /// the first task that has a time, and sleeps until the next task is due. So an idle executor uses no
 /// processor time.
 ///
@@ -112,7 +112,7 @@ use shared::ScheduledShared;
 /// it ends the series and cancels the running tasks.
 ///
 /// # Blocking
-/// The calls that wait for the end block until the end. Any other call blocks only while it hands a few tasks
+/// A call that waits for the end blocks until the end. Any other call blocks only while it hands a few tasks
 /// to the pool. A task that joins another task keeps its thread until the other task has run, even if the
 /// other task is not due yet. On a pool of one thread, a task must not join a delayed task: the delayed task
 /// would never run. A wait for a task that is not due is not reported as [starvation](crate::Starvation).

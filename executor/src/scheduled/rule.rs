@@ -170,8 +170,8 @@ impl Rule {
     }
 }
 
-/// The delay that replaces a delay beyond the clock's range. It is so long that its end never
-/// comes.
+/// The delay that replaces a delay beyond the clock's range. This delay is so long that its end
+/// never comes.
 const FAR: Duration = Duration::from_secs(200 * 365 * 24 * 60 * 60);
 
 /// Returns the moment that is `time` after `from`. If the clock does not reach that moment, returns a moment

@@ -63,7 +63,7 @@ struct Course<S> {
     of: S,
     rule: Rule,
     place: SeriesPhase,
-    /// The time for which the next run is planned, or for which the run that is under way was planned.
+    /// The planned time of the next run, or of the run that is under way.
     tick: Instant,
     /// The time at which the current period began: the tick, or the end of the last run. The value is `None`
     /// before the first run.

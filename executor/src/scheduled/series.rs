@@ -241,7 +241,7 @@ impl Series {
         self.inner.runs.load(Ordering::Acquire)
     }
 
-    /// Returns the time for which the next run is planned. Returns `None` while a run is under way or
+    /// Returns the planned time of the next run. Returns `None` while a run is under way or
     /// waits for a thread, while the series is paused, and after the end of the series.
     ///
     /// ```
@@ -263,7 +263,7 @@ impl Series {
 
     /// Changes the period of the series, or its delay if it has a fixed delay.
     ///
-    /// At a fixed rate, the new period begins at the time for which the last run was planned. With a fixed delay,
+    /// At a fixed rate, the new period begins at the planned time of the last run. With a fixed delay,
     /// the new delay begins at the end of the last run. If the new time of the next run has passed, the next run
     /// is due at once. The time of the first run does not change.
     ///

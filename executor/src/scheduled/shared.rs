@@ -57,8 +57,8 @@ use crate::thread_pool::ThreadPoolExecutor;
 use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
-/// The largest number of entries that are handed over at once. It is low, so that `shutdown_now` does
-/// not wait for long.
+/// The largest number of entries that are handed over at once. The number is low, so that `shutdown_now`
+/// does not wait for long.
 const BATCH: usize = 64;
 
 /// If the pool had no thread for a task, the sleeper hands the task over again after this time.

@@ -30,7 +30,7 @@ static IS_SET_UP: RwLock<bool> = RwLock::new(false);
 /// Makes each SIGQUIT write a [dump](crate::dump()) to standard error; the signal no longer ends the process.
 /// `kill -QUIT` sends such a signal, and so does Ctrl-\\ in a terminal.
 ///
-/// Call the function once, early in `main`; further calls have no effect. It starts a thread that sleeps
+/// Call the function once, early in `main`; further calls have no effect. The call starts a thread that sleeps
 /// until a signal comes. If signals come faster than the thread writes, several signals share a dump. The
 /// thread writes even if another thread holds the lock of [`std::io::stderr`].
 ///

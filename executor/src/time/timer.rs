@@ -137,7 +137,7 @@ impl Timer {
 pub(crate) struct TimerEntry {
     timer: Arc<Timer>,
     slot: usize,
-    /// The number of the job. It is needed because the slot may have another job once this job has begun.
+    /// The number of the job, which is needed because the slot may have another job once this job has begun.
     number: u64,
 }
 

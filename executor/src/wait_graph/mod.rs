@@ -82,7 +82,7 @@ lazy_static! {
     static ref WAITING: Mutex<WaitingThreads> = Mutex::new(WaitingThreads::default());
 }
 
-/// The queue owners that were asked under the lock. They are kept here, so that they are dropped only
+/// The queue owners that were asked under the lock. The owners are kept here, so that they are dropped only
 /// after the lock has been released.
 #[derive(Default)]
 struct Used(Vec<Arc<dyn QueueOwner>>);
@@ -213,7 +213,7 @@ pub(crate) fn look_again_at(mut place: Location) {
     }
 }
 
-// The number of threads that sleep or are about to sleep, for threads that do not have the lock.
+// The number of threads that sleep or are about to sleep. Threads without the lock read this number.
 lazy_static! {
     static ref ASLEEP: AtomicUsize = AtomicUsize::new(0);
 }

@@ -115,7 +115,7 @@ impl Barrier {
 
     /// Waits until all parties have come. Returns how many parties were still missing when the caller came.
     ///
-    /// Exactly one party of a meeting gets 0: the party that came last. It can do the work that is needed once
+    /// Exactly one party of a meeting gets 0: the party that came last. It can do work that is needed only once
     /// for each meeting, for instance combine the results of the parties. The other parties do not wait for
     /// that work, unless all parties meet again.
     ///

@@ -450,8 +450,8 @@ impl Source for Wanted {
         state.relied_on = true;
         let there = state.permits;
         if there >= self.permits {
-            // There are enough permits for this waiter. But the first waiter wants more, or was woken and
-            // will take its permits first.
+            // There are enough permits for this waiter. But the first waiter wants more permits, or it was
+            // woken and will take its permits first.
             let first = state.queue.first().filter(|(ticket, _)| *ticket != self.me);
             let before = first.and_then(|(_, waiter)| waiter.thread);
             return before

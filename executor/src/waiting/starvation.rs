@@ -227,7 +227,7 @@ pub enum WaitsFor {
     /// that can never end, too. A drain task also counts as such work while it submits its next turn to an
     /// executor that is being dropped.
     Borrowers,
-    /// The moment at which a fork/join pool has nothing left to do. Its unfinished tasks cannot go on.
+    /// The moment at which a fork/join pool has nothing left to do. The pool's unfinished tasks cannot go on.
     Quiescence {
         /// The pool.
         pool: String,
@@ -285,8 +285,8 @@ impl StarvedWait {
     }
 }
 
-/// A report of starvation. It explains why a wait could never have ended: it says which task waits for which
-/// other task.
+/// A report of starvation. The report explains why a wait could never have ended: it says which task waits for
+/// which other task.
 ///
 /// A report prints as one line. With `{:#}` it prints as a picture, in which a line at the left joins the
 /// waits that form the circle. All clones stand for one report. A report counts as read as soon as code

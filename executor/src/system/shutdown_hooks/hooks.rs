@@ -232,7 +232,7 @@ impl ShutdownHooks {
     /// or by [`exit`](Self::exit). The deadline also applies to `main`, until the [guard](ShutdownGuard) is
     /// dropped. The next signal ends the process at once.
     ///
-    /// Use this call in a program that clients can stop without a signal. The call returns at once. It
+    /// Use this call in a program that clients can stop without a signal. The call returns at once, and
     /// returns false if the shutdown had begun already.
     ///
     /// ```

@@ -18,7 +18,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Makes the record of the signals, and the end of the socket pair at which the timekeeper waits.
+    /// Makes the record of the signals, and the notification for which the timekeeper waits.
     pub(super) fn new() -> io::Result<(Self, Notify)> {
         let (timekeeper, notified) = Notify::pair()?;
         Ok((Self { asked: Arc::default(), number: Arc::default(), timekeeper }, notified))

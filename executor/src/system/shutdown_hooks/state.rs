@@ -390,8 +390,8 @@ mod tests {
             tell.send(())
         });
         thread::yield_now();
-        // Most probably the timekeeper waits for the lock now. It gets the lock only after the
-        // deadline, and then checks the state.
+        // Most probably the timekeeper waits for the lock now. The timekeeper gets the lock only after
+        // the deadline, and then checks the state.
         let mut state = shared.state.lock();
         thread::sleep(Duration::from_millis(50));
         (state.phase, state.guard_is_dropped) = (HooksPhase::Done, true);
