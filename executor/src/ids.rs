@@ -158,8 +158,8 @@ pub(crate) fn this_thread() -> ThreadKey {
 pub(crate) enum Location {
     /// The task is at a place where a thread can run it at any time.
     Elsewhere,
-    /// The task or the holder is in this queue.
+    /// The task, or the holder of the thing, is in this queue.
     In(QueueId),
-    /// The task or the holder is on this thread.
+    /// The task, or the holder of the thing, is on this thread.
     On(ThreadKey),
 }

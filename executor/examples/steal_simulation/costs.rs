@@ -14,7 +14,7 @@ pub struct Costs {
     pub steal: u64,
     /// The time of a look at all queues, or at the awaited half, that finds no piece.
     pub look: u64,
-    /// The time that a worker looks for work before it sleeps.
+    /// A worker looks for work for this time before it sleeps.
     pub patience: u64,
     /// The time that a worker needs to wake another worker.
     pub wake: u64,

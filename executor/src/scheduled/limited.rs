@@ -87,7 +87,7 @@ fn keep<T: Send + 'static>(promise: &Promise<T>, f: impl FnOnce() -> T) {
         Err(panic) => {
             let payload = panic.take_payload().expect("no other code has seen the panic");
             if promise.panic_with(payload).is_ok() {
-                panic.mark_read(); // the handle has it now
+                panic.mark_read(); // the handle has the panic now
             }
         }
     }

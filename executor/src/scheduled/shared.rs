@@ -92,7 +92,7 @@ struct ScheduledData {
 enum Sleeper {
     None,
     Awake,
-    /// The time until which the sleeper sleeps; with `None`, it sleeps until it is woken.
+    /// The end of the sleeper's sleep. With `None`, the sleeper sleeps until it is woken.
     Asleep(Option<Instant>),
 }
 
