@@ -434,7 +434,7 @@ impl<'a> PanicReport<'a> {
 impl fmt::Display for PanicReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.starved {
-            return write!(f, "{} (nobody has read this error)", self.message); // the line names the task and the thread
+            return write!(f, "{} (nobody has read this error)", self.message); // the message names the task and the thread
         }
         match self.task {
             Some(task) => write!(f, "task {task} panicked")?,
