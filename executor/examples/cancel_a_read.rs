@@ -1,4 +1,4 @@
-//! A thread that is blocked in a read from a socket comes back when its task is cancelled.
+//! A thread that is blocked in a read from a socket leaves the read when its task is cancelled.
 //!
 //! ```sh
 //! cargo run --example cancel_a_read

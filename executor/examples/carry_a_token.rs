@@ -31,7 +31,7 @@ fn with_helpers() -> [String; 2] {
 fn main() -> Result<(), Box<dyn Error>> {
     let pool = ThreadPoolExecutor::single();
     let task = pool.submit(|| {
-        let stopped = Latch::new(1).wait(); // comes back when the pool is stopped
+        let stopped = Latch::new(1).wait(); // returns when the pool is stopped
         stopped.map_or_else(|_| with_helpers(), |()| unreachable!("the latch stays closed"))
     })?;
     while task.state() != TaskState::Running {

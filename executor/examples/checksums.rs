@@ -4,7 +4,7 @@
 //! cargo run --example checksums -- executor/src
 //! ```
 //!
-//! In `bench`, the same program stands beside versions for rayon and for tokio.
+//! `bench` compares this program with versions for rayon and for tokio.
 
 use executor::{FutureTask, ThreadPoolExecutor, prelude::*};
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ fn main() -> io::Result<()> {
 }
 
 // ----- compared in `bench` -----
-/// Returns each file with its checksum, or with the reason why it has none.
+/// Returns each file with its checksum, or with the reason why it has no checksum.
 pub fn checksums(folder: &Path, open: usize, limit: Duration) -> io::Result<Vec<(PathBuf, io::Result<u32>)>> {
     let pool = ThreadPoolExecutor::fixed(open);
     let files = files_below(folder)?;
@@ -48,7 +48,7 @@ pub fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Before it reads a block, it asks `goes_on`.
+/// Returns the checksum of a file. Before each block, it asks `goes_on` whether to read on.
 pub fn checksum(path: &Path, goes_on: impl Fn() -> io::Result<()>) -> io::Result<u32> {
     let (mut file, mut block, mut sum) = (File::open(path)?, vec![0; 1 << 16], 1_u32);
     while let length @ 1.. = goes_on().and_then(|()| file.read(&mut block))? {

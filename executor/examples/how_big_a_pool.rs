@@ -1,4 +1,4 @@
-//! The number of threads that are needed for chains of tasks; each task waits for the next task.
+//! Shows how many threads are enough for chains of tasks, in which each task waits for the next task.
 //!
 //! ```sh
 //! cargo run --example how_big_a_pool
@@ -14,7 +14,7 @@ use std::sync::{Arc, Barrier};
 /// The pool of each level, and the barrier at which the tasks of that level wait for each other.
 type Levels = Arc<Vec<(Arc<ThreadPoolExecutor>, Barrier)>>;
 
-/// A task of one level, which waits for a task of the next level. A task of the last level waits for none.
+/// A task of one level, which waits for a task of the next level. A task of the last level waits for no task.
 fn task(levels: &Levels, level: usize) -> bool {
     if level + 1 == levels.len() {
         return true;
@@ -27,7 +27,7 @@ fn task(levels: &Levels, level: usize) -> bool {
 // ANCHOR_END: chain
 
 /// Runs `chains` chains at once, on one pool for each level. If `in_step` is true, each chain waits for the
-/// others on each level.
+/// other chains on each level.
 fn run(pools: &[Arc<ThreadPoolExecutor>], chains: usize, in_step: bool) -> &'static str {
     let meet = if in_step { chains } else { 1 };
     let levels: Levels = Arc::new(pools.iter().map(|pool| (Arc::clone(pool), Barrier::new(meet))).collect());

@@ -1,5 +1,5 @@
-//! Measures how much work four kinds of tasks get done with more and more threads, and what the formula
-//! advises for each kind. The example also shows how a measurement under overload makes the formula give
+//! Measures the throughput of four kinds of tasks with more and more threads, and prints the advice of the
+//! formula for each kind. The example also shows how a measurement under overload makes the formula give
 //! wrong advice. The example takes some twenty seconds. Run the example on a machine that does nothing else.
 //!
 //! ```sh

@@ -1,4 +1,4 @@
-//! A result that no task computes: one thread makes a promise, and another thread, which learns the result,
+//! A result that no task computes. One thread makes a promise. Another thread learns the result and
 //! completes the promise.
 //!
 //! ```sh

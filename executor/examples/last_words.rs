@@ -1,4 +1,4 @@
-//! A signal asks a process to end in the middle of its work. Its hooks end the pool and then the log.
+//! A signal asks a process to end in the middle of its work. The hooks of the process end the pool and then the log.
 //!
 //! ```sh
 //! cargo run --example last_words; echo "status $?"

@@ -73,8 +73,8 @@ struct Meeting {
 
 impl Meeting {
     fn wait(&self) {
-        // After the meeting, each thread sees what the other thread did before it (`AcqRel` here, `Acquire`
-        // below).
+        // After the meeting, each thread sees everything that the other thread did before the meeting (`AcqRel`
+        // here, `Acquire` below).
         let together = self.came.fetch_add(1, AcqRel) / 2 * 2 + 2;
         let mut looks = 0_u32;
         while self.came.load(Acquire) < together {

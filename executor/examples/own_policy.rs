@@ -1,5 +1,5 @@
 //! A user's own saturation policy. Like `Discard`, it drops tasks for which there is no room, but it counts
-//! them.
+//! the dropped tasks.
 //!
 //! ```sh
 //! cargo run --example own_policy
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 // ANCHOR: policy
-/// Use it for work that is worthless when it is late, such as samples for a display.
+/// A policy for work that is worthless when it is late, such as samples for a display.
 #[derive(Default)]
 struct DiscardAndCount(AtomicU64);
 

@@ -1,4 +1,4 @@
-//! Compares what a task costs on its way through a queue with what it costs through a hand-off.
+//! Compares the cost of passing a task through a queue with the cost of a hand-off.
 //!
 //! ```sh
 //! cargo run --release --example queue_or_hand_off
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints what each task costs if the submitter waits only for the last one: the median of nine runs.
+/// Prints the cost of each task if the submitter waits only for the last task: the median of nine runs.
 fn print(name: &str, pool: ThreadPoolBuilder) -> Result<(), Box<dyn Error>> {
     let pool = pool.build()?;
     let mut times = Vec::new();

@@ -1,4 +1,4 @@
-//! One worker, four tasks that wait for it, and the order in which each kind of queue gives out the tasks.
+//! Four tasks wait for one worker. The example shows the order in which each kind of queue gives the tasks out.
 //!
 //! ```sh
 //! cargo run --example queue_order

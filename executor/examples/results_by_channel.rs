@@ -1,4 +1,4 @@
-//! A home-made completion service on a channel never learns that one of its tasks has ended.
+//! A home-made completion service on a channel does not learn that one of its tasks has panicked.
 //!
 //! ```sh
 //! cargo run --example results_by_channel

@@ -1,4 +1,4 @@
-//! A process is asked to end, and its first hook does not come to an end. Then the process is asked to end a
+//! A process is asked to end, but its first hook never ends. Then the process is asked to end a
 //! second time.
 //!
 //! ```sh
@@ -19,7 +19,7 @@ fn end() -> Result<(), Box<dyn Error>> {
     shutdown.add("log", |_| println!("log: is closed"))?;
     shutdown.add("pool", |_| {
         println!("pool: waits for a task");
-        raise(SIGINT).unwrap(); // somebody presses Ctrl-C again
+        raise(SIGINT).unwrap(); // the user presses Ctrl-C again
         thread::sleep(Duration::from_secs(3600)); // the task does not end
     })?;
     println!("main: somebody presses Ctrl-C");

@@ -1,4 +1,4 @@
-//! Two pools whose tasks wait for each other: the watchdog tells of the task that is stuck, and a dump shows why.
+//! Two pools whose tasks wait for each other: the watchdog reports the stuck task, and a dump shows the cause.
 //!
 //! ```sh
 //! cargo run --example stuck_pool

@@ -1,5 +1,5 @@
-//! Three ways to get the results that arrive in time: of one task, of all tasks, and of the first of many
-//! tasks.
+//! Three ways to get results in time: the result of one task, the results of all tasks, and the first result
+//! of many tasks.
 //!
 //! ```sh
 //! cargo run --example time_limits
@@ -15,7 +15,7 @@ const BUDGET: Duration = Duration::from_millis(300);
 const QUICK: Duration = Duration::from_millis(1);
 const SLOW: Duration = Duration::from_secs(3600);
 
-/// Asks a server of another company, which answers after a while.
+/// Asks the server of another company, which answers after the time `after`.
 fn ask<T: Send + 'static>(answer: T, after: Duration) -> FutureTask<T> {
     FutureTask::cancellable(move |token| token.sleep(after).map(|()| answer))
 }

@@ -1,6 +1,6 @@
 //! Measures the costs of the parts of a thread pool on this machine: memory for a job, a lock that two
-//! threads want, and the wake-up of a thread. It also measures how much time a worker saves if it takes many
-//! jobs at once. In the end the example measures whole pools. The measurement takes some seconds. Run the
+//! threads want, and the wake-up of a thread. The example also measures how much time a worker saves if it takes
+//! many jobs at once. In the end the example measures whole pools. The measurement takes some seconds. Run the
 //! example optimised, on a machine that does nothing else.
 //!
 //! ```sh
@@ -128,8 +128,8 @@ enum Waits {
     Asleep,
 }
 
-/// Hands numbers to another thread. Returns the time of the giving thread, and the time until the other
-/// thread has a number.
+/// Hands numbers to another thread. Returns the time that this costs the giving thread, and the time until
+/// the other thread has a number.
 fn hand_over(waits: Waits) -> (f64, f64) {
     const NUMBERS: u32 = 100;
     let clock = Instant::now();

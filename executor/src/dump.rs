@@ -2,14 +2,14 @@
 //!
 //! A dump is for the moment when a program stands still and its operator wants to know why. The list of queue
 //! owners (`waiting/queue_owner.rs`) has all living pools, and the wait graph has the waits without a
-//! deadline. The dump asks each of them, and puts the answers together: below each running task, it says what
-//! the thread of the task waits for.
+//! deadline. The dump asks the pools and the graph, and combines the answers: below each running task, it says
+//! what the thread of the task waits for.
 //!
 //! # Invariants
 //!
-//! 1. A dump waits for no lock under which user code can hang, except for a short time. If such a lock stays
+//! 1. If user code can hang under a lock, a dump waits for that lock only for a short time. If the lock stays
 //!    busy, the dump says so and goes on.
-//! 2. Things that may be owned by the dump alone are dropped without a lock, and their panics are caught.
+//! 2. A value is dropped without a lock if the dump may be its last owner. A panic of the drop is caught.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -24,7 +24,7 @@ use crate::waiting::pool_dump::{PATIENCE, PoolDump, QueuedDump, RunDump};
 use crate::waiting::queue_owner::all_owners;
 use crate::waiting::starvation::{TaskRef, WaitsFor};
 
-/// The least age of a run that is shown: below it, a number says nothing to an operator.
+/// The least age that a dump shows for a run, because a shorter time does not help an operator.
 const LEAST_AGE: Duration = Duration::from_millis(1);
 
 /// A description of all pools of the process: see [`dump`]. `Display` shows it, in several lines.
@@ -49,10 +49,10 @@ impl fmt::Display for Dump {
 ///
 /// * the name of the pool, and its numbers;
 /// * each running task with its thread, and what that thread waits for;
-/// * the waiting tasks in their order, the first twenty of them.
+/// * the first twenty of the waiting tasks, in their order.
 ///
-/// The last part has the other threads that wait, such as a thread of a
-/// [`ThreadPerTaskExecutor`](crate::ThreadPerTaskExecutor). The text is for people: its form may change with
+/// The last part lists the other waiting threads, such as a thread of a
+/// [`ThreadPerTaskExecutor`](crate::ThreadPerTaskExecutor). The text is for people: its form may change in
 /// any version.
 ///
 /// ```
@@ -82,18 +82,18 @@ impl fmt::Display for Dump {
 ///
 /// A wait is known if a thread of an executor waits in a call of this crate, without a deadline, for a task,
 /// for permits, for room, or for the end of a scope. A thread that waits for a lock of the standard library,
-/// for a [`Latch`](crate::Latch) or for the system is shown as running, and nothing is below it. The holders of
-/// permits are known if all of them are threads of executors.
+/// for a [`Latch`](crate::Latch) or for the system is shown as running, without a wait. The holders of permits
+/// are known if all holders are threads of executors.
 ///
-/// No clock is read when a task begins. So a dump says how long a task has run only if an earlier dump has
-/// seen the same run, or the [watchdog](crate::ThreadPoolBuilder::watchdog) of the pool: it says how much time
-/// has passed since then.
+/// No clock is read when a task begins. So a dump shows the age of a run only if an earlier dump, or the
+/// [watchdog](crate::ThreadPoolBuilder::watchdog) of the pool, has seen the same run. The age is the time
+/// since then.
 ///
 /// # Blocking
 /// The call blocks for a short time only. A user's comparator or a user's queue can hang under the lock of its
 /// pool. If such a lock stays busy for a tenth of a second, the dump says so, and goes on with the next pool.
-/// The call takes time in proportion to the number of waiting tasks. It can be called from anywhere, also in a
-/// task or in a hook. On Unix, with the feature `signals`, `dump_at_sigquit` lets an operator ask for a dump
+/// The call takes time in proportion to the number of waiting tasks. Any code may call the function, even a
+/// task or a hook. On Unix, with the feature `signals`, `dump_at_sigquit` lets an operator ask for a dump
 /// from outside.
 #[doc(alias = "jstack")]
 #[doc(alias = "ThreadMXBean")]
@@ -108,7 +108,7 @@ pub fn dump() -> Dump {
     Dump(text)
 }
 
-/// What is known of the threads and the pools.
+/// The known facts about the threads and the pools.
 struct Picture {
     threads: BTreeMap<ThreadKey, Option<String>>,
     /// The threads of the tasks that have begun.
@@ -166,7 +166,7 @@ impl Picture {
         Ok(text)
     }
 
-    /// Draws the running tasks of a pool. If tasks lie on top of each other, the last of them waits.
+    /// Draws the running tasks of a pool. If tasks lie on top of each other, only the topmost task waits.
     fn draw_running(&mut self, text: &mut String, running: &[RunDump]) -> fmt::Result {
         for (place, run) in running.iter().enumerate() {
             let task = run.task.as_ref().map_or_else(|| "a computation".to_owned(), TaskRef::to_string);
@@ -223,7 +223,7 @@ impl Picture {
         }
     }
 
-    /// Returns the places in words, with a blank before them; nothing if there is no place.
+    /// Returns the places in words, after a space. Returns an empty text if there is no place.
     fn places(&self, mut places: Vec<Location>) -> String {
         places.sort_unstable();
         places.dedup();
@@ -243,8 +243,8 @@ impl Picture {
         name.unwrap_or("a thread without a name")
     }
 
-    /// Returns the name of the owner of a queue. Asks only an owner that is no pool, because the name of a
-    /// thread pool is under its lock.
+    /// Returns the name of a queue's owner. A pool is never asked for its name, because the lock of a thread pool
+    /// protects that name.
     fn owner(&self, queue: QueueId) -> String {
         let known = self.pools.get(&queue.of_all_lanes()).cloned();
         let asked = || queue.owner().filter(|owner| owner.dumped().is_none()).map(|owner| owner.name());

@@ -10,8 +10,8 @@ use crate::sync::{ids, thread_local};
 /// The id of a task, unique in the process. Ids do not show the order in which tasks were made.
 ///
 /// A program that gives ids to its clients sends the number, or the text of [`Display`](fmt::Display). When a
-/// client sends an id back, the program converts it with [`From`] or with [`FromStr`]. A number that no task
-/// has is the id of no task.
+/// client sends an id back, the program converts it with [`From`] or with [`FromStr`]. An id from a
+/// client can have a number that no task has.
 ///
 /// ```
 /// use executor::{FutureTask, TaskId};
@@ -33,8 +33,8 @@ impl TaskId {
         self.0
     }
 
-    /// Returns a new id. Each thread takes ids from a block of its own: with a single counter, every
-    /// submission in the process would compete for one cache line.
+    /// Returns a new id. Each thread takes ids from a block of its own, because with a single counter, all
+    /// submissions in the process would compete for one cache line.
     pub(crate) fn next() -> Self {
         const BLOCK: u64 = 1024;
         static BLOCKS: ids::AtomicU64 = ids::AtomicU64::new(0);
@@ -50,7 +50,7 @@ impl TaskId {
             next.set(id + 1);
             id
         });
-        // A thread that is ending has no thread-locals any more, and takes a whole block for one id.
+        // A thread that is ending has no thread-locals any more, so it takes a whole block for one id.
         Self(id.unwrap_or_else(|_| new_block()))
     }
 }
@@ -91,8 +91,8 @@ pub(crate) struct QueueId(NonZeroU64);
 
 impl QueueId {
     /// The number of bits of an id that hold the lane. `queue_membership.rs` keeps one bit beside an id, so
-    /// 39 bits are left for the number of the queue owner. With 39 bits, the numbers last for a million new
-    /// queue owners per second over six days, or for ten thousand per second over a year and a half.
+    /// 39 bits are left for the number of the queue owner. These bits are enough for a million new queue
+    /// owners per second for six days, or for ten thousand per second for a year and a half.
     const LANE_BITS: u32 = 24;
 
     /// The number of different queue ids that a queue owner has.
@@ -158,8 +158,8 @@ pub(crate) fn this_thread() -> ThreadKey {
 pub(crate) enum Location {
     /// The task is at a place where a thread can run it at any time.
     Elsewhere,
-    /// The task or the holder is in this queue.
+    /// The task, or the holder of the thing, is in this queue.
     In(QueueId),
-    /// The task or the holder is on this thread.
+    /// The task, or the holder of the thing, is on this thread.
     On(ThreadKey),
 }

@@ -1,9 +1,9 @@
-//! Task execution on threads: pools, handles, cancellation, schedules and fork/join, for programs whose tasks
-//! block, fail, must keep an order, or must end in time.
+//! Task execution on threads: pools, handles, cancellation, schedules and fork/join. The library is for programs
+//! whose tasks block or fail, must keep an order, or must end in time.
 //!
-//! **A lock may be held across a join, a scope or a parallel loop.** A thread that waits for pieces runs only
-//! pieces of what it waits for, so it cannot come to want a lock that it holds itself. (See [the exception
-//! and the reason](#a-lock-across-a-join).)
+//! **A lock may be held across a join, a scope or a parallel loop.** A thread that waits for the pieces of a job
+//! runs only pieces of that job. So a thread that holds a lock cannot begin other work that needs the same lock.
+//! (See [the exception and the reason](#a-lock-across-a-join).)
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, prelude::*};
@@ -18,28 +18,28 @@
 //! ```
 //!
 //! * **Cancellation reaches every blocking call** of the library: joins, sleeps, semaphores, channels,
-//!   sockets. A token has a reason and can have a deadline, and what a task starts inherits it in a scope.
+//!   sockets. A token has a reason and can have a deadline. A scope's tasks inherit the caller's token.
 //! * **No failure is lost.** A panic is an error at the join, or goes to a handler. A refused task comes back
-//!   in the error, and `shutdown_now` returns what has not begun.
+//!   in the error, and `shutdown_now` returns the tasks that have not begun.
 //! * **Waits that can never end are reported**: tasks that wait for tasks until no thread is left.
-//! * **A handle can be joined, polled or awaited**, from any runtime or from none.
-//! * By default the library needs no other package. There is no async runtime in it.
+//! * **A handle can be joined, polled or awaited**, from any runtime or without a runtime.
+//! * By default the library needs no other package, and it contains no async runtime.
 //!
 //! # Which executor
 //!
 //! | for | take |
 //! |---|---|
 //! | tasks of a server or a program, on a number of threads | [`ThreadPoolExecutor::fixed`], or [its builder](ThreadPoolExecutor::builder) |
-//! | a bound on what waits | the builder with [`FifoQueue::bounded`], and [`Block`], [`CallerRuns`] or another policy |
-//! | a bound on what is under way, over any executor | [`BoundedExecutor`] |
+//! | a bound on the waiting tasks | the builder with [`FifoQueue::bounded`], and [`Block`], [`CallerRuns`] or another policy |
+//! | a bound on the unfinished tasks, over any executor | [`BoundedExecutor`] |
 //! | tasks that block for long, few at a time | [`ThreadPoolExecutor::cached`] |
 //! | a computation that splits itself; loops over slices and ranges | [`fork_join`] |
 //! | tasks that borrow from the stack | [`scope`](ExecutorExt::scope) of any executor |
 //! | tasks one at a time, in order | [`SerialExecutor`], over any executor |
-//! | the same for each account, connection or document | [`StripedExecutor`], over any executor |
+//! | tasks in order, for each account, connection or document | [`StripedExecutor`], over any executor |
 //! | urgent tasks first | the builder with a [`PriorityQueue`] |
 //! | tasks later, or again and again | [`ScheduledThreadPoolExecutor`] |
-//! | a list of what a stop has cut off | [`TrackingExecutor`], over any executor |
+//! | a list of the tasks that a stop has cut off | [`TrackingExecutor`], over any executor |
 //! | tests of code that submits tasks | [`ManualExecutor`]; [`DirectExecutor`] runs each task at once |
 //!
 //! # Beside others
@@ -54,21 +54,21 @@
 //! | order by key, priorities | yes | no | no | no | no |
 //! | cancel a task that has begun | by a token, which every wait obeys | no | no | no | no |
 //! | time limit | of a wait, a task, a scope | no | of the await; the task goes on | no | no |
-//! | stop, and get what has not begun | yes | no | no | no | no |
+//! | stop, and get the tasks that have not begun | yes | no | no | no | no |
 //! | panic of a task | error at the join, or a handler | passed on; in `spawn`: handler, or the process aborts | error at the await | a count | passed on |
 //! | lock across a parallel loop | yes | [can hang](https://github.com/rayon-rs/rayon/issues/592) | no such loop | no such loop | yes |
 //! | parallel loops | over slices and ranges | a full set of iterators | no | no | no |
 //!
-//! So for a computation that is one chain of iterators, take rayon. For code that is asynchronous throughout,
-//! take its runtime, and a pool of this library for the calls that block.
+//! So take rayon for a computation that is one chain of iterators. For code that is asynchronous throughout,
+//! take an async runtime, and a pool of this library for the blocking calls.
 //!
 //! # Cookbook
 //!
-//! Among the examples of the package are three whole programs: `checksums` reads files, a few at a time and
-//! within a time limit; `job_server` runs its customers' jobs by urgency and in order; `rows_of_a_picture` is a
-//! parallel loop.
+//! Three examples of the package are whole programs: `checksums` reads files, a few at a time and
+//! within a time limit; `job_server` runs urgent jobs first, and each customer's jobs in order;
+//! `rows_of_a_picture` is a parallel loop.
 //!
-//! **A graceful stop.** First refuse what comes, then wait, then cancel what still runs:
+//! **A graceful stop.** First refuse new tasks, then wait, then cancel the tasks that still run:
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, prelude::*};
@@ -88,7 +88,7 @@
 //!
 //! With the feature `signals`, the module `shutdown_hooks` does this at SIGINT and SIGTERM.
 //!
-//! **Order by key.** Tasks of one account run in their order, those of different accounts at the same time:
+//! **Order by key.** Tasks of one account run in order, and tasks of different accounts run at the same time:
 //!
 //! ```
 //! use executor::{StripedExecutor, ThreadPoolExecutor, prelude::*};
@@ -105,7 +105,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Time limits.** Of a wait, of a task, and of all that a block of code starts and waits for:
+//! **Time limits.** For a wait, for a task, and for everything that a block of code starts and awaits:
 //!
 //! ```
 //! use executor::{CancelToken, FutureTask, JoinError, ThreadPoolExecutor, prelude::*};
@@ -132,9 +132,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **From async code.** A handle is a future, for any runtime. If the future is dropped, the task goes on; with
-//! [`cancel_on_drop`](TaskHandle::cancel_on_drop) it is cancelled. A thread without a runtime takes [`block_on`],
-//! which ends when the thread's task is cancelled.
+//! **From async code.** A handle is a future, for any runtime. If the future is dropped, the task goes on; after
+//! [`cancel_on_drop`](TaskHandle::cancel_on_drop), it is cancelled instead. A thread without a runtime calls
+//! [`block_on`], which ends early if the thread's task is cancelled.
 //!
 //! ```
 //! use executor::{ThreadPoolExecutor, block_on, prelude::*};
@@ -148,7 +148,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Errors.** The outcomes of a task, told apart by one `match`:
+//! **Errors.** One `match` distinguishes all outcomes of a task:
 //!
 //! ```
 //! use executor::{JoinError, ThreadPoolExecutor, prelude::*};
@@ -171,7 +171,7 @@
 //! assert!(said("7").starts_with("refused"));
 //! ```
 //!
-//! **Tests.** A [`ManualExecutor`] runs a task when the test says so, on the thread of the test:
+//! **Tests.** A [`ManualExecutor`] runs a task when the test asks for it, on the thread of the test:
 //!
 //! ```
 //! use executor::{ManualExecutor, prelude::*};
@@ -189,9 +189,9 @@
 //!
 //! # A lock across a join
 //!
-//! A parallel loop inside a parallel loop, under a lock. With a pool whose waiting threads run any job, a
-//! thread can come to an outer piece while it holds the lock for another, and then waits for itself. Here
-//! this code ends always:
+//! The example is a parallel loop inside a parallel loop, under a lock. In some pools, a waiting thread runs any
+//! job. In such a pool, a thread that holds the lock for one outer piece can begin another outer piece, which
+//! waits for the same lock. With this library the code always ends:
 //!
 //! ```
 //! use executor::fork_join::{ForkJoinPool, par_for_each};
@@ -210,9 +210,9 @@
 //! ```
 //!
 //! The promise holds for [`join`](fork_join::join), for [`scope`](ExecutorExt::scope) on each executor, for
-//! the loops of [`fork_join`], and for the join of a handle. Two calls give it up, and their pages say so:
+//! the loops of [`fork_join`], and for the join of a handle. Two calls break it, and their pages say so:
 //! [`OnStarvation::HelpOthers`], and [`await_quiescence`](fork_join::ForkJoinPool::await_quiescence) in a
-//! task. The pieces themselves must not want the lock: another thread may run them while the lock is held.
+//! task. The pieces must not take the lock themselves: another thread may run them while the lock is held.
 //!
 //! # For those who come from Java
 //!
@@ -249,28 +249,28 @@
 //! | `RecursiveTask`, `RecursiveAction`, `CountedCompleter` | [`fork_join::join`], [`fork_join::fork()`], [`fork_join::RecursiveTask`] |
 //! | `ForkJoinPool.managedBlock` | [`fork_join::blocking()`] |
 //! | `Arrays.parallelSort`, `parallelSetAll`, parallel streams | [`fork_join::par_sort_unstable`], [`par_for_each`](fork_join::par_for_each), [`par_map`](fork_join::par_map), [`par_map_reduce`](fork_join::par_map_reduce) |
-//! | `StructuredTaskScope` | [`scope`](ExecutorExt::scope), without results: its tasks borrow the places for them |
+//! | `StructuredTaskScope` | [`scope`](ExecutorExt::scope), which returns no results: its tasks borrow the variables for the results |
 //! | `Executors.newVirtualThreadPerTaskExecutor` | no virtual threads: [`cached`](ThreadPoolExecutor::cached) or [`ThreadPerTaskExecutor`] for hundreds of blocked tasks, an async runtime for many thousands |
 //! | the listings `BoundedExecutor`, `SerialExecutor` and `TrackingExecutor` | [`BoundedExecutor`], [`SerialExecutor`], [`TrackingExecutor`] |
 //! | `getCompletedTaskCount`, `getActiveCount`, Micrometer's `ExecutorServiceMetrics` | [`PoolStats`], [`TaskMetrics`], [`PrometheusText`] |
 //! | `jstack`, `ThreadMXBean`, a thread dump at SIGQUIT | [`dump`](dump()), `dump_at_sigquit` (feature `signals`) |
 //! | nothing that keeps the order of each key | [`StripedExecutor`] |
 //! | `CountDownLatch`, `CyclicBarrier`, `Semaphore` | [`Latch`], [`Barrier`], [`Semaphore`] |
-//! | `ScopedValue`, `InheritableThreadLocal` | not here: a closure takes the value along |
+//! | `ScopedValue`, `InheritableThreadLocal` | not here: a closure captures the value |
 //! | `ReentrantLock`, atomics, `ConcurrentHashMap`, `Exchanger`, `Flow` | not here: `std` or a library for them |
 //!
 //! # Features
 //!
 //! No feature is on by default.
 //!
-//! * `channel`: the module of that name, with cancellable waits at the channels of `crossbeam-channel`, and
+//! * `channel`: the module `channel`, with cancellable waits for the channels of `crossbeam-channel`, and
 //!   `CancelToken::channel` for `select!`.
 //! * `serde`: [`PoolStats`], [`PoolSnapshot`] and the parts of a [`Starvation`] can be serialised.
 //! * `metrics`: `MetricsFacade`, which hands the numbers of a pool to the crate of that name.
 //! * `processes`: `CancellableChild`, on Unix.
 //! * `processor-time`: `WaitCompute`, which measures how long tasks wait and how long they compute.
 //! * `sockets`: `CancellableStream::connect`, and on Unix `CancellableListener`.
-//! * `signals`: the module `shutdown_hooks`, with hooks that run before the process ends, also by a signal.
+//! * `signals`: the module `shutdown_hooks`, with hooks that run before the process ends, even at a signal.
 //!   On Unix also `dump_at_sigquit`, which shows what all pools do when the process gets SIGQUIT.
 //! * `timer-slack`, on Linux: the thread that watches the time for a [`ScheduledThreadPoolExecutor`] wakes up
 //!   one or two microseconds late instead of some fifty.
@@ -279,26 +279,26 @@
 //!
 //! # Limits
 //!
-//! The library compiles with Rust 1.88, on Linux, macOS and Windows. Some features need Unix, as their items
-//! say. Its tests run on Linux.
+//! The library compiles with Rust 1.88, on Linux, macOS and Windows. Some features need Unix, and their items
+//! say so. The tests of the library run on Linux.
 //!
-//! Cancellation is co-operative: a task that neither looks at its token nor blocks in this crate runs to its
-//! end. Panics are caught by unwinding, so `panic = "abort"` is not supported.
+//! Cancellation is co-operative. A cancelled task runs to its end if it does not look at its token and does not
+//! block in this crate. Panics are caught by unwinding, so `panic = "abort"` is not supported.
 //!
 //! The library uses a bounded part of a thread's stack, even for long chains of tasks and callbacks:
 //!
 //! | what | how deep |
 //! |---|---|
 //! | [callbacks](TaskHandle::on_done), users' wakers, and the `Drop` of values that tasks have captured or returned | 32 inside each other, and 32 more that run while those block |
-//! | tasks that a waiting thread of a pool runs itself | as deep as the pool is [told](OnStarvation::Help) |
+//! | tasks that a waiting thread of a pool runs itself | as deep as the [setting](OnStarvation::Help) of the pool allows |
 //! | tasks that a waiting worker of a [`ForkJoinPool`](fork_join::ForkJoinPool) runs itself | [half of its stack](fork_join::fork()), and 32 more |
 //! | trees of tokens, strands of tasks | no stack |
 //!
-//! These bounds do not hold for user code that calls itself: a function that calls a
-//! [scope](ExecutorExt::scope) or a [join](fork_join::join) whose closure calls the function, a task that
-//! submits to the [`DirectExecutor`] that runs it, or a value that holds a value of its own type.
+//! These bounds do not hold for recursive user code: a function that calls a [scope](ExecutorExt::scope) or a
+//! [join](fork_join::join) whose closure calls the function again, a task that submits to the
+//! [`DirectExecutor`] that runs it, or a value that holds a value of its own type.
 //!
-//! [`guide`] leads readers of the source through it.
+//! The module [`guide`] explains the source to its readers.
 #![warn(missing_docs)]
 // On docs.rs each item says which feature it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

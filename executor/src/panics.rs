@@ -3,11 +3,11 @@
 //! # Where panics stop
 //!
 //! User code runs in many places: in tasks, in callbacks, and in the `Drop` of the values that a task has
-//! captured or returned. After a panic in user code, no thread may be lost, no lock may stay locked, and
-//! every count must be right. [`contain`] runs user code and returns its panic as a [`Panic`]; [`discard`]
-//! drops a user's value. `contain` and `discard` rely on unwinding: `panic = "abort"` is not supported. They
-//! do not stop the unwinding of a shutdown hook that ends the process: the payload of that unwinding is a
-//! [`Departure`], which is no panic.
+//! captured or returned. A panic in user code must not end a thread, leave a lock locked, or make a count
+//! wrong. [`contain`] runs user code and returns its panic as a [`Panic`]; [`discard`] drops a user's value.
+//! `contain` and `discard` rely on unwinding: `panic = "abort"` is not supported. Neither of them stops the
+//! unwinding of a shutdown hook that has called `exit`: the payload of that unwinding is a [`Departure`], not a
+//! panic.
 //!
 //! # Who gets a report
 //!
@@ -15,9 +15,9 @@
 //! handed over with `execute`, or its handle was dropped, no code gets the panic as an error. A program that
 //! writes its log elsewhere, counts failures, or restarts failed tasks would not learn of the panic. So a
 //! [`Panic`] records whether it was *read*: returned by a join or a poll, or passed to `on_done`. When the
-//! last copy of an unread panic is dropped, a handler gets a report. The handler is that of the pool
-//! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)) or, if the pool has none,
-//! that of the process ([`set_handler`]).
+//! last copy of an unread panic is dropped, a handler gets a report: the handler of the pool
+//! ([`ThreadPoolBuilder::panic_handler`](crate::ThreadPoolBuilder::panic_handler)) or, if the pool has no
+//! handler, the handler of the process ([`set_handler`]).
 //!
 //! ```
 //! use std::sync::mpsc;
@@ -55,7 +55,7 @@ use crate::sync::{Arc, Mutex, thread};
 /// Two values are equal if they are clones of one panic; equal messages do not make two panics
 /// equal.
 ///
-/// A panic that no caller has read (its handle was dropped, or there never was a handle) goes to the [panic
+/// A panic that no caller has read (the task's handle was dropped, or never existed) goes to the [panic
 /// handler](self) when the last clone of the panic is dropped.
 ///
 /// ```
@@ -78,7 +78,7 @@ struct Caught {
     origin: Mutex<Origin>,
 }
 
-/// The task that panicked and the handler that gets the report. Task and handler can each be unknown.
+/// The task that panicked and the handler that gets the report. Each of the two can be unknown.
 #[derive(Default)]
 struct Origin {
     task: Option<Box<str>>,
@@ -99,7 +99,7 @@ impl Panic {
         }))
     }
 
-    /// Returns the message of the panic, or a stand-in if its payload is not text.
+    /// Returns the message of the panic, or a substitute text if the payload is not text.
     ///
     /// ```
     /// # use executor::{FutureTask, JoinError};
@@ -184,8 +184,8 @@ impl Panic {
         resume_unwind(payload)
     }
 
-    /// Records the task that panicked, if it was a task, and the handler that gets a report if the panic
-    /// stays unread.
+    /// Records the handler that gets a report if the panic stays unread, and the task that panicked, if there
+    /// is one.
     pub(crate) fn set_origin(&self, task: Option<String>, handler: Option<Arc<dyn PanicHandler>>) {
         let mut origin = self.0.origin.lock();
         origin.task = task.map(Into::into);
@@ -194,7 +194,7 @@ impl Panic {
         discard(replaced); // perhaps the last reference to a user's handler
     }
 
-    /// Records that the task was cancelled before it panicked, so no joiner can read the panic.
+    /// Records that the task was cancelled before it panicked. So no joiner can read the panic.
     pub(crate) fn set_after_cancel(&self) {
         self.0.origin.lock().after_cancel = true;
     }
@@ -246,7 +246,7 @@ impl Drop for Caught {
                 },
             );
         }
-        let payload = self.payload.lock().take(); // a statement of its own, to release the lock
+        let payload = self.payload.lock().take(); // a separate statement releases the lock before the drop
         discard(payload);
     }
 }
@@ -270,7 +270,7 @@ pub(crate) fn discard<V>(value: V) {
     }
 }
 
-/// A guard: its drop calls the closure, also while the thread unwinds.
+/// A guard that calls the closure when it is dropped, even while the thread unwinds.
 #[must_use = "dropping it calls the closure at once"]
 pub(crate) struct OnDrop<F: FnMut()>(pub(crate) F);
 
@@ -285,14 +285,14 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 
 /// The payload of the unwinding that ends a shutdown hook when the hook calls `exit`. The thread that runs
 /// the hooks catches this payload, with [`contain_unless_left`]. But a `catch_unwind` inside the hook, of the
-/// library or of the user, may catch the payload first and drop it. The drop of the payload must not return,
-/// or the hook would go on after its `exit`. So the drop keeps the thread until the process ends.
+/// library or of the user, may catch the payload first and drop it. If the drop of the payload returned, the
+/// hook would go on after its `exit`. So the drop keeps the thread until the process ends.
 pub(crate) struct Departure(Option<UserCode>);
 
 #[cfg_attr(not(feature = "signals"), expect(dead_code, reason = "only a shutdown hook is left in this way"))]
 impl Departure {
-    /// Unwinds the calling thread, to leave the hook that it runs. If other code catches the unwinding,
-    /// `stay` runs there: it does the work that remains, and does not return.
+    /// Makes the calling thread leave its hook by unwinding. If other code catches the unwinding and drops
+    /// the payload, the drop runs `stay`, which does the remaining work and does not return.
     pub(crate) fn begin(stay: impl FnOnce() + Send + 'static) -> ! {
         resume_unwind(Box::new(Self(Some(Box::new(stay)))))
     }
@@ -410,7 +410,7 @@ impl<H: PanicHandler + ?Sized> PanicHandler for Arc<H> {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct PanicReport<'a> {
-    /// The message of the panic; for a starvation, a text that says which task waits for which.
+    /// The message of the panic. For a starvation, a text that says which task waits for which other task.
     pub message: &'a str,
     /// The thread that panicked or starved, if it has a name.
     pub thread: Option<&'a str>,
@@ -418,7 +418,7 @@ pub struct PanicReport<'a> {
     pub task: Option<&'a str>,
     /// The backtrace of the panic, if [`install_hook`] was called before.
     pub backtrace: Option<&'a Backtrace>,
-    /// The task was cancelled while it ran, so its handle could not return the panic.
+    /// True if the task was cancelled while it ran. Then the task's handle could not return the panic.
     pub after_cancel: bool,
     /// True if no code has panicked, but the task has starved: the task waited for a result that could never
     /// come, got a [`Starvation`](crate::Starvation) as an error, and has not read the error.
@@ -434,7 +434,7 @@ impl<'a> PanicReport<'a> {
 impl fmt::Display for PanicReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.starved {
-            return write!(f, "{} (nobody has read this error)", self.message); // it names task and thread
+            return write!(f, "{} (nobody has read this error)", self.message); // the message names the task and the thread
         }
         match self.task {
             Some(task) => write!(f, "task {task} panicked")?,
@@ -456,9 +456,9 @@ impl fmt::Display for PanicReport<'_> {
 
 static HANDLER: RwLock<Option<Arc<dyn PanicHandler>>> = RwLock::new(None);
 
-/// Sets the handler of the process, for panics whose pool has no handler of its own. Returns the previous
-/// handler, so that the caller can restore it later. A thread that is calling the previous handler keeps that
-/// handler until the call has returned.
+/// Sets the handler of the process, which gets the panics of all pools without a handler of their own. Returns
+/// the previous handler, so that the caller can restore it later. A thread that is calling the previous handler
+/// keeps that handler until the call has returned.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -473,7 +473,7 @@ pub fn set_handler(handler: Arc<dyn PanicHandler>) -> Option<Arc<dyn PanicHandle
     HANDLER.write().unwrap_or_else(PoisonError::into_inner).replace(handler)
 }
 
-/// Removes and returns the handler of the process, if there is one. Without a handler of the process, unread
+/// Removes and returns the handler of the process, if there is one. Without such a handler, the unread
 /// panics of pools without a handler of their own are not reported.
 ///
 /// ```
@@ -521,8 +521,8 @@ thread_local! {
     static BACKTRACE: RefCell<Option<(PayloadKind, Backtrace)>> = const { RefCell::new(None) };
 }
 
-/// The properties by which a payload is recognised before and after it is caught. The address of the payload
-/// does not help: the payload moves into a box in between.
+/// The properties that identify a payload, before and after the catch. The address of the payload cannot
+/// identify it, because the payload moves into a box in between.
 #[derive(PartialEq)]
 struct PayloadKind {
     kind: TypeId,
@@ -548,8 +548,8 @@ pub(crate) fn captured_backtrace(payload: &(dyn Any + Send)) -> Option<Backtrace
 }
 
 thread_local! {
-    /// Panics that this thread has caught while it held a lock. The panics wait here, because a handler
-    /// is user code, which must not run under a lock.
+    /// Panics that this thread has caught while it held a lock. The panics wait here until the lock is free,
+    /// because a handler is user code, and user code must not run under a lock.
     static KEPT: RefCell<Vec<Panic>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -571,7 +571,7 @@ pub(crate) fn report(handler: Option<Arc<dyn PanicHandler>>, report: &PanicRepor
     let handler = handler.or_else(|| HANDLER.read().unwrap_or_else(PoisonError::into_inner).clone());
     let Some(handler) = handler else { return };
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| handler.panicked(report))) {
-        std::mem::forget(no_departure(payload)); // its drop could panic once more
+        std::mem::forget(no_departure(payload)); // the drop of the payload could panic, too
     }
     discard(handler); // perhaps the last reference, if the handler was replaced meanwhile
 }

@@ -1,13 +1,13 @@
 //! The only module through which this crate uses threads, locks and time.
 //!
 //! No other file of this crate names `std::sync::Mutex`, `std::thread` or `std::time::Instant`. So a reader
-//! finds every primitive on which the library rests in one place. The package in `executor/model` can also
-//! compile these sources against stand-ins ([loom], [shuttle]), which try out thread schedules one by one.
+//! finds all primitives of the library in one place. The package in `executor/model` can compile these sources
+//! with stand-ins for the primitives ([loom], [shuttle]). The stand-ins try out thread schedules one by one.
 //!
-//! Three types have no stand-in, on purpose: `Arc` and `Weak`, whose counts neither tool needs to control,
-//! and [`Duration`], which is only a number.
+//! Three types have no stand-in, on purpose. Neither tool needs to control the counts of `Arc` and `Weak`,
+//! and a [`Duration`] is only a number.
 //!
-//! The locks of this module do not poison. User code never runs under a lock of this crate: that is a rule.
+//! The locks of this module do not poison. It is a rule that user code never runs under a lock of this crate.
 //! So a panic under a lock can only come from a bug in this crate, and even then guards keep the counts
 //! right.
 //!
@@ -53,7 +53,7 @@ mod primitives {
     }
 
     /// The number of times that an idle thread yields and looks again before it goes to sleep. In a steady
-    /// stream of tasks, the next task comes while the thread still yields. Yielding is far less work than a
+    /// stream of tasks, the next task comes while the thread still yields. A yield costs far less than a
     /// sleep and a wake-up.
     pub(crate) const PATIENCE: u32 = 10;
 
@@ -136,7 +136,7 @@ mod primitives {
         mutex.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Waits on `condvar` until notified or until `deadline`. The flag says whether the deadline had passed.
+    /// Waits on `condvar` until a notification or until `deadline`. The result says whether the time is up.
     pub(crate) fn wait_until<'a, T>(
         condvar: &Condvar,
         guard: MutexGuard<'a, T>,
@@ -150,8 +150,8 @@ mod primitives {
     }
 }
 
-// The stand-ins for the models. The paths of the stand-ins lead out of `src`, because the stand-ins are no
-// part of the library.
+// Stand-ins for the models. The files of the stand-ins are outside `src`, because they are not part of the
+// library.
 #[cfg(feature = "loom")]
 #[path = "../model/primitives/loom.rs"]
 mod primitives;
@@ -208,8 +208,8 @@ impl<T> Mutex<T> {
     }
 }
 
-/// A value in cache lines of its own: a thread that writes it does not slow down the threads that use its
-/// neighbours. The alignment is the size of two cache lines, because processors fetch two lines at a
+/// A value in cache lines of its own: a thread that writes the value does not slow down threads that use
+/// other values. The alignment is the size of two cache lines, because processors fetch two lines at a
 /// time.
 #[derive(Default)]
 #[repr(align(128))]
@@ -224,7 +224,7 @@ pub(crate) mod locks_taken {
     static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
     std::thread_local! {
-        /// True if this thread participates in the count: other tests run in the same process.
+        /// True if this thread's locks are counted. Other tests run in the same process, uncounted.
         static TAKES_PART: Cell<bool> = const { Cell::new(false) };
     }
 
@@ -260,8 +260,8 @@ impl Condvar {
         self.0.wait(guard).unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Waits like [`wait`](Self::wait), until `deadline` at most. The flag says whether `deadline` had
-    /// passed. `mutex` is the lock that `guard` holds.
+    /// Waits as [`wait`](Self::wait) does, until `deadline` at most. The returned flag says whether `deadline`
+    /// had passed. `mutex` is the lock that `guard` holds.
     pub(crate) fn wait_until<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -280,8 +280,8 @@ impl Condvar {
     }
 }
 
-/// Counters for names and ids. All executions of a model share them on purpose, so they are `static` and not
-/// modelled: uniqueness is all that they need.
+/// Counters for names and ids, which only have to be unique. So the counters are `static` and not modelled:
+/// all executions of a model share them on purpose.
 pub(crate) mod ids {
     pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 }
@@ -291,11 +291,11 @@ pub(crate) mod system_name {
     /// The number of bytes of a thread's name that Linux keeps.
     const KEPT: usize = 15;
 
-    /// Returns the name for the system of a thread with the name `whole`, which is the thread number `number`
-    /// of `pool`. Returns `None` if the system keeps `whole`, and under a model, whose threads have no name.
+    /// Returns a short name for a thread, which the system can show. The thread's whole name is `whole`, and it
+    /// is thread `number` of `pool`. Returns `None` if the system keeps `whole`, and also under a model.
     ///
-    /// Linux would cut the number off, and show all threads of the pool under one name. So the name for the
-    /// system has the whole number, and as much of the pool's name as there is room for.
+    /// Linux would cut the number off, and show all threads of the pool under one name. So the short name has
+    /// the whole number, and as much of the pool's name as fits.
     pub(crate) fn short(whole: &str, pool: &str, number: impl std::fmt::Display) -> Option<String> {
         let is_model = cfg!(feature = "loom") || cfg!(feature = "shuttle");
         if is_model || !cfg!(target_os = "linux") || whole.len() <= KEPT {
@@ -308,7 +308,7 @@ pub(crate) mod system_name {
     }
 
     /// Gives the calling thread a name for the system. The name in [`Thread::name`](std::thread::Thread::name)
-    /// stays as it is.
+    /// does not change.
     ///
     /// The call goes through a file, because the standard library can only name a thread that it starts. A
     /// system that does not have the file shows the first bytes of the whole name.
@@ -318,7 +318,7 @@ pub(crate) mod system_name {
 }
 
 /// Types for state that belongs to the process and not to an executor. Such state is set once or twice and is
-/// no part of a protocol, so it is not modelled.
+/// not part of a protocol, so it is not modelled.
 pub(crate) mod process {
     pub(crate) use std::sync::{OnceLock, PoisonError, RwLock};
     pub(crate) use std::thread_local;

@@ -1,5 +1,5 @@
-//! The times at which a series runs. The arguments show how delays add up, late runs, runs that panic,
-//! changes of the series, and the end of its pool.
+//! Shows the times at which a series runs. Each argument shows one subject: delays that add up, late runs, runs that
+//! panic, changes of the series, or the end of its pool.
 //!
 //! ```sh
 //! cargo run --example again -- drift|late|panics|changes|ends

@@ -1,10 +1,10 @@
-//! The fates that a task can have in the executor below a bound, apart from a normal run.
+//! The things that can happen to a task in an executor with a bound, apart from a normal run.
 
 use executor::{BoundedExecutor, ManualExecutor, RejectReason, prelude::*};
 use std::sync::{Arc, mpsc};
 use std::{thread, time::Duration};
 
-/// At most two tasks are under way in the executor below. The trial decides what that executor does with the
+/// A bound of two tasks around an inner executor. The trial decides what the inner executor does with the
 /// two tasks.
 pub trait Bounded: Send + Sync + 'static {
     fn submit(&self) -> Result<(), String>;

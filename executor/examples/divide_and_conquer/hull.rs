@@ -4,7 +4,7 @@ use executor::fork_join::join;
 
 pub type Point = (i64, i64);
 
-/// Makes a point of each pair of numbers.
+/// Turns each pair of numbers into a point.
 pub fn points(numbers: &[u32]) -> Vec<Point> {
     numbers.chunks_exact(2).map(|pair| (pair[0].into(), pair[1].into())).collect()
 }
@@ -16,7 +16,7 @@ pub fn left_of(from: Point, to: Point, point: Point) -> i64 {
 }
 
 // ANCHOR: hull
-/// Returns the corners, clockwise from the leftmost. No corner lies between two others on one line.
+/// Returns the corners, clockwise from the leftmost. No corner lies on the line between two other corners.
 pub fn hull(points: &[Point]) -> Vec<Point> {
     let (Some(&first), Some(&last)) = (points.iter().min(), points.iter().max()) else { return Vec::new() };
     if first == last {

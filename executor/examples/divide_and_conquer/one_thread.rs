@@ -1,4 +1,4 @@
-//! The same problems, solved in other ways and without tasks.
+//! Other solutions of the problems, without tasks.
 
 use super::hull::{Point, left_of};
 
@@ -12,7 +12,7 @@ pub fn multiply(a: &[u32], b: &[u32], inner: usize, width: usize) -> Vec<u64> {
 }
 
 /// Andrew's scan goes through the points from left to right, and removes each corner at which the path turns
-/// left. Then it goes back from right to left in the same way.
+/// left. Then the scan goes back from right to left in the same way.
 pub fn hull(points: &[Point]) -> Vec<Point> {
     let mut sorted = points.to_vec();
     sorted.sort_unstable();

@@ -1,11 +1,11 @@
-//! Adds the same numbers in pieces of neighbours, and in pieces of numbers that lie far apart.
+//! Adds the same numbers in pieces of neighbouring numbers, and in pieces of numbers that lie far apart.
 
 use executor::{ThreadPoolExecutor, prelude::*};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// 128 MiB of numbers, which no cache holds. A build that is not optimised takes fewer, because it is slow.
+/// 128 MiB of numbers, which no cache holds. A slow build without optimisation uses fewer numbers.
 const NUMBERS: usize = if cfg!(debug_assertions) { 1 << 16 } else { 1 << 24 };
 const PIECES: usize = 256;
 
@@ -24,7 +24,7 @@ pub fn print() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Adds the numbers in pieces of equal length. Each piece has a first index and a distance to its next number.
+/// Adds the numbers in equal pieces. `piece` returns the first index of a piece and the step to its next number.
 fn sum(
     pool: &ThreadPoolExecutor,
     numbers: &Arc<Vec<u64>>,

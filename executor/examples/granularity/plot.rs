@@ -1,4 +1,4 @@
-//! Draws times over a threshold as curves, in SVG. Both scales are logarithmic.
+//! Draws curves of the time for each threshold, in SVG. Both scales are logarithmic.
 
 use std::fmt::Write;
 

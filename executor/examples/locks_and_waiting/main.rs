@@ -60,8 +60,8 @@ fn a_lost_wake_up() {
 }
 
 // ANCHOR: between
-/// Is called by a reader after its look and before its sleep, and makes another thread put a letter into the
-/// box.
+/// Makes another thread put a letter into the box. A reader calls this function after its look and before its
+/// sleep.
 fn a_letter_comes(post: &Arc<Post>) {
     let other = {
         let post = Arc::clone(post);

@@ -1,4 +1,4 @@
-//! Each half is a task of the pool.
+//! The halves of a list, each sorted by a task of the pool.
 
 use executor::{FutureTask, TaskHandle, ThreadPoolExecutor, prelude::*};
 use std::sync::Arc;

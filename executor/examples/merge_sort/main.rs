@@ -4,8 +4,8 @@
 //! cargo run --example merge_sort -- plain
 //! ```
 //!
-//! Other arguments: `swallow`, `spin`, `help`, `fork_join`, `library`; and `stats`, for what the pool says of a
-//! sort.
+//! Other arguments: `swallow`, `spin`, `help`, `fork_join`, `library`; and `stats`, which prints the pool's
+//! statistics of a sort.
 //!
 //! The book's chapters: Divide and conquer, Work stealing.
 

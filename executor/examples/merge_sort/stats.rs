@@ -1,4 +1,4 @@
-//! What the pool says of itself after a sort.
+//! The statistics of the pool after a sort.
 
 use super::fork_join::sort;
 use super::input::numbers;

@@ -1,4 +1,4 @@
-//! The caller takes the bound `right` for the last index of the part. The function takes `right` for the
+//! The caller passes the last index of the part as `right`. But the function expects the
 //! first index after the part.
 
 // ANCHOR: sort

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-/// Gives the jobs of `count` pairs to a pool of two workers while both are busy.
+/// Gives the jobs of `count` pairs to a pool of two workers while both workers are busy.
 pub fn pairs(count: usize, execute: impl Fn(Job)) -> Receiver<()> {
     let (tell_met, all_met) = mpsc::channel();
     let both_busy = [occupy(&execute), occupy(&execute)];

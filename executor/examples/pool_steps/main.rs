@@ -102,7 +102,7 @@ fn a_bound() {
 }
 
 // ANCHOR: newest_first
-/// The newest job is next, because its client is the most likely to be still waiting.
+/// The newest job is next, because its client most probably still waits.
 #[derive(Default)]
 struct NewestFirst(Vec<Job>);
 

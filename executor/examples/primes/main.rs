@@ -1,5 +1,5 @@
-//! Three ways to make primes until the caller has enough of them, and the way in which the caller stops
-//! each.
+//! Three ways to make primes until the caller has enough of them. Each way shows how the caller stops the
+//! work.
 //!
 //! ```sh
 //! cargo run --example primes -- generator

@@ -1,4 +1,4 @@
-//! The end of a search by many tasks: it has found a solution, or no task is queued or running any more.
+//! The end of a search by many tasks: a task has found a solution, or no task is queued or running any more.
 
 use super::door::sync::{Arc, Mutex};
 use super::under_way::UnderWay;
@@ -18,8 +18,8 @@ pub(super) struct State<T> {
 }
 
 impl<T> End<T> {
-    /// Makes the end of a search with one task. If the caller's token is cancelled, the search is cancelled,
-    /// too.
+    /// Makes the end of a search that begins with one task. If the caller's token is cancelled, the search is
+    /// cancelled, too.
     pub fn with_first() -> (Arc<Self>, UnderWay<T>) {
         let state = Mutex::new(State { under_way: 1, found: None, unfinished: None });
         let stop = CancelToken::current().child();

@@ -22,7 +22,7 @@ impl Entry {
     }
 }
 
-/// Entries for the same position are equal, whichever move led to it.
+/// Entries for the same position are equal, even if different moves led to the position.
 impl PartialEq for Entry {
     fn eq(&self, other: &Self) -> bool {
         self.position() == other.position()

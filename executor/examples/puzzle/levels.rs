@@ -1,5 +1,5 @@
 //! Searches level by level: first all positions that are one move away, then all positions that are two
-//! moves away, and so on. Therefore no solution is shorter than the first one found.
+//! moves away, and so on. Therefore the first solution that is found is a shortest solution.
 
 use super::door::sync::Arc;
 use super::puzzle::{Position, Puzzle};
@@ -29,7 +29,7 @@ fn visit<P: Puzzle>(search: &Search<P>, part: &[Position], token: &CancelToken) 
     Ok(Part::Next(all_next))
 }
 
-/// At most `tasks` tasks search each level; there are fewer tasks if each would get less than a batch.
+/// At most `tasks` tasks search each level. There are fewer tasks if a task would get less than a batch.
 pub fn solve<P: Puzzle>(search: &Arc<Search<P>>, pool: &dyn Executor, tasks: usize) -> Answer {
     let mut level = vec![search.start()?];
     while !level.is_empty() {

@@ -1,5 +1,5 @@
-//! Boards as a picture: The format is SVG, with the colours of the book's figures when the picture is part
-//! of a page.
+//! Draws boards as a picture in SVG. If the picture is part of a page, it has the colours of the book's
+//! figures.
 
 use super::blocks::Blocks;
 use super::way::{Shown, Way};

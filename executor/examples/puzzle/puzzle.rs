@@ -1,5 +1,5 @@
 //! The description of a puzzle that a search needs: positions, and the moves that lead from one position to
-//! others.
+//! another.
 
 /// A position has 56 bits, so one word can hold a position and the move that led to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Position(pub u64);
 pub struct Move(pub u8);
 
 impl Move {
-    /// Stands for the move that led to the start position, which has none.
+    /// Takes the place of a move at the start position, because no move has led there.
     pub const NONE: Self = Self(u8::MAX);
 }
 
@@ -20,7 +20,7 @@ pub trait Puzzle: Send + Sync + 'static {
     fn is_solved(&self, position: Position) -> bool;
     /// Returns the possible moves, and the position that each move leads to.
     fn moves(&self, position: Position) -> Vec<(Move, Position)>;
-    /// Takes a move back: returns the position before it.
+    /// Takes a move back: returns the position before the move.
     fn before(&self, last: Move, position: Position) -> Position;
 }
 // ANCHOR_END: puzzle

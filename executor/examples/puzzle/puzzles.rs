@@ -15,7 +15,7 @@ pub fn without_solution() -> Blocks {
     draw("BAAC BAAC DDEE FFGG H..I", 13)
 }
 
-/// Klotski with an additional row. There is no solution, because the target of `A` is outside the board, so
+/// Klotski with an additional row. The target of `A` is outside the board, so there is no solution, and
 /// the search sees all positions.
 pub fn large() -> Blocks {
     draw("BAAC BAAC DEEF DGGH IJ.. K..L", CELLS - 1)

@@ -25,7 +25,7 @@ impl<P: Puzzle> Search<P> {
     }
 
     // ANCHOR: expand
-    /// Passes each next position that was not seen before to `next`.
+    /// Calls `next` with each next position that was not seen before.
     pub fn expand(&self, from: Position, mut next: impl FnMut(Position)) -> Result<(), Unfinished> {
         for (last, position) in self.puzzle.moves(from) {
             if self.seen.is_new(last, position)? {

@@ -26,7 +26,7 @@ impl Seen {
         &self.shards[(Mix::default().hash_one(entry) >> 40) as usize % SHARDS] // the set uses the outer bits
     }
 
-    /// Returns true if the position is new. If several threads ask for a position, only one gets true.
+    /// Returns true if the position is new. If several threads ask for a position, only one thread gets true.
     pub fn is_new(&self, last: Move, position: Position) -> Result<bool, Unfinished> {
         let entry = Entry::new(last, position);
         let mut shard = self.shard(entry).lock().unwrap();

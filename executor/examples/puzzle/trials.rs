@@ -1,4 +1,4 @@
-//! The small puzzles: shows the length of the solution that each way to search finds.
+//! Shows, for the small puzzles, the length of the solution that each way to search finds.
 
 use crate::blocks::Blocks;
 use crate::puzzle::Position;

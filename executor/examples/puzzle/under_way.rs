@@ -16,7 +16,7 @@ pub struct UnderWay<T> {
 }
 
 impl<T> UnderWay<T> {
-    /// For a task that is already counted.
+    /// Makes the `UnderWay` of a task that is already counted.
     pub(super) fn new(end: Arc<End<T>>) -> Self {
         Self { end, why_not: Some(Unfinished::TaskLost) }
     }

@@ -9,8 +9,8 @@ use std::hint::black_box;
 use std::thread;
 use std::time::Instant;
 
-/// The number of turns that are measured. Only the turns in which two unrelated threads disturbed each other
-/// least are used: a third of all turns.
+/// The number of turns that are measured. Only a third of all turns is used: the turns in which two unrelated
+/// threads disturbed each other least.
 const TURNS: usize = 15;
 
 pub fn check() {
@@ -41,7 +41,7 @@ pub fn check() {
     }
 }
 
-/// Work that the compiler cannot remove, and that uses no memory.
+/// Does work that uses no memory, and that the compiler cannot remove.
 #[inline(never)] // the same code for all callers
 fn work(nanos: u64, steps: u64) {
     let state = (0..nanos * steps / 1_000).fold(nanos, |state, step| black_box(state ^ step).rotate_left(5));

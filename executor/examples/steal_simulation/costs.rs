@@ -6,15 +6,15 @@ use std::fmt;
 /// The costs, in nanoseconds.
 #[derive(Clone, Copy)]
 pub struct Costs {
-    /// A join that offers no half, because the queue already has enough halves.
+    /// The cost of a join that offers no half, because the queue already has enough halves.
     pub call: u64,
-    /// A join that puts its second half into the queue, and takes the half back.
+    /// The cost of a join that puts its second half into the queue, and takes the half back.
     pub offer: u64,
-    /// The time from the look at which a thief finds a piece until the thief runs the piece.
+    /// The time from the moment when a thief finds a piece until the thief runs the piece.
     pub steal: u64,
-    /// A look at all queues, or at the awaited half, that finds no piece.
+    /// The time of a look at all queues, or at the awaited half, that finds no piece.
     pub look: u64,
-    /// The time that a worker looks for work before it sleeps.
+    /// A worker looks for work for this time before it sleeps.
     pub patience: u64,
     /// The time that a worker needs to wake another worker.
     pub wake: u64,
@@ -28,7 +28,7 @@ pub struct Costs {
 pub enum Offers {
     /// Each join offers its second half.
     All,
-    /// While pieces are fine, a join offers its half only if the queue has fewer than three.
+    /// While pieces are fine, a join offers its half only if the queue has fewer than three halves.
     Adaptive,
 }
 // ANCHOR_END: costs

@@ -9,7 +9,7 @@ const COARSE: u64 = 50_000;
 
 #[derive(Clone, Copy, Default)]
 pub struct Granularity {
-    /// The number of queued pieces from which on a join offers no further piece, or `None` while pieces are
+    /// The number of queued pieces at which a join stops offering pieces, or `None` while pieces are
     /// coarse.
     pub enough: Option<usize>,
     pieces: u32,

@@ -26,7 +26,7 @@ pub fn small_run(workers: usize) -> (Tree, Run) {
     (tree, run)
 }
 
-/// A and B are the halves of the whole, A1 and A2 those of A, and so on.
+/// Returns the name of a node: the halves of the whole are A and B, the halves of A are A1 and A2, and so on.
 pub fn name(tree: &Tree, wanted: usize) -> String {
     let (mut name, mut node) = (String::new(), 0);
     while node != wanted {

@@ -16,7 +16,7 @@ pub enum What {
     TakesBack(usize),
     /// The worker steals the given half from the queue of the other worker.
     Steals(usize, usize),
-    /// The worker waits for the half `.2`, and during that wait it steals the half `.0` from the worker
+    /// The worker waits for the half `.2`. During that wait, the worker steals the half `.0` from the worker
     /// `.1`.
     Helps(usize, usize, usize),
     /// The worker waits for the given half, which was stolen.
@@ -26,7 +26,7 @@ pub enum What {
     /// The worker has ended the given half, which it had stolen.
     Ends(usize),
     Sleeps,
-    /// Another worker has woken this worker, which looks for work when the time that a wake-up takes is
+    /// Another worker has woken this worker. This worker looks for work when the time of a wake-up is
     /// over.
     IsWoken,
 }

@@ -56,8 +56,8 @@ struct Met {
     second: u64,
 }
 
-/// Two joins, one right after the other: before the first join the other worker sleeps, and before the second
-/// it looks for work.
+/// Measures two joins, one right after the other. Before the first join the other worker sleeps, and before
+/// the second join it looks for work.
 fn met(pool: &ForkJoinPool) -> Option<[Met; 2]> {
     let meet = || {
         let (began, met) = (Instant::now(), OnceLock::new());

@@ -9,9 +9,9 @@ use std::fmt::Write;
 const LEFT: u64 = 70;
 const WIDTH: u64 = 620;
 const ROW: u64 = 20;
-/// How wide a character of a name is at most.
+/// The largest width of a character in a name.
 const CHARACTER: u64 = 7;
-/// One row for what the worker runs, and one for each size of halves.
+/// The rows of a worker: one row for the work that it runs, and one row for each size of halves.
 const ROWS: u64 = 5;
 
 struct Drawing {
@@ -68,7 +68,7 @@ impl Drawing {
         if name.is_empty() {
             return;
         }
-        // A name that is wider than its box stands behind the box.
+        // A name that is wider than its box is written to the right of the box.
         let fits = name.len() as u64 * CHARACTER <= width;
         let class = if class == "busy" && fits { "small on-colour" } else { "small" };
         let (at, anchor) = if fits { (x + width / 2, "middle") } else { (x + width + 4, "start") };

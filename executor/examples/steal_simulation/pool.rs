@@ -18,7 +18,7 @@ pub struct Pool<'a> {
     turns: u64,
     pub asleep: Vec<usize>,
     pub searching: usize,
-    /// The worker that has put each half into its queue, and the worker that has stolen it.
+    /// For each half, the worker that has put it into its queue, and the worker that has stolen it.
     pub owner: Vec<usize>,
     pub thief: Vec<usize>,
     pub done: Vec<bool>,
@@ -28,7 +28,7 @@ pub struct Pool<'a> {
     pub keeps_log: bool,
 }
 
-/// Runs a tree of joins on `workers` workers. At the beginning, all workers but the first sleep.
+/// Runs a tree of joins on `workers` workers. At the beginning, all workers except the first one sleep.
 pub fn simulate(tree: &Tree, workers: usize, costs: Costs, seed: u64, keeps_log: bool) -> Run {
     let mut pool = Pool::new(tree, workers, costs, seed, keeps_log);
     pool.seats[0].frames = vec![Frame::End(0), Frame::Call(0)];
@@ -83,7 +83,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// A half was offered; if no worker searches, a sleeping worker is woken.
+    /// Notes that a half was offered. If no worker searches, wakes a sleeping worker.
     pub fn announce(&mut self) {
         if self.searching == 0
             && let Some(worker) = self.asleep.pop()
@@ -97,7 +97,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// The state of a half has changed for the worker that waits for it.
+    /// Lets a waiting worker look again, because the state of its half has changed.
     pub fn look_again(&mut self, worker: usize) {
         if let Some(since) = self.seats[worker].parked.take() {
             let sleeps = self.now - since > self.costs.patience;

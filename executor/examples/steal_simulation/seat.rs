@@ -25,21 +25,21 @@ pub struct Seat {
     /// The second halves that thieves can take, the oldest first.
     pub queue: VecDeque<usize>,
     pub granularity: Granularity,
-    /// The stolen halves that the worker has begun: their nodes, and the granularity of the job below each.
+    /// The stolen halves that the worker has begun: the nodes of each half, and the granularity of the job below it.
     pub running: Vec<(Range<usize>, Granularity)>,
     /// The halves that the worker waits for, the innermost last.
     pub waits: Vec<usize>,
     /// The workers that wait for a piece of the job that this worker runs.
     pub followers: Vec<usize>,
-    /// The time since which the worker looks for a piece.
+    /// The time at which the worker began to look for a piece.
     pub searches: Option<u64>,
-    /// The time since which the worker waits for a half without running another piece.
+    /// The time at which the worker began to wait for a half without running another piece.
     pub parked: Option<u64>,
     pub random: u64,
 }
 
 impl Seat {
-    /// Returns true if a join is made as two plain calls.
+    /// Returns true if the queue has enough halves, so that a join is made as two plain calls.
     pub fn offers_enough(&self) -> bool {
         let oldest = self.granularity.enough.and_then(|enough| self.queue.len().checked_sub(enough));
         let is_piece = |half| self.running.last().is_none_or(|(pieces, _)| pieces.contains(half));

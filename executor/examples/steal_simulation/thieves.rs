@@ -18,7 +18,7 @@ impl Pool<'_> {
     }
 
     /// A worker with an empty stack takes the oldest half of another worker. The worker asks the other
-    /// workers one after the other, beginning with a random one.
+    /// workers one after the other, beginning with a random worker.
     pub fn search(&mut self, worker: usize) -> Option<u64> {
         let workers = self.seats.len();
         let first = self.seats[worker].next_random() % workers;
@@ -96,7 +96,7 @@ impl Pool<'_> {
         0
     }
 
-    /// The worker begins to wait for a half, unless it already waits for that half.
+    /// Makes the worker wait for a half, unless it already waits for that half.
     pub fn wait(&mut self, worker: usize, half: usize) {
         if self.seats[worker].waits.last() != Some(&half) {
             self.seats[worker].waits.push(half);

@@ -1,7 +1,7 @@
 //! The simulated work: a tree of joins, whose leaves are plain work. All times are nanoseconds.
 
-/// A node, numbered depth first: the first half of node `n` is node `n + 1`, and its pieces are all nodes up
-/// to its `end`.
+/// A node. Nodes are numbered depth first: the first half of node `n` is node `n + 1`. The pieces of a node are
+/// all nodes up to its `end`.
 pub struct Node {
     /// The work before a join, or all the work of a leaf.
     pub before: u64,
@@ -56,8 +56,8 @@ impl Tree {
         self.0.iter().map(|node| node.before + node.after).sum()
     }
 
-    /// T∞: the length of the longest path through the tree, which is the time that any number of workers
-    /// needs at least.
+    /// T∞: the length of the longest path through the tree. Any number of workers needs at least this
+    /// time.
     pub fn span(&self) -> u64 {
         let mut spans = vec![0; self.0.len()];
         for (number, node) in self.0.iter().enumerate().rev() {

@@ -25,7 +25,7 @@ pub fn to_check() -> [(&'static str, Tree); 4] {
     ]
 }
 
-/// Halves of halves, down to the depth `depth`.
+/// A tree of halves of halves, down to the depth `depth`.
 pub fn balanced(depth: u32, leaf: u64) -> Tree {
     Tree::grow(depth, &|depth| match depth {
         0 => Piece::Leaf(leaf),
@@ -33,7 +33,7 @@ pub fn balanced(depth: u32, leaf: u64) -> Tree {
     })
 }
 
-/// The first half is larger than the second.
+/// A tree in which each first half is larger than the second half.
 fn fibonacci(n: u64) -> Tree {
     Tree::grow(n, &|n| match n {
         0 | 1 => Piece::Leaf(10 * MICROS),
@@ -41,7 +41,7 @@ fn fibonacci(n: u64) -> Tree {
     })
 }
 
-/// After the join of the largest halves, one worker merges everything.
+/// A tree in which one worker merges everything after the join of the largest halves.
 fn merge_sort(elements: u64) -> Tree {
     Tree::grow(elements, &|elements| match elements {
         ..=1_024 => Piece::Leaf(20 * elements),
@@ -49,7 +49,7 @@ fn merge_sort(elements: u64) -> Tree {
     })
 }
 
-/// A range for the pictures. Its pieces take between one and four times as long as the shortest piece.
+/// A tree over a range, for the pictures. Its pieces take between one and four times as long as the shortest one.
 pub fn uneven() -> Tree {
     Tree::grow(1..9_u64, &|range| match range.end - range.start {
         1 => Piece::Leaf((4 + range.start * 5 % 13) * MICROS),

@@ -1,5 +1,5 @@
-//! Uses all kinds of executors at the same time. Their tasks fork, spawn, plan, submit to each other, wait
-//! for each other, and are cancelled.
+//! Uses all kinds of executors at the same time. The tasks of the executors fork, spawn, plan, submit to each
+//! other, wait for each other, and are cancelled.
 
 use executor::fork_join::{ForkJoinPool, fork, join};
 use executor::prelude::*;

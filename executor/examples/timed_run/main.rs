@@ -1,4 +1,4 @@
-//! Three ways to give a task a time limit, what goes wrong with each, and the cure.
+//! Three ways to give a task a time limit. For each way, a usual mistake and its cure are shown.
 //!
 //! ```sh
 //! cargo run --example timed_run -- caller     # on the caller's own thread

@@ -38,8 +38,8 @@ impl ScheduledPoolBuilder {
         Self { pool: ThreadPoolExecutor::builder(), name: "executor-sleeper".to_owned(), after }
     }
 
-    /// Sets the number of threads that run the tasks that are due. The threads are started one by
-    /// one, as tasks are scheduled, and do not end before the pool. Default: 1.
+    /// Sets the number of threads that run the tasks that are due. The pool starts its threads one by one, as
+    /// tasks are scheduled, and keeps them until it ends. Default: 1.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;
@@ -88,7 +88,7 @@ impl ScheduledPoolBuilder {
         self
     }
 
-    /// Sets the hooks, as [`ThreadPoolBuilder::hooks`] does. Each run of a series is a task.
+    /// Sets the hooks, as [`ThreadPoolBuilder::hooks`] does. The hooks see each run of a series as a task.
     ///
     /// ```
     /// use executor::{ScheduledThreadPoolExecutor, Timing};
@@ -123,7 +123,7 @@ impl ScheduledPoolBuilder {
         self
     }
 
-    /// Sets what the pool does about a wait that could never end, as [`ThreadPoolBuilder::on_starvation`]
+    /// Sets how the pool reacts to a wait that could never end, as [`ThreadPoolBuilder::on_starvation`]
     /// does.
     ///
     /// ```
@@ -162,7 +162,7 @@ impl ScheduledPoolBuilder {
     }
 
     /// Sets whether series go on after a shutdown. Default: no. If series go on, the executor terminates only
-    /// after each series was cancelled or has ended with a panic.
+    /// after every series was cancelled or has ended with a panic.
     ///
     /// ```
     /// use executor::{ScheduledThreadPoolExecutor, prelude::*};

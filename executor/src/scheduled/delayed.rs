@@ -12,7 +12,7 @@ use crate::waiting::error::RejectReason;
 
 /// Gives each task to another executor when a delay has passed.
 ///
-/// Use it for tasks that must wait first, and then run where other tasks of their kind run: retries in a
+/// Use it for tasks that must first wait for some time and then run on a certain executor: retries in a
 /// bounded pool, or a reminder in the strand of an account.
 /// [`ScheduledThreadPoolExecutor::delayed`](crate::ScheduledThreadPoolExecutor::delayed) makes it.
 ///
@@ -35,16 +35,16 @@ use crate::waiting::error::RejectReason;
 ///
 /// # Two executors
 /// Until its time has come, a task belongs to the scheduled pool: its [shutdown
-/// rules](crate::ScheduledThreadPoolExecutor#its-end) decide what becomes of the task. Then a thread of the
+/// rules](crate::ScheduledThreadPoolExecutor#its-end) decide what happens to the task. Then a thread of the
 /// scheduled pool gives the task to the other executor. If that executor refuses the task, no submitter is
 /// there to hear of it: the task is dropped, and its handle is completed as cancelled.
 ///
-/// A task keeps its id, its name and its priority. A task that is cancelled before its time does not reach
-/// the other executor; its place in the schedule is free when its time has come.
+/// A task keeps its id, its name and its priority. A task that is cancelled before its time never reaches the
+/// other executor. But the task keeps its place in the schedule until its time has come.
 ///
 /// # Blocking
-/// A submission does not wait for the other executor. If the other executor blocks its submitters, or runs
-/// tasks on their threads, it does so to a thread of the scheduled pool.
+/// A submission does not wait for the other executor. Later a thread of the scheduled pool submits the task to
+/// the other executor. So the other executor may block that thread, or run the task on it.
 pub struct DelayedExecutor<E> {
     executor: Arc<E>,
     delay: Duration,
@@ -80,7 +80,7 @@ impl<E: Executor + 'static> Executor for DelayedExecutor<E> {
             return Err(RejectedExecution { reason: RejectReason::Shutdown, task });
         };
         let (id, name, priority) = (task.id(), task.name().map(str::to_owned), task.priority());
-        // If the clock refuses the closure, the task must come back. So the task is kept outside the closure.
+        // If the pool refuses the closure, the caller gets the task back. So the closure must not own the task.
         let slot = Arc::new(Mutex::new(Some(task)));
         let hand_over = {
             let (slot, executor) = (Arc::clone(&slot), Arc::clone(&self.executor));

@@ -1,4 +1,4 @@
-//! Tasks with a time limit, as methods of the pool. [`FutureTask::timeout`] has the limit itself.
+//! Tasks with a time limit, as methods of the pool. [`FutureTask::timeout`] implements the limit.
 
 use super::ScheduledThreadPoolExecutor;
 use super::rule::later;
@@ -10,8 +10,8 @@ use crate::panics::contain;
 use crate::sync::{Arc, Duration, Instant};
 
 impl ScheduledThreadPoolExecutor {
-    /// Submits a task with a time limit: if the task has not ended after `timeout`, it is cancelled. The time
-    /// for which the task waits for a thread counts, too.
+    /// Submits a task with a time limit: if the task has not ended after `timeout`, it is cancelled. The limit
+    /// includes the task's wait for a thread.
     ///
     /// ```
     /// use executor::{FutureTask, JoinError, ScheduledThreadPoolExecutor};
@@ -26,7 +26,7 @@ impl ScheduledThreadPoolExecutor {
     ///
     /// # Errors
     /// [`RejectedSubmission`] if the executor was shut down. The error gives the task back, and the time
-    /// limit of that task still counts.
+    /// limit still applies to that task.
     #[doc(alias = "orTimeout")]
     pub fn submit_with_timeout<T: Send + 'static>(
         &self,
@@ -36,8 +36,8 @@ impl ScheduledThreadPoolExecutor {
         self.submit(task.into().timeout(timeout))
     }
 
-    /// Submits a task whose handle gets another result after a time limit. If `body` has not ended after
-    /// `timeout`, `instead` is called. The handle gets the return value or the panic of `instead`, and the
+    /// Submits a task whose handle gets a substitute result if the task takes too long. If `body` has not ended
+    /// after `timeout`, `instead` is called. The handle gets the return value or the panic of `instead`, and the
     /// task is cancelled.
     ///
     /// A thread of the process's timer calls `instead`.
@@ -72,7 +72,7 @@ impl ScheduledThreadPoolExecutor {
         let canceller = inner.handle.canceller();
         canceller.will_be_called();
         let give_up = move || {
-            keep(&of_the_limit, instead); // before the cancel, which would decide the outcome
+            keep(&of_the_limit, instead); // before the cancel, because the cancel would complete the handle
             canceller.cancel_because(CancelReason::of(CancelKind::Deadline));
         };
         let task = FutureTask { task: inner.task, handle };
@@ -87,7 +87,7 @@ fn keep<T: Send + 'static>(promise: &Promise<T>, f: impl FnOnce() -> T) {
         Err(panic) => {
             let payload = panic.take_payload().expect("no other code has seen the panic");
             if promise.panic_with(payload).is_ok() {
-                panic.mark_read(); // the handle has it now
+                panic.mark_read(); // the handle has the panic now
             }
         }
     }

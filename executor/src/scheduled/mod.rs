@@ -19,20 +19,20 @@
 //! 2. No user code delays another deadline: the sleeper runs no user code. There is one exception: if the
 //!    pool's threads were not started when tasks were planned, the sleeper calls the thread factory.
 //!    (`shared`)
-//! 3. Every planned task runs, is handed out, or is dropped. The drop of a planned task completes its handle
-//!    as cancelled. Every series has exactly one end. (`shared`, `series_task`)
+//! 3. Every planned task runs, is given back, or is dropped. The drop of a planned task completes its handle
+//!    as cancelled. Every series ends exactly once. (`shared`, `series_task`)
 //! 4. Runs of one series never overlap. (`schedule`)
 
 mod rule; // when a series runs next
 mod schedule; // the tasks and series that are planned: a state machine without threads and clocks
 mod series; // the handle of a series
 mod series_task; // one run of a series as a task
-mod slack; // how exactly the sleeper is woken
-mod shared; // the schedule with its lock, the sleeper, and how tasks that are due come to the pool
+mod slack; // the precision with which the system wakes the sleeper
+mod shared; // the schedule with its lock, the sleeper, and how the pool gets the tasks that are due
 mod planning; // the builder of a series
 mod builder; // the builder of the executor
 mod delayed; // tasks that go to another executor when they are due
-mod limited; // tasks with a time limit, which holds even if no caller waits
+mod limited; // tasks with a time limit that holds even if no caller waits
 
 pub use builder::ScheduledPoolBuilder;
 pub use delayed::DelayedExecutor;
@@ -60,7 +60,7 @@ use shared::ScheduledShared;
 ///
 /// Use a scheduled pool for all work that must run at a certain time: retries, time limits, reports,
 /// clean-up. A task that is due runs on one of the pool's threads. So a long task delays no other task while
-/// the pool has a free thread, and a panic ends no thread. Tasks without a time run as they do on any pool.
+/// the pool has a free thread, and a panic ends no thread. Tasks without a time run as on any other pool.
 ///
 /// ```
 /// use executor::{ScheduledThreadPoolExecutor, prelude::*};
@@ -78,44 +78,44 @@ use shared::ScheduledShared;
 /// ```
 ///
 /// # Cancellation
-/// As with [`submit`](crate::ExecutorExt::submit), the token of a task, or of a run, is not a child of the
-/// token that is current at the submission. A handle cancels its task, and a [`Series`] cancels its runs.
+/// The token of a task or of a run is not a child of the submitter's current token, as with
+/// [`submit`](crate::ExecutorExt::submit). A handle cancels its task, and a [`Series`] cancels its runs.
 ///
 /// # Priorities
 /// Tasks run in the order in which they become due. The [priority](Task::priority) of a task has no effect.
 ///
 /// # Time
-/// A task never runs before its time. The delay with which a task runs depends on the system and on the pool.
+/// A task never runs before its time. How late a task runs depends on the system and on the pool.
 /// On a machine with a free processor, the system wakes a thread some tens of microseconds late. With the
 /// feature `timer-slack`, on Linux, the system wakes the thread a few microseconds late. In the pool, a task
 /// that is due waits for a free thread, as all tasks do. Times are [`Instant`]s, so they do not change when
-/// the system's clock is set. A time beyond the range of the clock counts as never. Tasks that are due at the
-/// same instant are given to the pool in the order in which they were scheduled.
+/// the system's clock is set. A task with a time beyond the range of the clock never runs. Tasks that are due
+/// at the same instant are given to the pool in the order in which they were scheduled.
 ///
 /// # Cost
 /// A waiting task takes a place in a heap, but no thread. A hundred thousand waiting tasks are no problem. A
-/// cancelled task leaves the heap at once. One thread watches the time for all tasks. The thread that watches
-/// the time is started with the first task that has a time, and sleeps until the next task is due. So an idle
-/// executor uses no processor time.
+/// cancelled task leaves the heap at once. One thread watches the time for all tasks. The thread starts with
+/// the first task that has a time, and sleeps until the next task is due. So an idle executor uses no
+/// processor time.
 ///
 /// # Its end
 /// After [`shutdown`](ExecutorService::shutdown) the executor accepts no more tasks, and its series end. All
 /// accepted tasks still run, even the tasks that are not due yet. The [builder](ScheduledPoolBuilder) can
-/// change the rules for series and for tasks that are not due. So the executor may go on for as long as the
-/// longest delay, and [`close`](ExecutorService::close) waits until it has ended. **The drop of the executor
-/// does not wait so long**: it cancels the tasks that are not due yet, and waits for the tasks that are due
-/// or run. The drop does not wait at all if one of the executor's own tasks drops the executor, or if the
-/// thread unwinds.
+/// change the rules for series and for tasks that are not due. So the executor may live on until its last
+/// task is due, and [`close`](ExecutorService::close) waits until the executor has ended. **The drop of the
+/// executor does not wait so long**: it cancels the tasks that are not due yet, and waits for the tasks that
+/// are due or run. The drop does not wait at all if one of the executor's own tasks drops the executor, or if
+/// the thread unwinds.
 ///
 /// [`shutdown_now`](ExecutorService::shutdown_now) first hands out the tasks that were due and have not
 /// begun. Then `shutdown_now` hands out the tasks that were not due yet, in the order of their times. Finally
 /// it ends the series and cancels the running tasks.
 ///
 /// # Blocking
-/// Apart from the calls that wait for the end, no call blocks for longer than it takes to hand a few tasks to
-/// the pool. A task that joins another task keeps its thread until the other task has run, even if the other
-/// task is not due yet. On a pool of one thread, a delayed task for which another task waits never runs. A
-/// wait for a task that is not due is not reported as [starvation](crate::Starvation).
+/// A call that waits for the end blocks until the end. Any other call blocks only while it hands a few tasks
+/// to the pool. A task that joins another task keeps its thread until the other task has run, even if the
+/// other task is not due yet. On a pool of one thread, a task must not join a delayed task: the delayed task
+/// would never run. A wait for a task that is not due is not reported as [starvation](crate::Starvation).
 #[doc(alias = "DelayQueue")]
 #[doc(alias = "ScheduledExecutorService")]
 #[doc(alias = "Timer")]
@@ -159,7 +159,7 @@ impl ScheduledThreadPoolExecutor {
         ScheduledPoolBuilder::new()
     }
 
-    /// Schedules a closure (or a [`FutureTask`](crate::FutureTask)) to run when `delay` has passed, and returns its handle.
+    /// Schedules a closure or a [`FutureTask`](crate::FutureTask) to run after `delay`, and returns its handle.
     ///
     /// [Cancelling](TaskHandle::cancel) the handle takes the task out of the schedule at once, and
     /// [`remove`](TaskHandle::remove) gives the task back. If the handle is dropped, the task still runs.
@@ -187,8 +187,8 @@ impl ScheduledThreadPoolExecutor {
         self.schedule_at(later(Instant::now(), delay), task)
     }
 
-    /// Schedules a closure (or a [`FutureTask`](crate::FutureTask)) to run at a certain time, or at once if that time has
-    /// passed.
+    /// Schedules a closure or a [`FutureTask`](crate::FutureTask) to run at a certain time, or at once if that
+    /// time has passed.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;
@@ -290,9 +290,9 @@ impl ScheduledThreadPoolExecutor {
 
     /// Returns an executor that gives each task to `executor` when `delay` has passed.
     ///
-    /// Use it if a task must wait and then run elsewhere: on a pool for tasks of its kind, or in a strand. A
-    /// task that may run on this pool goes to [`schedule`](Self::schedule) instead. The new executor does not
-    /// keep this one running: after the end of this one it refuses its tasks.
+    /// Use it if a task must wait and then run elsewhere: on a pool for tasks of its kind, or in a strand. If the
+    /// task may run on this pool, call [`schedule`](Self::schedule) instead. The new executor does not keep this
+    /// pool running. After the end of this pool the new executor refuses all tasks.
     ///
     /// ```
     /// use std::time::Duration;
@@ -323,7 +323,7 @@ impl ScheduledThreadPoolExecutor {
         let (delayed, series) = self.shared.counts();
         let mut pool = self.shared.pool.stats();
         if pool.state == PoolState::Running && self.is_shutdown() {
-            pool.state = PoolState::ShuttingDown; // the pool follows after the last due task
+            pool.state = PoolState::ShuttingDown; // the pool itself is shut down only after the last due task
         }
         ScheduledStats { delayed, series, pool }
     }
@@ -343,7 +343,7 @@ impl ScheduledThreadPoolExecutor {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The numbers of the schedule are taken at one moment, and the numbers of
+/// The numbers of the schedule are read at one moment, and the numbers of
 /// the pool at a later moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -414,7 +414,7 @@ impl Drop for ScheduledThreadPoolExecutor {
     }
 }
 
-// Users' code is called where panics are caught: see `ThreadPoolExecutor`.
+// Users' code is called only where its panics are caught: see `ThreadPoolExecutor`.
 impl UnwindSafe for ScheduledThreadPoolExecutor {}
 impl RefUnwindSafe for ScheduledThreadPoolExecutor {}
 

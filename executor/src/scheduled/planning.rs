@@ -95,7 +95,7 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// Sets the rule by which a series at a fixed rate treats missed ticks. Default:
+    /// Sets how a series at a fixed rate treats missed ticks. Default:
     /// [`MissedTicks::CatchUp`].
     ///
     /// ```
@@ -113,7 +113,7 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// Sets the rule by which the series goes on after a run that has panicked. Default:
+    /// Sets how the series goes on after a run that has panicked. Default:
     /// [`AfterPanic::Stop`].
     ///
     /// ```
@@ -137,8 +137,8 @@ impl<'a> SeriesBuilder<'a> {
         self
     }
 
-    /// Begins the series at a fixed rate, with one tick each `period` from the first run on. The runs never
-    /// overlap. The series does not drift: each tick is a whole number of periods after the first tick.
+    /// Begins the series at a fixed rate: one tick each `period`, beginning with the time of the first run. The
+    /// runs never overlap. The series does not drift: each tick is a whole number of periods after the first tick.
     ///
     /// ```
     /// use executor::{Latch, ScheduledThreadPoolExecutor};
@@ -230,7 +230,7 @@ pub struct RejectedSeries {
 }
 
 impl RejectedSeries {
-    /// Returns the closure of the series, for another executor.
+    /// Returns the closure of the series, so that the caller can give it to another executor.
     ///
     /// ```
     /// use executor::{ScheduledThreadPoolExecutor, prelude::*};

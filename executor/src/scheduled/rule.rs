@@ -3,8 +3,8 @@
 //!
 //! A series at a fixed rate has a grid of *ticks*: the time of its first run, and from there one tick each
 //! period. A tick is computed from the tick before it and never from the clock. So the series does not drift:
-//! lateness does not add up. A series with a fixed delay has no grid: it waits from the end of a run to the
-//! next run.
+//! late runs do not make later runs later. A series with a fixed delay has no grid: it waits from the end of a
+//! run to the next run.
 //!
 //! ```text
 //!   fixed rate, period 4         fixed rate, one run takes 9 and misses the ticks at 4 and 8
@@ -17,8 +17,8 @@
 
 use crate::sync::{Duration, Instant};
 
-/// The reaction of a series at a fixed rate to ticks that passed while a run took too long or had no
-/// thread.
+/// The reaction of a series at a fixed rate to missed ticks: ticks that passed while a run took too long or
+/// had no thread.
 ///
 /// ```
 /// use executor::{Latch, MissedTicks, ScheduledThreadPoolExecutor};
@@ -40,8 +40,8 @@ use crate::sync::{Duration, Instant};
 #[non_exhaustive]
 pub enum MissedTicks {
     /// The series runs once for each missed tick, one run right after the other, until it is on time again.
-    /// Use this rule for counting: after an hour with a period of a second, there were 3600 runs. If the runs
-    /// of a series always take longer than its period, the series runs without a break.
+    /// Use this rule for counting: after an hour with a period of a second, there were 3600 runs. If each run
+    /// takes longer than the period, the series runs without a break.
     #[default]
     CatchUp,
     /// The series leaves the missed ticks out: the next run is at the next tick. Use this rule for work that
@@ -52,7 +52,7 @@ pub enum MissedTicks {
     Shift,
 }
 
-/// The reaction of a series when a run has panicked.
+/// The reaction of a series to the panic of one of its runs.
 ///
 /// The panic is never lost. If the series goes on, the panic goes to the [panic handler](crate::panics) at
 /// once, like the panic of a task without a handle. If the series stops, the panic is part of its
@@ -92,11 +92,11 @@ pub(super) enum Pace {
     FixedDelay,
 }
 
-/// The rule by which a series goes on.
+/// The rule that determines when a series runs next.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub(super) pace: Pace,
-    /// The time between two ticks (never zero), or from the end of a run to the start of the next run.
+    /// The time between two ticks (never zero), or between the end of a run and the start of the next run.
     pub(super) period: Duration,
     pub(super) missed: MissedTicks,
     pub(super) after_panic: AfterPanic,
@@ -142,7 +142,7 @@ impl Rule {
         }
     }
 
-    /// Returns the time from which the period counts after a run.
+    /// Returns the time at which the current period began, after a run.
     pub(super) fn counts_from(&self, tick: Instant, now: Instant) -> Instant {
         match self.pace {
             Pace::FixedRate => tick,
@@ -165,12 +165,12 @@ impl Rule {
             return tick;
         }
         let past = (now - tick).as_nanos() % self.period.as_nanos();
-        let past = Duration::from_nanos(u64::try_from(past).unwrap_or(u64::MAX)); // no clock goes for 500 years
+        let past = Duration::from_nanos(u64::try_from(past).unwrap_or(u64::MAX)); // no clock runs for 500 years
         if past.is_zero() { now } else { later(now, self.period.saturating_sub(past)) }
     }
 }
 
-/// The delay that replaces a delay beyond the clock's range. This delay is so long that the run
+/// The delay that replaces a delay beyond the clock's range. This delay is so long that its end
 /// never comes.
 const FAR: Duration = Duration::from_secs(200 * 365 * 24 * 60 * 60);
 

@@ -1,12 +1,12 @@
 //! The schedule: tasks and series, and the times for which they are planned. The schedule is a state machine
-//! that knows neither threads nor clocks.
+//! without threads and without a clock.
 //!
 //! The caller passes the current time, and acts on the results: it runs the tasks that are due, and drops the
 //! tasks that were taken out. So tests can use invented times, and the [code around the
 //! schedule](super::shared) only has to take the locks in the right order.
 //!
 //! Entries that wait for their time are in a [heap](crate::time). A waiting task knows the slot of its entry.
-//! When a waiting task is cancelled, it is taken out of its slot.
+//! The cancellation of a waiting task removes the task from its slot.
 //!
 //! # The life of a series
 //!
@@ -44,7 +44,7 @@ pub(super) struct AfterShutdown {
     pub(super) periodic: bool,
 }
 
-/// A schedule of tasks, of the type `T`, and of series. An `S` is the caller's reference to a series.
+/// A schedule of tasks and series. `T` is the type of a task, and `S` is the caller's reference to a series.
 pub(super) struct Schedule<T, S> {
     entries: Heap<Scheduled<T>>,
     series: BTreeMap<TaskId, Course<S>>,
@@ -63,10 +63,10 @@ struct Course<S> {
     of: S,
     rule: Rule,
     place: SeriesPhase,
-    /// The time for which the next run is planned, or for which the run that is under way was planned.
+    /// The planned time of the next run, or of the run that is under way.
     tick: Instant,
-    /// The time from which the period counts: the tick or the end of the last run. The value is `None` before
-    /// the first run.
+    /// The time at which the current period began: the tick, or the end of the last run. The value is `None`
+    /// before the first run.
     since: Option<Instant>,
     paused: bool,
     runs: u64,
@@ -91,7 +91,7 @@ pub(super) enum Due<T, S> {
     Run(S, u64),
 }
 
-/// The step that follows a run of a series.
+/// The step that the caller must take after a run of a series.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AfterRun<S> {
     /// The series runs again, at the given time.
@@ -102,7 +102,7 @@ pub(super) enum AfterRun<S> {
     Stopped(S),
     /// The series has ended because of the shutdown.
     Over(S),
-    /// The series had been removed before.
+    /// The series was removed before the run ended.
     Gone,
 }
 
@@ -115,7 +115,7 @@ impl<T, S> Schedule<T, S> {
         self.entries.first().map(|(at, _)| at)
     }
 
-    /// Returns the number of tasks that wait, and the number of series.
+    /// Returns the number of waiting tasks, and the number of series.
     pub(super) fn counts(&self) -> (usize, usize) {
         let waits = |course: &&Course<S>| matches!(course.place, SeriesPhase::Waits(_));
         (self.entries.len() - self.series.values().filter(waits).count(), self.series.len())
@@ -175,8 +175,8 @@ impl<T, S> Schedule<T, S> {
 
     // ----- the end -----
 
-    /// Shuts the schedule down, and takes the tasks and the series that do not go on. If a run of a series
-    /// was handed out, the series ends when that run has ended.
+    /// Shuts the schedule down, and takes the tasks and the series that do not go on. If a run of a series is
+    /// handed out and has not ended, the series ends after that run.
     pub(super) fn shutdown(&mut self, after: AfterShutdown) -> (Vec<T>, Vec<S>) {
         self.shutdown = Some(after);
         let tasks = if after.delayed { Vec::new() } else { self.take_tasks(|_| true) };
@@ -188,8 +188,8 @@ impl<T, S> Schedule<T, S> {
         (tasks, ended.into_iter().filter_map(|id| self.remove(id)).collect())
     }
 
-    /// Shuts the schedule down. Takes all tasks, in the order in which they would have become due, and all
-    /// series. Also returns the series with a run that was handed out and has not ended.
+    /// Shuts the schedule down. Takes all series, and all tasks in the order of their times. Also returns the
+    /// series with a run that was handed out and has not ended.
     pub(super) fn stop(&mut self) -> (Vec<T>, Vec<S>, BTreeSet<TaskId>) {
         self.shutdown = Some(AfterShutdown { delayed: false, periodic: false });
         let tasks = self.take_tasks(|_| true);
@@ -309,12 +309,12 @@ impl<T, S> Schedule<T, S> {
         true
     }
 
-    /// Resumes a series. If this call has planned the next run, returns the time of that run.
+    /// Resumes a series. If this call plans the next run, it returns the time of that run.
     pub(super) fn resume(&mut self, id: TaskId, now: Instant) -> Option<Instant> {
         let course = self.series.get_mut(&id)?;
         course.paused = false;
         if course.place != SeriesPhase::Idle {
-            return None; // the series was not paused, or its run goes on
+            return None; // the series was not paused, or its run has not ended
         }
         course.tick = course.rule.resumed(course.tick, now);
         let tick = course.tick;
@@ -326,7 +326,7 @@ impl<T, S> Schedule<T, S> {
     pub(super) fn set_period(&mut self, id: TaskId, period: Duration, now: Instant) -> Option<Instant> {
         let course = self.series.get_mut(&id)?;
         course.rule.period = period;
-        let since = course.since?; // the time of the first run does not change
+        let since = course.since?; // the time of the first run never changes
         let (SeriesPhase::Waits(_) | SeriesPhase::Idle) = course.place else { return None };
         course.tick = super::rule::later(since, period).max(now);
         let SeriesPhase::Waits(slot) = course.place else { return None };
@@ -336,8 +336,8 @@ impl<T, S> Schedule<T, S> {
         Some(tick)
     }
 
-    /// Returns the time of the next run; `None` if the series is paused or has ended, or a run is under
-    /// way.
+    /// Returns the time of the next run. Returns `None` if the series is paused or has ended, or if a run is
+    /// under way.
     pub(super) fn next_run(&self, id: TaskId) -> Option<Instant> {
         let course = self.series.get(&id)?;
         matches!(course.place, SeriesPhase::Waits(_)).then_some(course.tick)

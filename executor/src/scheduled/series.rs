@@ -1,4 +1,4 @@
-//! The handle of a series of runs. With the handle a caller can inspect, change, pause and end the series,
+//! The handle of a series of runs. Through the handle a caller can inspect, change, pause and end the series,
 //! and can wait for its end.
 
 use std::borrow::Cow;
@@ -16,8 +16,8 @@ use crate::sync::{Arc, Duration, Instant, Mutex, Weak};
 use crate::waiting::error::{CutShort, WaitError};
 use crate::waiting::wait::cut_short;
 
-/// The closure that a series runs again and again. The closure can change or end the series, which is its
-/// argument.
+/// The closure that a series runs again and again. The argument is the series itself, so the closure can
+/// change or end it.
 pub(super) type SeriesBody = Box<dyn FnMut(&Series) + Send>;
 
 /// The reason why a series has ended.
@@ -58,7 +58,7 @@ pub(super) trait Planner: Send + Sync {
     /// Notes that a run is about to begin. Returns false if the run must not begin.
     fn begin(&self, series: TaskId, run: u64) -> bool;
 
-    /// Notes that a run has ended, or will not begin.
+    /// Notes that a run has ended, or that it will not begin.
     fn ended(&self, series: &Arc<SeriesShared>, run: u64, panic: Option<&Panic>);
 
     /// Ends the series: it has no more runs. Returns false if the series had ended before.
@@ -79,8 +79,8 @@ pub(super) trait Planner: Send + Sync {
 pub(super) struct SeriesShared {
     pub(super) id: TaskId,
     pub(super) name: Option<Cow<'static, str>>,
-    /// The token of the series: the tokens of its runs are its children. The token of the series is cancelled
-    /// when the series is cancelled.
+    /// The token of the series: the tokens of its runs are children of this token. A cancel of the series
+    /// cancels this token.
     pub(super) token: CancelToken,
     /// The closure to run; `None` while a run uses it.
     pub(super) body: Mutex<Option<SeriesBody>>,
@@ -145,8 +145,8 @@ impl Drop for SeriesShared {
     }
 }
 
-/// The handle of a series of runs, with which a caller inspects, changes and ends the series. All clones are
-/// handles of the same series.
+/// The handle of a series of runs, with which a caller inspects, changes and ends the series. All clones of a
+/// handle refer to one series.
 ///
 /// Dropping the handle changes nothing: the series goes on. The handle is a [`Future`] that is ready when the
 /// series has ended.
@@ -170,8 +170,8 @@ impl Drop for SeriesShared {
 ///
 /// # From within
 /// A run may call all methods on its own series except [`join`](Self::join). In a run, that call would wait
-/// for the end of the series, but the series goes on only after the run. A change that a run makes applies to
-/// the runs after it.
+/// for the end of the series, but the series cannot end before the run has returned. A change that a run makes
+/// applies to the runs after it.
 #[doc(alias = "TimerTask")]
 #[derive(Clone)]
 #[doc(alias = "ScheduledFuture")]
@@ -186,7 +186,7 @@ impl Series {
         Self { inner: Arc::clone(inner), ended: inner.ended.clone() }
     }
 
-    /// Returns the id of the series, which all its runs have, too.
+    /// Returns the id of the series. All its runs have the same id.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;
@@ -203,7 +203,7 @@ impl Series {
         self.inner.id
     }
 
-    /// Returns the name of the series, which all its runs have, too.
+    /// Returns the name of the series. All its runs have the same name.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;
@@ -218,7 +218,7 @@ impl Series {
         self.inner.name.as_deref()
     }
 
-    /// Returns the number of runs that have ended, by returning or by a panic.
+    /// Returns the number of runs that have returned or panicked.
     ///
     /// ```
     /// use executor::ScheduledThreadPoolExecutor;
@@ -241,7 +241,7 @@ impl Series {
         self.inner.runs.load(Ordering::Acquire)
     }
 
-    /// Returns the time for which the next run is planned. Returns `None` while a run is under way or
+    /// Returns the planned time of the next run. Returns `None` while a run is under way or
     /// waits for a thread, while the series is paused, and after the end of the series.
     ///
     /// ```
@@ -263,9 +263,9 @@ impl Series {
 
     /// Changes the period of the series, or its delay if it has a fixed delay.
     ///
-    /// At a fixed rate, the new period counts from the time for which the last run was planned. With a fixed
-    /// delay, the new delay counts from the end of the last run. If the new time of the next run has passed,
-    /// the next run is due at once. The time of the first run does not change.
+    /// At a fixed rate, the new period begins at the planned time of the last run. With a fixed delay,
+    /// the new delay begins at the end of the last run. If the new time of the next run has passed, the next run
+    /// is due at once. The time of the first run does not change.
     ///
     /// ```
     /// use executor::{Latch, ScheduledThreadPoolExecutor};
@@ -293,8 +293,8 @@ impl Series {
     /// Pauses the series: no further run begins until the series is [resumed](Self::resume). A run that is
     /// under way is not disturbed. A second call has no further effect.
     ///
-    /// A paused series has not ended. After a shutdown that lets series go on, the executor waits for the
-    /// paused series.
+    /// A paused series has not ended. If series go on after a shutdown, the executor waits for the paused
+    /// series, too.
     ///
     /// Returns false if the series has ended.
     ///
@@ -314,8 +314,8 @@ impl Series {
         self.inner.planner.upgrade().is_some_and(|planner| planner.pause(self.inner.id))
     }
 
-    /// Resumes the series if it is paused; otherwise has no effect. The next run of a series at a fixed rate
-    /// is at the first tick from now: the ticks during the pause do not count as missed. With a fixed delay,
+    /// Resumes the series if it is paused; otherwise has no effect. A series at a fixed rate runs next at its
+    /// first tick after the call: the ticks during the pause do not count as missed. With a fixed delay,
     /// a run that would have been due during the pause is due now.
     ///
     /// ```
@@ -415,7 +415,7 @@ impl Series {
     /// [`CutShort`] if the calling task was cancelled.
     ///
     /// # Blocking
-    /// Blocks until the series ends, by a panic, by [`cancel`](Self::cancel) or with its executor.
+    /// Blocks until a run panics and so ends the series, or until the series is cancelled or its executor ends.
     ///
     /// # Cancellation
     /// A cancellation point.
@@ -460,8 +460,8 @@ fn joined(end: Result<Arc<SeriesEnd>, SharedJoinError>) -> Result<SeriesEnd, Wai
     }
 }
 
-/// Returns the end of the series to a caller, and marks the panic in it as read. An end of `None` means that
-/// the executor was dropped; in that case the series ended by a shutdown.
+/// Returns the end of the series to a caller, and marks the panic in it as read. `None` means that the
+/// executor was dropped; in that case the series ended by a shutdown.
 fn told(end: Option<&SeriesEnd>) -> SeriesEnd {
     if let Some(SeriesEnd::Panicked(panic)) = end {
         panic.mark_read();

@@ -2,8 +2,8 @@
 //!
 //! For the pool, a run is a task like any other task. A run has the id and the name of its series. Hooks see
 //! the run, statistics count it, and the report of its panic names it. An observer connects the task with the
-//! series. The observer reports the end of the task in every case, and makes the token of the series a parent
-//! of the token of the task.
+//! series. The observer reports the end of the task to the series in every case. The observer also makes the
+//! token of the series a parent of the task's token.
 //!
 //! Between two runs, the series holds its body. During a run, the body is on the stack of the run. There is
 //! never more than one run under way, so a run finds the body in the series.
@@ -41,7 +41,7 @@ fn run_body(series: &Arc<SeriesShared>, run: u64) {
     let body = series.body.lock().take();
     let mut body = BodyInUse(series, body);
     if let Some(body) = &mut body.1 {
-        body(&Series::of(series)); // the body is missing only if the series was just called off
+        body(&Series::of(series)); // the body is missing only if the series was ended a moment ago
     }
 }
 
@@ -50,14 +50,14 @@ struct SeriesRun {
     number: u64,
     /// A reference that keeps the executor of the series alive until the run has reported its end.
     planner: Arc<dyn Planner>,
-    /// True if the end of the run was reported to the planner.
+    /// True if the planner knows that the run has ended.
     is_told: AtomicBool,
 }
 
 impl SeriesRun {
     fn tell(&self, panic: Option<&Panic>) {
-        // Relaxed: only one thread at a time has the task. The next thread that gets the task sees all writes
-        // of the previous thread.
+        // Relaxed: only one thread at a time has the task. The thread that gets the task sees all writes
+        // of the thread that had it before.
         if !self.is_told.swap(true, Ordering::Relaxed) {
             self.planner.ended(&self.series, self.number, panic);
         }

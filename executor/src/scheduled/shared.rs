@@ -16,24 +16,24 @@
 //! ```
 //!
 //! The sleeper is woken only if a new entry is before all others, or if the schedule is over. When an entry
-//! is taken back, the sleeper still wakes up at the time of that entry. If the sleeper then finds no entry
-//! that is due, it sleeps again. So no system call is needed to take an entry back.
+//! is removed, the sleeper still wakes up at the time of that entry. If it finds no entry that is due, it
+//! sleeps again. So the removal of an entry needs no system call.
 //!
-//! # Why a thread of its own, and not that of the timer
+//! # Why the sleeper has its own thread and does not use the timer's thread
 //!
 //! The timer of the process runs the library's jobs and must not be held up. But handing many tasks to a pool
 //! takes time, and may call a user's thread factory. Meanwhile the timer would need another thread to watch
-//! the time. If the system cannot start a thread, the timer keeps a deadline until a thread can be started,
-//! but this executor refuses the task.
+//! the time. If the system cannot start a thread, the timer keeps the deadline until a thread can be started,
+//! but this executor must refuse the task.
 //!
 //! # Invariants
 //!
 //! 1. If there is an entry, the sleeper is awake, or it sleeps until the entry's time or an earlier time.
-//!    There is one exception: the system may refuse to start the sleeper's thread. A submission whose sleeper
-//!    cannot start is refused, and the next submission tries again.
-//! 2. A task is in the schedule, in the pool, or with the sleeper, which is about to hand it over. While the
-//!    sleeper has tasks, `handing` is set. `shutdown_now` waits until `handing` is `None`, so it finds every
-//!    task.
+//!    There is one exception: the system may refuse to start the sleeper's thread. Then the
+//!    submission is refused, and the next submission tries again to start the sleeper.
+//! 2. A task is in the schedule, in the pool, or with the sleeper, which then hands it over to the pool. While
+//!    the sleeper has tasks, `handing` is set. `shutdown_now` waits until `handing` is `None`, so it finds
+//!    every task.
 //! 3. The pool is shut down when three things are true: the executor was shut down, the schedule is over, and
 //!    `handing` is `None`. Any thread that sees these three things shuts the pool down. So a planned task
 //!    finds the pool closed only after `shutdown_now`.
@@ -58,24 +58,24 @@ use crate::thread_pool::ThreadPoolExecutor;
 use crate::waiting::error::RejectReason;
 use crate::waiting::queue_owner::{QueueOwner, QueueRegistration, ServedBy};
 
-/// The largest number of entries that are handed over at once, low enough that `shutdown_now` does
-/// not wait for long.
+/// The largest number of entries that are handed over at once. The number is low, so that `shutdown_now`
+/// does not wait for long.
 const BATCH: usize = 64;
 
-/// The time after which the sleeper hands a task over again, if the pool had no thread for the task.
+/// If the pool had no thread for a task, the sleeper hands the task over again after this time.
 const RETRY: Duration = Duration::from_millis(10);
 
 pub(super) struct ScheduledShared {
     pub(super) pool: ThreadPoolExecutor,
     state: Mutex<ScheduledData>,
-    /// Wakes the sleeper: a new entry is before all others, or no entry will come any more.
+    /// Notified to wake the sleeper: a new entry is before all others, or no entry will come any more.
     changed: Condvar,
     /// Notified when `handing` is `None` again.
     handed: Condvar,
     /// A copy of the schedule's shutdown flag, written under the lock. Submissions without a delay read this
     /// copy without the lock.
     is_shutdown: AtomicBool,
-    /// True if all threads of the pool were ordered, so that no more threads can be started in advance.
+    /// True if the pool has started all its threads, so that no more threads can be started in advance.
     has_threads: AtomicBool,
     name: String,
     registration: QueueRegistration,
@@ -93,7 +93,7 @@ struct ScheduledData {
 enum Sleeper {
     None,
     Awake,
-    /// The time until which the sleeper sleeps; with `None`, it sleeps until it is woken.
+    /// The end of the sleeper's sleep. With `None`, the sleeper sleeps until it is woken.
     Asleep(Option<Instant>),
 }
 
@@ -140,7 +140,7 @@ impl ScheduledShared {
         let slot = state.plan.plan_task(at, task);
         let lane = self.registration.id().with_lane(slot as u64);
         if !state.plan.task(slot).is_some_and(|task| task.enter_queue(lane)) {
-            let cancelled = Self::take(&mut state, slot, |_| true); // it was cancelled before it came
+            let cancelled = Self::take(&mut state, slot, |_| true); // the task was cancelled before this call
             drop(state);
             discard(cancelled);
             return Ok(());
@@ -170,21 +170,21 @@ impl ScheduledShared {
         }
         state.plan.add(series.id, first, rule, Arc::clone(series));
         let Err((error, mut state)) = self.wake_for(state, first) else { return Ok(()) };
-        state.plan.remove(series.id); // the caller has the series, too, so no drop happens here
+        state.plan.remove(series.id); // the caller has the series, too, so this call does not drop it
         Err(RejectReason::NoThread(error))
     }
 
-    /// Makes the pool start one more thread, up to the number of its threads. The executor starts a thread
+    /// Makes the pool start one more thread, unless it has all its threads. The executor starts a thread
     /// with each new entry, so that no thread must be started when a task is due.
     fn start_a_thread(&self) {
-        // Relaxed: at worst the pool is asked once more.
+        // Relaxed: a stale value only makes the executor ask the pool once more.
         if !self.has_threads.load(Ordering::Relaxed) && !self.pool.prestart_core_thread() {
             self.has_threads.store(true, Ordering::Relaxed);
         }
     }
 
     /// Makes sure that the sleeper is awake at the given time. Fails if no sleeper runs and its thread cannot
-    /// be started. An error contains the guard of the lock.
+    /// be started. The error contains the guard of the lock.
     fn wake_for<'a>(
         &'a self,
         mut state: MutexGuard<'a, ScheduledData>,
@@ -206,7 +206,7 @@ impl ScheduledShared {
         })
     }
 
-    /// Wakes the sleeper if it would sleep beyond the given time.
+    /// Wakes the sleeper if it would sleep longer than until the given time.
     fn wake_sooner(&self, mut state: MutexGuard<'_, ScheduledData>, at: Instant) {
         if let Sleeper::Asleep(until) = state.sleeper
             && until.is_none_or(|until| at < until)
@@ -259,7 +259,7 @@ impl ScheduledShared {
         state
     }
 
-    /// Gives tasks to the pool. Returns the tasks for which the pool has no thread.
+    /// Gives tasks to the pool. Returns the tasks that the pool refused because it has no thread.
     fn hand_over(self: &Arc<Self>, due: Vec<Due<Task, Arc<SeriesShared>>>) -> Vec<Task> {
         let mut refused = Vec::new();
         for due in due {
@@ -309,7 +309,7 @@ impl ScheduledShared {
         self.end_if_over(self.state.lock());
     }
 
-    /// Shuts the schedule down, ends the series and hands out all tasks.
+    /// Shuts the schedule down, ends the series and returns all tasks that have not begun.
     pub(super) fn shutdown_now(&self) -> Vec<Task> {
         let mut state = self.state.lock();
         self.mark_shutdown(&state);
@@ -335,7 +335,7 @@ impl ScheduledShared {
 
     // ----- tasks that leave -----
 
-    /// Returns the slots that belong to a lane.
+    /// Returns the slots of the tasks that belong to a lane.
     fn in_lane(state: &ScheduledData, queue: QueueId) -> impl Iterator<Item = usize> + use<> {
         let lane = usize::try_from(queue.lane()).unwrap_or(usize::MAX);
         state.plan.slots_like(lane, QueueId::LANES)

@@ -10,8 +10,8 @@ use rustix::io::Errno;
 
 use crate::cancel::{CancelToken, Registration};
 
-/// One end of a private socket pair. A cancel closes the other end of the pair, so that each wait, now or
-/// later, returns.
+/// One end of a private socket pair. A cancel closes the other end of the pair. Every call that waits now or
+/// later then returns.
 #[derive(Debug)]
 pub(super) struct CancelSignal {
     own_end: UnixStream,
@@ -19,8 +19,8 @@ pub(super) struct CancelSignal {
 }
 
 impl CancelSignal {
-    /// Makes a signal for `token`. The signal uses two file descriptors before the cancel and one file
-    /// descriptor after the cancel.
+    /// Makes a signal for `token`. The signal uses two file descriptors until the cancel, and then one file
+    /// descriptor.
     pub(super) fn new(token: &CancelToken) -> io::Result<Self> {
         let (own_end, other_end) = UnixStream::pair()?;
         let closes = token.on_cancel(move || drop(other_end));
@@ -37,7 +37,7 @@ impl CancelSignal {
         timeout: Option<Duration>,
     ) -> io::Result<bool> {
         let mut either = [PollFd::new(socket, ready), PollFd::new(&self.own_end, PollFlags::IN)];
-        // There is no limit if the time is too long for the system's type.
+        // A time that is too long for the system's type counts as no limit.
         let timeout = timeout.and_then(|timeout| timeout.try_into().ok());
         match poll(&mut either, timeout.as_ref()) {
             Ok(_) => Ok(!either[0].revents().is_empty()),

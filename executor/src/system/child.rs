@@ -1,10 +1,10 @@
-//! A child process that a cancel of a token kills, so that a wait for its end returns.
+//! A child process that is killed when a token is cancelled, so that a wait for the child returns.
 //!
 //! `Child::wait` needs `&mut Child`, and so does `Child::kill`. So while a thread waits for a child, no other
 //! thread can kill the child. But the system has a call that waits for the end of a process and leaves the
 //! ended process as a zombie. While a thread waits in that call, it holds no lock. Later a thread collects
-//! the zombie, under the lock. Until the zombie is collected, no other process gets the number of the child.
-//! So a kill under the lock always reaches this child, running or ended, and never another process.
+//! the zombie, under the lock. Until the zombie is collected, no other process gets the child's number. So a
+//! kill under the lock always reaches this child, running or ended, and never another process.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -17,7 +17,7 @@ use crate::sync::{Arc, Mutex};
 /// A [`Child`] that is killed when a token is cancelled, so that a [`wait`](Self::wait) for its end returns.
 ///
 /// A cancel kills only the child itself. The processes that the child has started go on. Dropping the value
-/// leaves the child as it is, like the drop of a [`Child`]: a running child goes on, and an ended child stays
+/// does nothing to the child, like the drop of a [`Child`]: a running child goes on, and an ended child stays
 /// a zombie until this process ends, unless a thread has waited for it.
 ///
 /// ```
@@ -85,9 +85,9 @@ impl CancellableChild {
     ///
     /// # Errors
     /// An error that has [`struct@crate::Cancelled`] in it if the child was killed because the token is
-    /// cancelled. A killed child was collected, too. If the child had ended by itself before, the call
-    /// returns its status, even if the token is cancelled. Any other error comes from the system. For
-    /// example, the system knows no status if this process ignores SIGCHLD, for instance because its parent
+    /// cancelled. The killed child was collected, too. If the child had ended by itself before, the
+    /// call returns its status, even if the token is cancelled. Any other error comes from the system. For
+    /// example, the system knows no status if this process ignores SIGCHLD, perhaps because its parent
     /// ignored SIGCHLD.
     ///
     /// # Blocking
@@ -95,7 +95,7 @@ impl CancellableChild {
     pub fn wait(&self) -> io::Result<ExitStatus> {
         let mut shared = self.shared.lock();
         drop(shared.child.stdin.take());
-        // A collected child no longer has a number. Another child may have the same number by now, and the
+        // A collected child no longer has a number. Another child may have the same number by now, and this
         // call must not wait for that child.
         if matches!(shared.child.try_wait(), Ok(None)) {
             drop(shared);
@@ -103,14 +103,14 @@ impl CancellableChild {
             shared = self.shared.lock();
         }
         let ended = shared.child.wait();
-        // A child can end by itself in the moment before it is killed.
+        // A child can end by itself in the moment before the kill.
         let by_itself = ended.as_ref().is_ok_and(|status| status.code().is_some());
         if shared.killed && !by_itself { Err(self.token.cancelled().into()) } else { ended }
     }
 
     fn until_it_has_ended(&self) {
         let has_ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        // Any other error can only mean that another thread has collected the child already.
+        // Any other error means that another thread has collected the child already.
         while waitid(WaitId::Pid(self.pid), has_ended).err() == Some(rustix::io::Errno::INTR) {}
     }
 

@@ -1,8 +1,8 @@
 //! A `connect` that returns when a token is cancelled.
 //!
-//! The socket is non-blocking while it is being connected. The thread waits for the socket and for a cancel
-//! together, like the thread of a [listener](super::listener). Most connections within one machine are
-//! established at once, without a wait.
+//! The socket is non-blocking until it is connected. The thread waits for the socket and for a cancel at the
+//! same time, like the thread of a [listener](super::listener). Most connections within one machine are made
+//! at once, without a wait.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,8 +19,8 @@ use crate::cancel::CancelToken;
 use crate::sync::Instant;
 
 impl CancellableStream {
-    /// Connects to an address within `timeout`, unless `token` is cancelled. A cancel cannot end the standard
-    /// library's [`connect_timeout`](std::net::TcpStream::connect_timeout).
+    /// Connects to an address within `timeout`, unless `token` is cancelled. The standard library's
+    /// [`connect_timeout`](std::net::TcpStream::connect_timeout) ignores a cancel.
     ///
     /// ```
     /// use std::{io, net::TcpListener, time::Duration};
@@ -43,7 +43,7 @@ impl CancellableStream {
     /// three file descriptors are in use.
     pub fn connect(address: SocketAddr, timeout: Duration, token: &CancelToken) -> io::Result<Self> {
         token.check()?;
-        let deadline = Instant::now().checked_add(timeout); // beyond the clock's range: no limit
+        let deadline = Instant::now().checked_add(timeout); // a time beyond the clock's range counts as no limit
         let socket = socket_for(address)?;
         match rustix::net::connect(&socket, &address) {
             Ok(()) => (),

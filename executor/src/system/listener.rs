@@ -1,10 +1,10 @@
-//! A listener whose `accept` comes back when a token is cancelled.
+//! A listener whose `accept` returns when a token is cancelled.
 //!
 //! A well-known trick wakes a thread that is blocked in `accept`: the program connects to its own listener.
 //! But if several threads accept on the listener, another thread may get the connection that was meant as a
 //! wake-up. Then the cancelled thread may get the connection of a client, and throw it away. A shutdown of
-//! the listener's socket would end the listener for all threads. So each thread waits for two sockets
-//! together: the listener, and one end of a private socket pair. A cancel closes the other end of the pair.
+//! the listener's socket would end the listener for all threads. So each thread waits at the same time for the
+//! listener and for one end of a private socket pair. A cancel closes the other end of the pair.
 //! The closed end wakes every thread that waits now or later, and no client loses its connection.
 
 use std::io;
@@ -15,10 +15,10 @@ use rustix::event::PollFlags;
 use super::cancel_signal::CancelSignal;
 use crate::cancel::CancelToken;
 
-/// A [`TcpListener`] whose [`accept`](Self::accept) comes back when a token is cancelled.
+/// A [`TcpListener`] whose [`accept`](Self::accept) returns when a token is cancelled.
 ///
 /// Any number of threads may accept. The listener stays open: clients that connect after the cancel wait in
-/// its backlog until a thread accepts them, through [`into_inner`](Self::into_inner) or another clone.
+/// its backlog. A thread can still accept them, through [`into_inner`](Self::into_inner) or another clone.
 ///
 /// ```
 /// use std::net::TcpListener;
@@ -39,8 +39,8 @@ pub struct CancellableListener {
 }
 
 impl CancellableListener {
-    /// Makes a listener whose `accept` comes back when `token` is cancelled. The call makes `listener`
-    /// non-blocking, together with its earlier clones.
+    /// Makes a listener whose `accept` returns when `token` is cancelled. The call makes `listener`
+    /// and all its existing clones non-blocking.
     ///
     /// ```
     /// use executor::{CancelToken, CancellableListener};
@@ -55,7 +55,7 @@ impl CancellableListener {
     /// # Errors
     /// Fails if the system has no more file descriptors; this call needs two.
     pub fn new(listener: TcpListener, token: &CancelToken) -> io::Result<Self> {
-        listener.set_nonblocking(true)?; // perhaps another thread took the connection that woke this thread
+        listener.set_nonblocking(true)?; // another thread may take the connection for which this thread was woken
         Ok(Self { listener, token: token.clone(), signal: CancelSignal::new(token)? })
     }
 
@@ -84,7 +84,7 @@ impl CancellableListener {
             self.token.check()?;
             match self.listener.accept() {
                 Ok((stream, peer)) => {
-                    stream.set_nonblocking(false)?; // it inherits the listener's mode on some systems
+                    stream.set_nonblocking(false)?; // on some systems it gets the listener's mode
                     return Ok((stream, peer));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -113,10 +113,10 @@ impl CancellableListener {
 
     /// Returns the listener and makes it blocking again.
     ///
-    /// The mode belongs to the socket, so its clones are blocking again, too. If another
+    /// The mode belongs to the socket, so its clones become blocking again, too. If another
     /// `CancellableListener` has a clone, a thread in the [`accept`](Self::accept) of that listener can then
-    /// block in the system, where no cancel wakes it. So call `into_inner` only when no thread accepts any
-    /// more. A drop of the value leaves the mode as it is.
+    /// block in the system, and no cancel wakes the thread. So call `into_inner` only when no thread accepts
+    /// any more. A drop of this value does not change the mode.
     ///
     /// ```
     /// use executor::{CancelToken, CancellableListener};

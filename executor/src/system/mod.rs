@@ -1,8 +1,8 @@
 //! Blocking calls of the system, made cancellable: connections, listeners, child processes.
 //!
 //! A thread that is blocked in a `read`, an `accept` or a `wait` is blocked in the system, and looks at no
-//! token. The thread that cancels must do something that makes the call return. The cancelling thread runs a
-//! callback, which [`on_cancel`](crate::CancelToken::on_cancel) has registered. This module registers
+//! token. The thread that cancels must do something that makes the call return. That thread runs the callbacks
+//! that were registered with [`on_cancel`](crate::CancelToken::on_cancel). This module registers such
 //! callbacks for the calls in which programs block most often.
 //!
 //! | blocked in | what a cancel does | what the call returns |
@@ -21,15 +21,15 @@
 //! So a call that gets no data checks the token. If the token is cancelled, the call returns an
 //! [`io::Error`](std::io::Error) whose inner error is [`Cancelled`](struct@crate::Cancelled).
 //! [`from_io`](crate::Cancelled::from_io) takes the inner error out again. The kind of the outer error is not
-//! `Interrupted`, because `read_exact`, `write_all` and similar functions repeat a call that was interrupted.
-//! A call that has read data before the cancel returns the data.
+//! `Interrupted`, because `read_exact`, `write_all` and similar functions repeat an interrupted call. A call
+//! that has read data before the cancel returns the data.
 //!
 //! # What differs between systems
 //!
 //! | | Linux | macOS, BSD | Windows |
 //! |---|---|---|---|
 //! | stream | a blocked `read` or `write` returns at once | the same | a `read` that is blocked already stays blocked until the peer sends something or `set_read_timeout` ends it; later calls return at once |
-//! | `connect` | with the feature `sockets` | the same | comes back when its time is over: the standard library has no means to wake it |
+//! | `connect` | with the feature `sockets` | the same | returns when its time is over: the standard library has no means to wake it |
 //! | listener | with the feature `sockets` | the same | not available: the standard library has no means to wake `accept` |
 //! | child | with the feature `processes` | the same | not available: while one thread waits for a `Child`, no other thread can kill it |
 
@@ -56,6 +56,6 @@ mod sigquit;
 #[cfg(all(unix, feature = "signals"))]
 pub use sigquit::dump_at_sigquit;
 
-// The models leave this module out: a process has only one set of hooks, and its signals are real.
+// The models leave this module out, because its hooks and signals belong to the real process.
 #[cfg(all(feature = "signals", not(any(feature = "loom", feature = "shuttle"))))]
 pub mod shutdown_hooks;

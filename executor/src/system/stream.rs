@@ -1,4 +1,4 @@
-//! A connection whose blocking calls come back when a token is cancelled.
+//! A connection whose blocking calls return when a token is cancelled.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -8,9 +8,9 @@ use crate::sync::Arc;
 
 /// A [`TcpStream`] that is shut down when a token is cancelled, so that a blocked `read` or `write` returns.
 ///
-/// Use this type in a task that serves a connection, with the task's token. With the task's token, a cancel
-/// of the task's handle, or a stop of its pool, also ends the connection. Like a `TcpStream`, the stream can
-/// be read and written through a shared reference.
+/// Use this type in a task that serves a connection, and give it the task's token. Then a cancel of the
+/// task's handle, or a stop of the task's pool, also ends the connection. Like a `TcpStream`, the stream can be read
+/// and written through a shared reference.
 ///
 /// ```
 /// use std::io::Read;
@@ -40,8 +40,8 @@ use crate::sync::Arc;
 /// # Cancellation
 ///
 /// A cancel shuts the connection down even while a [`masked`](crate::masked) step uses it. If a task must
-/// send a last message, give the stream another token, which is cancelled later. On Windows, a cancel does
-/// not end a read that is already blocked: the read returns when the peer sends something. On Windows, give
+/// send a last message, give the stream another token, and cancel that token later. On Windows, a cancel does
+/// not end a read that is already blocked: the read returns when the peer sends something. So on Windows, give
 /// the stream a time limit ([`TcpStream::set_read_timeout`]).
 #[derive(Debug)]
 pub struct CancellableStream {
@@ -77,7 +77,7 @@ impl CancellableStream {
         Self { token: token.clone(), stream, _shuts_down: shuts_down }
     }
 
-    /// Connects to an address within `timeout`. On this system a cancel does not end the wait: the call
+    /// Connects to an address within `timeout`. On this system, a cancel does not end the wait: the call
     /// checks the token again only after the system's `connect` has returned.
     ///
     /// ```
@@ -104,7 +104,7 @@ impl CancellableStream {
         token: &CancelToken,
     ) -> io::Result<Self> {
         token.check()?;
-        let longest = std::time::Duration::from_secs(24 * 60 * 60); // a limit that no system refuses as too long
+        let longest = std::time::Duration::from_secs(24 * 60 * 60); // no system refuses this limit as too long
         let stream = TcpStream::connect_timeout(&address, timeout.min(longest))?;
         token.check()?;
         Ok(Self::new(stream, token))
@@ -127,7 +127,7 @@ impl CancellableStream {
         &self.stream
     }
 
-    /// Returns the stream. A later cancel does not shut it down; an earlier cancel has shut it down already.
+    /// Returns the stream. A later cancel does not shut the stream down; an earlier cancel has done so already.
     /// If another thread is cancelling the token at this moment, this call waits until the stream is shut
     /// down.
     ///
@@ -150,8 +150,8 @@ impl CancellableStream {
         Arc::into_inner(stream).expect("the dropped callback held the only other one")
     }
 
-    /// Makes a call, and returns its result. If the call transfers no data, because of an error or at the end
-    /// of the stream, and the token is cancelled, returns the token's error instead.
+    /// Makes a call, and returns its result. But if the token is cancelled and the call transfers no data,
+    /// because of an error or the end of the stream, it returns the token's error.
     fn call(&self, call: impl FnOnce(&TcpStream) -> io::Result<usize>) -> io::Result<usize> {
         self.token.check()?;
         match call(&self.stream) {

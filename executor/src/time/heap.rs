@@ -2,24 +2,24 @@
 //!
 //! Each entry stays in a numbered *slot*. The heap stores the time and the slot of each entry, and each slot
 //! stores the place of its entry in the heap. So a caller that knows the slot of an entry removes the entry
-//! in a few steps, wherever it is in the heap.
+//! in a few steps, at any place in the heap.
 //!
 //! ```text
 //!   heap     3     7     5     9          slots   0: free   1: at 2   2: at 0   3: at 3   4: at 1
 //!   slot     2     4     1     3
 //! ```
 //!
-//! A node has four children instead of two. Four children make the heap half as deep, and the keys that are
-//! compared lie side by side. (A *d-ary heap*: D. B. Johnson, "Priority queues with update and finding
+//! A node has four children, not two. So the heap is half as deep, and the keys that are compared are
+//! neighbours in memory. (A *d-ary heap*: D. B. Johnson, "Priority queues with update and finding
 //! minimum spanning trees", 1975.)
 //!
 //! # Why not a sorted map
 //!
-//! Most deadlines are removed long before their time, so it must be possible to remove any entry at once. A
-//! heap without slots cannot remove any entry at once; a sorted map can. But a map moves each new entry to
-//! its place among all other entries. In the heap, a new entry stays near the end, unless it is earlier than
-//! most other entries. On the other hand, when the first entry is removed, a heap moves another entry through
-//! its whole depth. The time of one insertion and one removal, in nanoseconds:
+//! Most deadlines are removed long before their time, so the structure must remove any entry at once. A heap
+//! without slots cannot do this; a sorted map can. But a map moves each new entry to its place among all other
+//! entries. In the heap, a new entry stays near the end, unless its time is before the time of most other
+//! entries. On the other hand, when the first entry is removed, a heap moves another entry through its whole
+//! depth. The time of one insertion and one removal, in nanoseconds:
 //!
 //! ```sh
 //! cargo test --release -p task-execution --lib heap_and_map -- --ignored --nocapture
@@ -31,8 +31,8 @@
 //! | 1,000 | 49, 151 | 90, 96 | 94, 79 |
 //! | 100,000 | 300, 520 | 143, 128 | 236, 231 |
 //!
-//! The figures alone would decide little. But a task needs a number by which its canceller finds it: the
-//! slot.
+//! These figures alone would not justify the heap. But a task needs a number by which its canceller finds it,
+//! and the slot is such a number.
 //!
 //! # Invariants
 //!
@@ -44,7 +44,7 @@ use crate::sync::Instant;
 
 const CHILDREN: usize = 4;
 
-/// The number of slots that stay for the next entries when the heap is empty.
+/// The number of empty slots that an empty heap keeps for later entries.
 const KEPT: usize = 1_024;
 
 pub(crate) struct Heap<W> {
@@ -56,14 +56,14 @@ pub(crate) struct Heap<W> {
 
 #[derive(Clone, Copy)]
 struct HeapNode {
-    /// The time, and the number of entries that were inserted before this entry, so that no two
-    /// keys are equal.
+    /// The time, and the number of entries that were inserted before this entry. So no two keys are
+    /// equal.
     key: (Instant, u64),
     slot: usize,
 }
 
 struct HeapSlot<W> {
-    /// The place in the heap, if there is an entry.
+    /// The index of the entry's node in the heap, if there is an entry.
     at: usize,
     entry: Option<W>,
 }
@@ -81,7 +81,7 @@ impl<W> Heap<W> {
         self.nodes.is_empty()
     }
 
-    /// Returns the time and the slot of the first entry. Entries for the same time stand in the order of
+    /// Returns the time and the slot of the first entry. Entries with equal times are in the order of
     /// their insertion.
     pub(crate) fn first(&self) -> Option<(Instant, usize)> {
         self.nodes.first().map(|node| (node.key.0, node.slot))
@@ -138,7 +138,7 @@ impl<W> Heap<W> {
             }
         }
         if self.nodes.is_empty() && self.slots.len() > KEPT {
-            *self = Self { inserted: self.inserted, ..Self::new() }; // gives back the memory of a burst
+            *self = Self { inserted: self.inserted, ..Self::new() }; // frees the memory of a burst of entries
         }
         Some(entry)
     }
@@ -148,7 +148,7 @@ impl<W> Heap<W> {
         self.slots[node.slot].at = at;
     }
 
-    /// Moves a node up, past its parents, until no parent comes after it. Returns its new place.
+    /// Moves a node up, past its parents, until its parent does not come after it. Returns its new index.
     fn rise(&mut self, mut at: usize) -> usize {
         let node = self.nodes[at];
         while at > 0 {
@@ -163,7 +163,7 @@ impl<W> Heap<W> {
         at
     }
 
-    /// Moves a node down, past its first child each time, until no child comes before it.
+    /// Moves a node down until no child comes before it. Each step moves it past its first child.
     fn sink(&mut self, mut at: usize) {
         let node = self.nodes[at];
         loop {
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use crate::sync::Duration;
 
-    /// Returns the next number of a sequence without a pattern.
+    /// Returns the next pseudo-random number.
     fn random(state: &mut u64) -> u64 {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         *state >> 33
@@ -241,8 +241,8 @@ mod tests {
         let (start, mut state) = (Instant::now(), 1);
         println!("waiting  workload    heap ns  map ns");
         for waiting in [10, 1_000, 100_000] {
-            // Each deadline is the same time after its insertion, and any deadline or the oldest one is
-            // removed. A task is due at any time, and the first task is removed.
+            // A deadline comes a fixed time after its insertion, and the test removes any deadline or the oldest
+            // one. A task is due at any time, and the test removes the first task.
             for workload in ["any", "oldest", "tasks"] {
                 let (mut heap, mut map) = (Heap::new(), BTreeMap::new());
                 let (mut slots, mut keys) = (Vec::new(), Vec::new());

@@ -1,10 +1,10 @@
 //! Entries by time, and the thread that runs jobs at their deadlines.
 //!
-//! Deadlines and the tasks of a [`ScheduledThreadPoolExecutor`](crate::ScheduledThreadPoolExecutor) wait in
-//! the same structure, a [`Heap`]. Deadlines and scheduled tasks have a heap and a thread each. Each thread
-//! sleeps until the first entry of its heap is due. `scheduled/shared.rs` says why there are two threads.
+//! Deadlines wait in a [`Heap`], and so do the tasks of a
+//! [`ScheduledThreadPoolExecutor`](crate::ScheduledThreadPoolExecutor). Each kind has its own heap and thread. A
+//! thread sleeps until the first entry of its heap is due. `scheduled/shared.rs` gives the reason for two threads.
 //!
-//! [`Sightings`] tells for how long a task has run at least, although no clock is read when a task begins.
+//! [`Sightings`] tells the least time for which a task has run. No clock is read when a task begins.
 
 mod heap;
 mod sightings;

@@ -1,8 +1,8 @@
-//! For how long tasks have run, by what was seen of them at earlier looks.
+//! The least time for which tasks have run, computed from repeated looks at the running tasks.
 //!
 //! A pool reads no clock when a task begins, because most tasks take less time than a few readings of the
-//! clock. A dump and a watchdog look at the running tasks now and then. Each look notes the time at which it
-//! has seen a run first. A later look that finds the same run knows for how long the task has run at least.
+//! clock. A dump and a watchdog look at the running tasks now and then. The first look that finds a run notes
+//! the time. A later look that finds the same run computes from it the least time for which the task has run.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use crate::ids::TaskId;
 use crate::sync::{Duration, Instant};
 
 /// Identifies one run of a task in a pool: the number of the worker, the number of tasks that the worker had
-/// begun by then, and the task. The id of the task is not enough, because all runs of a series have the same
-/// id, and so have all drain tasks of a strand.
+/// begun by then, and the task's id. The id is not enough, because all runs of a series have the same id, and
+/// so have all drain tasks of a strand.
 pub(crate) type RunKey = (usize, u64, TaskId);
 
-/// The runs that the last look has found.
+/// The runs that the previous look has found.
 #[derive(Default)]
 pub(crate) struct Sightings(BTreeMap<RunKey, Sighting>);
 
@@ -25,8 +25,8 @@ struct Sighting {
 }
 
 impl Sightings {
-    /// Notes the present runs, and forgets all other runs. Returns for each run how long ago it was first
-    /// seen.
+    /// Notes the present runs, and forgets all other runs. Returns for each run the time since a look first found
+    /// it.
     pub(crate) fn look(&mut self, now: Instant, runs: impl IntoIterator<Item = RunKey>) -> Vec<Duration> {
         let before = std::mem::take(&mut self.0);
         let mut ages = Vec::new();
@@ -39,7 +39,7 @@ impl Sightings {
         ages
     }
 
-    /// Returns true for the first call for this run. The last look must have found the run.
+    /// Returns true for the first call with this run. The previous look must have found the run.
     pub(crate) fn tell_once(&mut self, run: &RunKey) -> bool {
         self.0.get_mut(run).is_some_and(|sighting| !std::mem::replace(&mut sighting.was_told, true))
     }

@@ -14,29 +14,29 @@
 //! ```
 //!
 //! The watcher starts with the first deadline, and ends when there has been no deadline for [`LINGER`]. The
-//! watcher sleeps until the deadline that was the first when it fell asleep, even if that deadline has been
-//! removed. So a removal makes no system call. Most deadlines are removed before their time, so many system
-//! calls are saved. There is one exception: a caller that removes the last deadline wakes a watcher that
-//! would sleep for longer than [`LINGER`]. Without this wake-up, a far deadline that was removed would keep
-//! the watcher asleep.
+//! watcher sleeps until the deadline that was the first when it fell asleep, even if that deadline is removed
+//! meanwhile. So a removal makes no system call. Most deadlines are removed before their time, so this saves
+//! many system calls. There is one exception: a caller that removes the last deadline wakes the watcher if the
+//! watcher would sleep for longer than [`LINGER`]. Without this wake-up, a removed deadline in the far future
+//! would keep the watcher asleep.
 //!
 //! # Jobs and user's code
 //!
-//! A job is a short piece of the library's own code: it marks a token, for instance. A job does not call
+//! A job is a short piece of the library's own code. For instance, a job marks a token. A job does not call
 //! user's code, which can take long or block: the job returns that code as a callback. Before the watcher
 //! runs a callback, it gives up the watch, so that no other job runs late. If there are other deadlines, a
-//! *spare* thread or a new thread takes the watch. After the callback, the thread takes the watch again if it
-//! is wanted, or remains as a spare thread for a while. No thread is started while another thread is starting
-//! or coming back from user's code. So the number of threads is at most one above the largest number of
-//! callbacks that ran at the same time.
+//! *spare* thread or a new thread takes the watch. After the callback, the thread takes the watch again if
+//! the watch has no thread and needs one; otherwise the thread remains as a spare for a while. No thread is
+//! started while another thread is starting or coming back from user's code. So the number of threads is at
+//! most one above the largest number of callbacks that ran at the same time.
 //!
 //! # Invariants
 //!
 //! 1. Jobs begin in the order of their deadlines; jobs with equal deadlines begin in the order of
 //!    registration.
 //! 2. If there is a deadline, the watch is in one of three states: `Awake`; `Asleep`, until that deadline or
-//!    earlier; or `Wanted`, while a thread is about to take it. There is one exception: if the system cannot
-//!    start a thread, the next call of `at` tries again.
+//!    an earlier time; or `Wanted`, while a thread is about to take the watch. There is one exception: if the
+//!    system cannot start a thread, the next call of `at` tries again.
 //! 3. No job is run or dropped, and no thread started, under the lock.
 //! 4. When the drop of a [`TimerEntry`] has returned, its job has begun or will never begin.
 
@@ -45,27 +45,27 @@ use crate::panics::{UserCode, contain, discard};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, lazy_static, thread};
 
-/// The time for which a thread without work stays.
+/// A thread without work ends after this time.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// A job can return user's code. A thread runs that code without the watch, since it may take long.
+/// A job of the timer. If it returns user's code, a thread runs that code without the watch, as it may block.
 type TimerJob = Box<dyn FnOnce() -> Option<UserCode> + Send>;
 
 lazy_static! {
     static ref OF_THE_PROCESS: Arc<Timer> = Timer::new();
 }
 
-/// Registers a job for `deadline`, or for as soon as possible if the deadline has passed. The job runs on a
-/// thread of the timer. The job does not run if the entry is dropped before the job has begun.
+/// Registers a job for `deadline`, or for now if the deadline has passed. The job runs on a thread of the
+/// timer. If the entry is dropped before the job has begun, the job never runs.
 pub(crate) fn at(deadline: Instant, job: impl FnOnce() -> Option<UserCode> + Send + 'static) -> TimerEntry {
     OF_THE_PROCESS.at(deadline, Box::new(job))
 }
 
 struct Timer {
     state: Mutex<TimerData>,
-    /// Wakes the watcher, because there is an earlier deadline, or no deadline is left.
+    /// Notified to wake the watcher: there is an earlier deadline, or no deadline is left.
     changed: Condvar,
-    /// Wakes a spare, because a thread must take the watch.
+    /// Notified to wake a spare: a thread must take the watch.
     wanted: Condvar,
     /// The number of threads that run user's code. A thread adds itself under the lock, and subtracts itself
     /// before it takes the lock again. So every thread that is not counted here looks at the watch before it
@@ -78,9 +78,9 @@ struct TimerData {
     jobs: Heap<(u64, TimerJob)>,
     registered: u64,
     watch: TimerWatch,
-    /// Threads that wait to take the watch.
+    /// The number of threads that wait to take the watch.
     spares: usize,
-    /// All threads, including threads that are starting.
+    /// The number of all threads, including threads that are starting.
     threads: usize,
 }
 
@@ -131,13 +131,13 @@ impl Timer {
     }
 }
 
-/// The registration of a job. The drop of the registration removes the job, and does not wait for a job that
-/// runs.
+/// The registration of a job. Dropping the registration removes the job. The drop does not wait for a job
+/// that runs.
 #[must_use = "dropping it takes the job back at once"]
 pub(crate) struct TimerEntry {
     timer: Arc<Timer>,
     slot: usize,
-    /// The number of the job: once the job has begun, the slot may have another job.
+    /// The number of the job, which is needed because the slot may have another job once this job has begun.
     number: u64,
 }
 
@@ -167,7 +167,7 @@ impl Timer {
         }
         // A thread that is starting or coming back takes the watch. If this thread started another one, many
         // short callbacks would start a thread each. Relaxed is enough: at worst the counter still includes a
-        // thread that has left user's code, and one more thread is started.
+        // thread that has left user's code, and then one thread too many is started.
         if state.threads > self.in_user_code.load(Ordering::Relaxed) {
             return;
         }
@@ -280,8 +280,8 @@ mod tests {
         let (timer, (to, told)) = (Timer::new(), mpsc::channel());
         let now = Instant::now();
         let ahead = |milliseconds| now + Duration::from_millis(milliseconds);
-        // The first job keeps the thread busy until all jobs are registered. So this tests only the order,
-        // not the speed.
+        // The first job keeps the thread busy until all jobs are registered. So this test checks only the
+        // order, not the speed.
         let (go, gone) = mpsc::channel::<()>();
         let hold = timer.at(
             now,
@@ -334,7 +334,7 @@ mod tests {
     fn a_thread_that_is_back_from_user_code_is_used_again() {
         let (timer, (to, told)) = (Timer::new(), mpsc::channel());
         let far = Instant::now().checked_add(Duration::from_hours(1)).unwrap();
-        let far = timer.at(far, Box::new(|| None)); // so that a thread must watch meanwhile
+        let far = timer.at(far, Box::new(|| None)); // a deadline for which a thread must watch meanwhile
         let threads: std::collections::HashSet<_> = (0..20)
             .map(|_| {
                 let to = to.clone();
@@ -342,7 +342,7 @@ mod tests {
                     Box::new(|| Some(Box::new(move || to.send(thread::current().id()).unwrap())));
                 let entry = timer.at(Instant::now(), says);
                 let by = told.recv_timeout(LONG).unwrap();
-                // One of the two threads watches again, and one is a spare.
+                // One of the two threads watches again, and the other is a spare.
                 let settled =
                     |state: &TimerData| state.spares == 1 && matches!(state.watch, TimerWatch::Asleep(_));
                 while !settled(&timer.state.lock()) {
@@ -357,7 +357,7 @@ mod tests {
         drop(far);
     }
 
-    /// A spare that is not woken would take the watch only at the end of [`LINGER`].
+    /// Without a wake-up, a spare would take the watch only at the end of [`LINGER`].
     #[test]
     fn a_spare_takes_the_watch_when_it_is_wanted_and_not_when_its_time_is_up() {
         let is_soon = |_| {
@@ -382,7 +382,7 @@ mod tests {
         assert!((0..5).any(is_soon)); // one quick run of five is enough, even on a busy machine
     }
 
-    /// Checks that one thread on its way is enough: thousands of deadlines at one time must not start
+    /// Checks that one thread that is coming is enough: thousands of deadlines at one time must not start
     /// hundreds of threads for callbacks that take almost no time.
     #[test]
     fn no_thread_is_started_while_another_one_is_on_its_way() {

@@ -1,4 +1,4 @@
-//! The list of the waits, for a dump.
+//! The list of the waits in the graph, for a dump.
 
 use super::{WAITING, waiting::SleepingThread};
 use crate::ids::{TaskId, ThreadKey};
@@ -16,9 +16,9 @@ pub(crate) struct ListedWait {
     pub(crate) what: Awaited,
 }
 
-/// Returns the waits that the graph knows: those of threads of executors, without a deadline. Returns `None`
+/// Returns the waits that the graph knows: the waits without a deadline, of threads of executors. Returns `None`
 /// if a search has the lock for longer than `patience`. The caller must hold no lock when it drops the
-/// result, because it may be the last owner of an awaited thing.
+/// result, because this drop may destroy an awaited thing.
 pub(crate) fn listed(patience: Duration) -> Option<Vec<ListedWait>> {
     let waiting = WAITING.lock_within(patience)?;
     Some(waiting.all().map(|(key, wait)| list(key, wait)).collect())

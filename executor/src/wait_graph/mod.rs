@@ -16,34 +16,34 @@
 //! The wait can end if at least one path leads to something that can go on. Three things can go on. The first
 //! is a thread that does not wait, waits with a deadline, or belongs to no executor. The second is a pool
 //! with an idle thread. The third is a task in no queue, because its owner can run it at any time. If no path
-//! leads to something that can go on, every thread that could help already sleeps. If this thread slept, too,
-//! none of the threads could go on without help from outside: a *starvation deadlock*. Then the wait ends
+//! leads to something that can go on, every thread that could help is asleep. If this thread slept, too,
+//! all these threads would sleep until help came from outside: a *starvation deadlock*. Then the wait ends
 //! with a [`Starvation`], unless the pool is [set](crate::OnStarvation) to help and can do so.
 //!
 //! # Nothing is reported that was not true
 //!
-//! A search holds the lock of [`WaitingThreads`]. During a search no waiting thread is entered, and none is
-//! taken out. Other facts can change during the search, but only by an act from outside, and only in one
+//! A search holds the lock of [`WaitingThreads`]. During a search no waiting thread is entered or taken
+//! out. Other facts can change during the search, but only by an act from outside, and only in one
 //! direction. For example, a task that has not ended now had not ended before, either. So the search checks
 //! each fact twice. Every fact that held both times also held at the moment between the two checks.
 //!
 //! # Nothing that is true is missed
 //!
-//! A wait can become endless in four ways, and after each of them a thread that waits looks again:
+//! A wait can become endless in four ways. After each of them, a waiting thread looks again:
 //!
 //! | what happens | who looks |
 //! |---|---|
 //! | a thread that could go on falls asleep | that thread, before it sleeps |
 //! | a pool with tasks loses a thread, or an ordered thread | its waiting threads: it [wakes] them |
 //! | a task or a submission comes to a pool whose threads all wait | its waiting threads: it wakes them |
-//! | permits serve no waiter, or another thread takes a handle | other waiters: the [source] wakes them |
+//! | permits come back but serve no waiter, or another thread takes a handle | other waiters: the [source] wakes them |
 //!
 //! [wakes]: look_again
 //! [source]: crate::waiting::awaited::Source
 //!
-//! The check for a pool whose threads all wait does not slow down every submission. When a pool is found to
-//! have only waiting threads, it closes its inbox. Only submissions that find the inbox closed look for
-//! waiting threads.
+//! The check for a pool whose threads all wait does not slow down every submission. A search that finds only
+//! waiting threads in a pool makes the pool close its inbox. Only submissions that find the inbox closed look
+//! for waiting threads.
 //!
 //! # Invariants
 //!
@@ -108,7 +108,7 @@ pub(crate) struct Known {
 impl Drop for Known {
     fn drop(&mut self) {
         let wait = WAITING.lock().leave(self.key);
-        drop(wait); // without the lock: this may be the last owner of the awaited thing
+        drop(wait); // without the lock, because the drop may destroy the awaited thing
     }
 }
 
@@ -120,8 +120,8 @@ fn sleep(what: Awaited, parker: &Arc<Parker>, relief: &mut Relief) -> Result<(),
     Ok(())
 }
 
-/// Sets the detector, so that waits without a deadline are checked before they sleep. Called before a task
-/// with a handle begins on any thread.
+/// Sets the detector, which then checks each wait without a deadline before the thread sleeps. Called before
+/// a task with a handle begins on any thread.
 #[inline]
 pub(crate) fn watch_waits() {
     DETECTOR.get_or_init(|| sleep);
@@ -140,7 +140,7 @@ pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> OnDrop<fn()> {
     worker_context::drain_for(drain, task)
 }
 
-/// Decides whether the calling thread, which waits for `what`, sleeps. A thread that sleeps must keep the
+/// Decides whether the calling thread may sleep in its wait for `what`. A thread that sleeps must keep the
 /// result until after the sleep. Returns `None` if the thread must look again. Fails if the wait can never
 /// end.
 fn about_to_sleep(
@@ -186,7 +186,7 @@ fn about_to_sleep(
 }
 
 /// Wakes the waiting threads that would run the tasks in this queue, so that they look again. Called after a
-/// change of a fact on which the searches of these threads may have relied.
+/// fact has changed, because the searches of these threads may have relied on that fact.
 pub(crate) fn look_again(queue: QueueId) {
     look_again_at(Location::In(queue));
 }
@@ -213,7 +213,7 @@ pub(crate) fn look_again_at(mut place: Location) {
     }
 }
 
-// The number of threads that sleep or are about to sleep, for threads that do not have the lock.
+// The number of threads that sleep or are about to sleep. Threads without the lock read this number.
 lazy_static! {
     static ref ASLEEP: AtomicUsize = AtomicUsize::new(0);
 }
@@ -228,6 +228,6 @@ fn count_asleep() -> OnDrop<fn()> {
 /// Returns whether any thread sleeps or is about to sleep. A caller that changes a fact on which sleeping
 /// threads rely must call this function after the change.
 fn is_anybody_asleep() -> bool {
-    fence(Ordering::SeqCst); // pairs with `count_asleep`: the sleeper sees the change, or this load counts it
+    fence(Ordering::SeqCst); // pairs with `count_asleep`: the sleeper sees the change, or is counted here
     ASLEEP.load(Ordering::SeqCst) > 0
 }

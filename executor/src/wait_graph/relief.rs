@@ -21,8 +21,8 @@ pub(super) fn give(relief: &mut Relief, wait: &SleepingThread, closed: &Closed) 
     spare.inspect(|pool| relief.add_spare_of(pool)).is_some()
 }
 
-/// Runs the awaited task, or else another task, if the pool of the thread allows that. Returns false if no
-/// task was run.
+/// Runs the awaited task or another task, if the thread's pool allows that. Prefers the awaited task.
+/// Returns false if no task was run.
 fn help(wait: &SleepingThread) -> bool {
     let Some(own) = wait.context.pool() else { return false };
     let (depth, others) = match own.on_starvation() {
@@ -42,7 +42,7 @@ fn help(wait: &SleepingThread) -> bool {
 }
 
 /// Takes the awaited task out of the queue of its pool. Returns `None` for a task of a strand, because only
-/// the drain task of the strand runs its tasks.
+/// the strand's drain task may run it.
 fn take_awaited(wait: &SleepingThread) -> Option<(Arc<dyn PoolOwner>, Task)> {
     let Awaited::Task(task, _) = &wait.what else { return None };
     let queue = task.queue()?;
@@ -52,13 +52,13 @@ fn take_awaited(wait: &SleepingThread) -> Option<(Arc<dyn PoolOwner>, Task)> {
 }
 
 thread_local! {
-    /// The collector for whose tasks the thread has searched last, and how many more times the thread may
-    /// help with these tasks before it must search again.
+    /// The collector of the tasks for which the thread has last searched, and the number of tasks that the thread
+    /// may still run before it must search again.
     static CREDIT: Cell<(usize, usize)> = Cell::new((0, 0));
 }
 
-/// Runs a task for the wait after a search. After a search the thread may help without another search, for
-/// half as many tasks as it waits for now. A search looks at all awaited tasks, so a search for each of a
+/// Runs a task for the wait after a search. Then the thread searches again only after it has run half as
+/// many tasks as it waits for now. A search looks at all awaited tasks, so a search for each of a
 /// hundred thousand tasks would take too long.
 fn help_on(wait: &SleepingThread) -> bool {
     if let Some((collector, tasks)) = collected(wait) {
@@ -67,7 +67,7 @@ fn help_on(wait: &SleepingThread) -> bool {
     help(wait)
 }
 
-/// Helps without a search, if the last search was for the same tasks and some of its credit is left.
+/// Helps without a search, if the last search was for the same tasks and the thread's credit is not used up.
 pub(super) fn help_again(wait: &SleepingThread) -> bool {
     let Some((collector, _)) = collected(wait) else { return false };
     let (known, credit) = CREDIT.with(Cell::get);

@@ -8,8 +8,8 @@ use crate::waiting::awaited::{Awaited, ComesFrom};
 use crate::waiting::queue_owner::ServedBy;
 use crate::waiting::starvation::{Starvation, StarvedWait, TaskRef, WaitsFor};
 
-/// Passes the report to the log, and to the pool of the thread that was about to wait. Called without the
-/// lock.
+/// Passes the report to the log, and to the pool of the thread that was about to wait. The caller does not
+/// hold the lock.
 pub(super) fn announced(starvation: Starvation, wait: &SleepingThread) -> Starvation {
     if let Some(pool) = wait.context.pool() {
         pool.has_starved();

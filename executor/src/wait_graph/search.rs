@@ -11,7 +11,7 @@ use crate::waiting::awaited::{Awaited, ComesFrom};
 use crate::waiting::queue_owner::{PoolOwner, ServedBy};
 use crate::waiting::starvation::OnStarvation;
 
-/// A closed set: only threads of the set could end waits of the set, and all these threads wait. The threads
+/// A closed set of waiting threads: only threads of the set could end the waits of the set. The threads
 /// are in the order in which the search has found them.
 pub(super) struct Closed {
     pub(super) threads: Vec<ThreadKey>,
@@ -28,7 +28,7 @@ impl Closed {
 impl WaitingThreads {
     /// Returns all threads and pools that the search reaches from a thread's wait, or `None` if it reaches
     /// something that can go on. Puts the queue owners that were asked into `used`, so that they are dropped
-    /// without the lock.
+    /// after the lock has been released.
     pub(super) fn closed_from(&self, key: ThreadKey, used: &mut Used) -> Option<Closed> {
         let mut search = GraphSearch {
             waiting: self,
@@ -73,7 +73,7 @@ struct GraphSearch<'a> {
 }
 
 impl GraphSearch<'_> {
-    /// Visits a place, and notes which places to visit next. Returns `None` if something at this place can go
+    /// Visits a place, and notes the places to visit next. Returns `None` if something at this place can go
     /// on.
     fn visit(&mut self, place: Location) -> Option<()> {
         if !self.seen.insert(place) {
@@ -99,7 +99,7 @@ impl GraphSearch<'_> {
         match self.used.served_by(id)? {
             ServedBy::DrainTask(place) => self.to_visit.push_back(place),
             ServedBy::Threads(pool) => {
-                let id = id.of_all_lanes(); // the lanes of one owner are visited once
+                let id = id.of_all_lanes(); // all lanes of one owner are visited as one place
                 if self.closed.pools.iter().any(|(known, _)| *known == id) {
                     return Some(());
                 }
@@ -121,7 +121,7 @@ impl GraphSearch<'_> {
         self.to_visit.push_back(match task.state() {
             TaskState::Pending => match task.queue() {
                 Some(queue) => Location::In(queue),
-                None => Location::On(self.waiting.running(task.id())?), // in the hook before its run
+                None => Location::On(self.waiting.running(task.id())?), // its thread is in the hook before its run
             },
             TaskState::Running => Location::On(self.waiting.running(task.id())?),
             _ => return None,
@@ -147,7 +147,7 @@ impl GraphSearch<'_> {
     }
 
     /// Counts the awaited tasks on waiting threads, and in queues where no task can begin. Returns `None` if
-    /// a task is missing, because a missing task is in another place, where it may go on.
+    /// a task is missing, because that task is in another place, where it may go on.
     fn visit_tasks_of(&mut self, collector: usize, tasks: usize) -> Option<()> {
         let mut found = 0;
         for (key, running) in self.waiting.running_of(collector) {

@@ -59,7 +59,7 @@ impl WaitingThreads {
         self.threads.insert(key, wait);
     }
 
-    /// Takes a thread out. Gives all memory back when no thread waits any more.
+    /// Takes a thread out of the index. Frees all memory of the index when no thread waits any more.
     pub(super) fn leave(&mut self, key: ThreadKey) -> Option<SleepingThread> {
         let wait = self.threads.remove(&key)?;
         let SleepingThread { tasks, pools, collectors, .. } = &wait;
@@ -108,8 +108,8 @@ impl WaitingThreads {
         self.by_pool.get(&queue.of_all_lanes()).into_iter().flatten().copied()
     }
 
-    /// Returns the queues to ask for tasks of this collector. All queued tasks that only waiting threads
-    /// would run are in these queues.
+    /// Returns the queues that the search asks for tasks of this collector. Each queued task that only waiting
+    /// threads would run is in one of these queues.
     pub(super) fn queues_to_ask(&self, collector: usize) -> impl Iterator<Item = QueueId> {
         self.by_pool.keys().copied().chain(strands::with_tasks_of(collector))
     }

@@ -1,11 +1,11 @@
-//! The things that a thread can wait for, the events that could end its wait, and the detector that
-//! tells whether the wait can still end.
+//! The things that a thread can wait for, and the events that could end its wait. A detector tells whether the
+//! wait can still end.
 //!
 //! An [`Awaited`] says what a wait is for. The wait itself cannot find out whether the awaited thing will
 //! ever come: the answer depends on all threads that wait, and on the queues of all executors. The
-//! [`DETECTOR`] knows all waiting threads and all queues. The detector is in a later module, so this module
-//! cannot name it. Instead, the first task with a handle, or the first worker, sets the detector. A program
-//! that has no task with a handle and no worker has no detector: its waits are not checked.
+//! [`DETECTOR`] knows all waiting threads and all queues. This module cannot name the detector, because the
+//! module of the detector uses this one. Instead, the first task with a handle, or the first worker, sets the
+//! detector. A program without workers and without tasks with handles has no detector: its waits are not checked.
 
 use super::parker::Parker;
 use super::queue_owner::PoolOwner;
@@ -27,7 +27,7 @@ pub(crate) enum Awaited {
 /// Something that a thread waits for, other than the end of one task.
 pub(crate) trait Source: Send + Sync {
     /// Returns the events that could end the wait. A thread that changes the answer later must wake the
-    /// waiting threads, so that they look again.
+    /// waiting threads, so that they ask again.
     fn comes_from(&self) -> ComesFrom;
 
     /// Returns the collector to which the awaited tasks report, if the wait is for the end of any one of
@@ -60,11 +60,11 @@ impl Awaited {
 
 /// The events that could end a wait.
 pub(crate) enum ComesFrom {
-    /// Something that is not known here, or something that has already come.
+    /// An event that is not known here, or an event that has already come.
     Elsewhere,
     /// The end of any one of the tasks that report to this collector. `tasks` is the number of these tasks.
     TasksOf { collector: usize, tasks: usize },
-    /// Room in this queue, which a thread makes when it takes a task out.
+    /// Room in this queue. A thread makes room when it takes a task out.
     Room(QueueId),
     /// An event at one of these places.
     Places(Vec<Location>),
@@ -95,8 +95,8 @@ impl Drop for Relief {
 /// Finds waits that could never end.
 ///
 /// The detector makes the calling thread sleep in its parker. The thread waits for the awaited thing, without
-/// a deadline. The detector returns after a wake-up, or at once if a pool or this thread has done something
-/// so that the wait can end. Then the thread must look again. The detector fails if the wait can never end.
+/// a deadline. If a pool or this thread has done something that can end the wait, the detector returns at once;
+/// otherwise it returns after a wake-up. Then the thread must look again. The detector fails if the wait can never end.
 pub(crate) type Detector = fn(Awaited, &Arc<Parker>, &mut Relief) -> Result<(), Starvation>;
 
 /// The detector of the process. The detector must be set before any thread becomes a worker or runs a task

@@ -1,9 +1,9 @@
-//! Barriers: a group of threads meets, again and again, and all go on together.
+//! Barriers: the threads of a group meet at a barrier, again and again, and then all go on together.
 //!
 //! # Invariants
 //!
-//! 1. One lock guards all of the state. A thread decides under it that a meeting is complete or that the
-//!    barrier breaks, and takes the whole wait list out in the same step.
+//! 1. One lock guards all of the state. Under this lock, a thread decides that a meeting is complete or that
+//!    the barrier breaks. In the same step the thread takes the whole wait list out.
 //! 2. `missing` is never zero: the thread that would make it zero completes the meeting instead.
 //! 3. The number of a meeting tells a waiter whether its own meeting is complete. A complete meeting stays
 //!    complete: a later break does not reach its waiters, even if they have not woken up yet.
@@ -22,10 +22,10 @@ use crate::sync::{Duration, Mutex};
 /// A meeting point for a fixed number of parties. Each party waits until all parties have come; then all go
 /// on, and the barrier is ready for the next meeting.
 ///
-/// Use it for work in rounds, in which each round needs the results of all parties of the round before: the
+/// Use it for work in rounds, if each round needs the results of all parties from the previous round: the
 /// steps of a simulation, or the passes of a filter over the bands of a picture. Give each party a thread of
-/// its own: a pool must have at least as many threads as there are parties. To wait for events that are no
-/// meeting, use a [`Latch`](crate::Latch).
+/// its own: a pool must have at least as many threads as there are parties. If threads wait for events but do
+/// not meet, use a [`Latch`](crate::Latch).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -54,17 +54,17 @@ use crate::sync::{Duration, Mutex};
 ///
 /// # When a party does not come
 /// If the wait of a party is cancelled or times out, that party is missing, and the meeting can never be
-/// complete. So the barrier *breaks*: all parties that wait, and all that come later, get
-/// [`BarrierError::Broken`]. A barrier that is broken stays so; make a new one for a new group. (The barrier
-/// of the standard library obeys no token. Without the break, the other parties would wait for ever.)
+/// complete. So the barrier *breaks*: all parties that wait now or come later get
+/// [`BarrierError::Broken`]. A broken barrier stays broken; make a new one for a new group. (The barrier
+/// of the standard library ignores tokens. Without the break, the other parties would wait for ever.)
 ///
-/// A party that panics or returns early breaks nothing, because it does not tell the barrier. Use
-/// [`wait_timeout`](Self::wait_timeout) if that can happen.
+/// A party that panics or returns early does not break the barrier, because the barrier does not learn of it.
+/// If that can happen, use [`wait_timeout`](Self::wait_timeout).
 ///
 /// # What is not found
 /// As with a [latch](crate::Latch#what-is-not-found), the library does not know which threads will come. So a
-/// wait here is never reported as [starvation](crate::Starvation): if a pool has fewer threads than there are
-/// parties, and its tasks are the parties, they wait for ever.
+/// wait here is never reported as [starvation](crate::Starvation). If the parties are tasks of a pool that has
+/// fewer threads than there are parties, they wait for ever.
 #[doc(alias = "CyclicBarrier")]
 #[doc(alias = "Phaser")]
 pub struct Barrier {
@@ -73,15 +73,15 @@ pub struct Barrier {
 }
 
 struct BarrierState {
-    /// The number of the meeting for which the parties are coming now.
+    /// The number of the current meeting.
     meeting: u64,
-    /// The number of parties that have not come to it yet.
+    /// The number of parties that have not come to the current meeting yet.
     missing: usize,
     is_broken: bool,
     waiters: WaitList,
 }
 
-/// The reason why a party of a [`Barrier`] did not meet the others.
+/// The reason why a party of a [`Barrier`] did not meet the other parties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BarrierError {
@@ -91,7 +91,7 @@ pub enum BarrierError {
     /// The time limit has passed. The barrier is broken now.
     #[doc(alias = "TimeoutException")]
     TimedOut,
-    /// The wait of another party was cancelled or has timed out, now or at an earlier meeting.
+    /// The wait of another party was cancelled or has timed out, at this meeting or at an earlier one.
     #[doc(alias = "BrokenBarrierException")]
     Broken,
 }
@@ -113,11 +113,11 @@ impl Barrier {
         Self { parties, state: Mutex::new(state) }
     }
 
-    /// Waits until all parties have come. Returns how many parties were still missing when this one came.
+    /// Waits until all parties have come. Returns how many parties were still missing when the caller came.
     ///
-    /// Exactly one party of a meeting gets 0: the last one. It can do what must be done once for each
-    /// meeting, for instance combine the results of the parties. The others do not wait for that, unless all
-    /// meet again.
+    /// Exactly one party of a meeting gets 0: the party that came last. It can do work that is needed only once
+    /// for each meeting, for instance combine the results of the parties. The other parties do not wait for
+    /// that work, unless all parties meet again.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -134,15 +134,15 @@ impl Barrier {
     /// ```
     ///
     /// # Errors
-    /// [`BarrierError::Interrupted`] if the calling task was cancelled, before or during the wait; the
-    /// barrier is broken then. [`BarrierError::Broken`] if another party has broken it. If the meeting is
+    /// [`BarrierError::Interrupted`] if the calling task was cancelled, before or during the wait; then the
+    /// barrier is broken. [`BarrierError::Broken`] if another party has broken the barrier. If the meeting is
     /// complete when the cancel comes, the call succeeds.
     ///
     /// # Blocking
     /// Blocks until the last party comes, or the barrier breaks.
     ///
     /// # Cancellation
-    /// A cancellation point. A cancel of one party ends the waits of all.
+    /// A cancellation point. A cancel of one party ends the waits of all parties.
     #[doc(alias = "await")]
     #[doc(alias = "arriveAndAwaitAdvance")]
     pub fn wait(&self) -> Result<usize, BarrierError> {
@@ -161,8 +161,8 @@ impl Barrier {
     /// ```
     ///
     /// # Errors
-    /// [`BarrierError::TimedOut`] if a party is still missing after `timeout`; the barrier is broken then.
-    /// The other errors are those of [`wait`](Self::wait).
+    /// [`BarrierError::TimedOut`] if a party is still missing after `timeout`; then the barrier is broken.
+    /// The other errors are the errors of [`wait`](Self::wait).
     ///
     /// # Blocking
     /// Blocks for `timeout` at most.
@@ -199,8 +199,8 @@ impl Barrier {
         result.unwrap_or_else(|why| self.give_up(&why, place))
     }
 
-    /// Notes that a party has come. Returns the number of the meeting, and of the parties that are missing
-    /// still. If none is missing, all go on; otherwise the waker is in the wait list.
+    /// Notes that a party has come. Returns the number of the meeting, and the number of missing parties. If
+    /// no party is missing, all parties go on; otherwise the waker joins the wait list.
     fn come(&self, waker: &Waker) -> Result<(u64, usize), BarrierError> {
         let mut state = self.state.lock();
         if state.is_broken {
@@ -255,7 +255,7 @@ impl Barrier {
         self.state.lock().waiters.len()
     }
 
-    /// Returns whether a party was cancelled or has timed out here. No meeting will take place any more.
+    /// Returns whether the barrier is broken: a party was cancelled or has timed out. No more meetings take place.
     ///
     /// ```
     /// use executor::{Barrier, CancelToken};

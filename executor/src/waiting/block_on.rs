@@ -11,8 +11,8 @@ use crate::cancel::interrupted;
 /// Waits for a future on this thread, and returns its output.
 ///
 /// Use it to combine the handles of tasks with `async` and `await`, in a program that has no asynchronous
-/// runtime. A [`TaskHandle`](crate::TaskHandle) is a future. A future that needs the reactor or the timer of a
-/// runtime needs that runtime: this call has neither.
+/// runtime. A [`TaskHandle`](crate::TaskHandle) is a future. This call has no reactor and no timer, so a
+/// future that needs them must run in an asynchronous runtime.
 ///
 /// ```
 /// use executor::{TaskError, ThreadPoolExecutor, block_on, prelude::*};
@@ -27,14 +27,14 @@ use crate::cancel::interrupted;
 /// # Errors
 /// [`struct@Cancelled`] if the task of the caller was cancelled during the wait. Then the future is dropped,
 /// and [`cancel_on_drop`](crate::TaskHandle::cancel_on_drop) passes the request on to the awaited tasks. If
-/// the future is ready at its first poll, its output is returned even then.
+/// the future is ready at its first poll, a cancelled task gets its output, too.
 ///
 /// # Panics
-/// If the future panics.
+/// Panics if the future panics.
 ///
 /// # Blocking
-/// Blocks until the future is ready. No starvation is found: a task that waits in this way for a task of its
-/// own pool keeps its thread. Use [`join`](crate::TaskHandle::join) there.
+/// Blocks until the future is ready. This call finds no starvation: a task that waits here for a task of its
+/// own pool keeps its thread. Such a task must use [`join`](crate::TaskHandle::join) instead.
 ///
 /// # Cancellation
 /// A cancellation point, unless the future is ready.

@@ -1,7 +1,7 @@
-//! The errors of waits and submissions, one type for each way of failing.
+//! The errors of waits and submissions: one type for each way in which a call can fail.
 //!
-//! An error gives back what the caller would otherwise lose. An error that contains a task or a handle is
-//! defined beside the type of that task or handle ([`RejectedExecution`](crate::RejectedExecution),
+//! An error gives back the value that the caller would otherwise lose. An error that contains a task or a
+//! handle is defined beside the type of that task or handle ([`RejectedExecution`](crate::RejectedExecution),
 //! [`JoinError`](crate::JoinError)); the errors here contain neither. All these errors are `Send`, `Sync` and
 //! `'static`, so `?` can turn them into any other error.
 
@@ -14,10 +14,10 @@ use crate::cancel::cancelled::Cancelled;
 
 /// Converts an error type into `io::Error`, so that `?` works in a function that returns `io::Result`.
 ///
-/// An interrupted wait becomes a `Cancelled`, as the [`Cancelled`] of any other cancellation point does. Each
-/// other error is kept whole: `io::Error::downcast` gives it back. The kind is `TimedOut` after a time limit,
-/// `InvalidInput` for contradictory settings, and otherwise `Other`. It is never `Interrupted`: callers repeat
-/// an operation that fails with `Interrupted`.
+/// The error of an interrupted wait becomes a [`Cancelled`] in the `io::Error`, as at any other cancellation
+/// point. Any other error is kept whole: `io::Error::downcast` returns it. The kind is `TimedOut` after a time
+/// limit, `InvalidInput` for contradictory settings, and otherwise `Other`. The kind is never `Interrupted`,
+/// because callers repeat an operation that fails with `Interrupted`.
 ///
 /// ```text
 /// into_io_error!(WaitError => WaitError); // an enum with the variants `Interrupted` and `TimedOut`
@@ -67,8 +67,8 @@ pub enum WaitError {
     Interrupted,
     /// The time limit has passed.
     TimedOut,
-    /// All threads that could have ended the wait are waiting, too. Only a wait whose time limit is beyond
-    /// the range of the clock returns this error.
+    /// All threads that could have ended the wait are waiting, too. A wait returns this error only if its
+    /// time limit is beyond the range of the clock.
     Starved(Starvation),
 }
 
@@ -95,7 +95,7 @@ impl From<Cancelled> for WaitError {
 /// The reason why a wait without a time limit ended before the awaited thing came.
 ///
 /// In the body of a cancellable task, `?` turns this error into a [`struct@Cancelled`]. If the task was
-/// cancelled, that error has the reason of the request. The conversion drops a [`Starvation`], which then
+/// cancelled, that `Cancelled` has the reason of the request. The conversion drops a [`Starvation`], which then
 /// goes to the panic handler.
 ///
 /// ```
@@ -178,10 +178,10 @@ pub enum RejectReason {
     /// The executor was shut down.
     Shutdown,
     /// No thread was free, no further thread could be started, and the queue was full. A
-    /// [`BoundedExecutor`](crate::BoundedExecutor) is saturated when as many tasks are under way as it
-    /// allows.
+    /// [`BoundedExecutor`](crate::BoundedExecutor) is saturated when its number of unfinished tasks has
+    /// reached its bound.
     Saturated,
-    /// The executor was saturated, and made no room within the time limit.
+    /// The executor was still saturated when the time limit had passed.
     TimedOut,
     /// The *submitting* task was cancelled while it waited for room.
     Interrupted,

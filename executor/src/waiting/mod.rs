@@ -1,5 +1,5 @@
-//! Waiting: the way in which a thread blocks in this crate, and the primitives that are built on
-//! it.
+//! Waiting: how a thread blocks in this crate, and the primitives that use this way of
+//! blocking.
 //!
 //! Every blocking call uses the same wait ([`wait`]): a thread sleeps in its parker until a wake-up, a
 //! cancelled token or a deadline ends the wait. A thread of an executor must not sleep in a wait that could

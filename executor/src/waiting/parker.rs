@@ -1,5 +1,5 @@
-//! The parker of a thread: the place where the thread sleeps until a wake-up comes, and the time for
-//! which it spins before it sleeps.
+//! The parker of a thread: the place where the thread waits for a wake-up. The thread spins for a short time
+//! before it sleeps.
 //!
 //! # Invariants
 //!
@@ -74,7 +74,7 @@ impl Parker {
     /// Looks at the signal until the spin budget is used up. Returns true if a wake-up has come.
     pub(crate) fn spin(&self, deadline: Deadline, spin_budget: &mut AdaptiveSpin) -> bool {
         for used in 0..spin_budget.of_this_wait() {
-            // Relaxed: a waiter that finds a wake-up uses it up with Acquire.
+            // Relaxed: `use_up` reads the wake-up again, with Acquire.
             if self.signal.load(Ordering::Relaxed) == WOKEN {
                 spin_budget.has_paid(used);
                 return true;
@@ -92,7 +92,7 @@ impl Parker {
     /// the wake-up.
     pub(crate) fn sleep(&self, deadline: Deadline) -> bool {
         if deadline.has_passed() {
-            return true; // the system would let the thread sleep for the slack of its timer, 50 µs on Linux
+            return true; // a timed sleep would still take the timer slack, 50 µs on Linux
         }
         let mut falling_asleep = self.falling_asleep.lock();
         let mut timed_out = false;
@@ -122,8 +122,8 @@ impl Wake for Parker {
     }
 }
 
-/// The vtables of the wakers of parkers, by which [`wakes_a_thread`] recognises these wakers. The first is
-/// the vtable of a waker from [`waker_of`], the second is the vtable of a clone, because the compiler may
+/// The vtables of parkers' wakers. [`wakes_a_thread`] recognises these wakers by their vtables. The first is
+/// the vtable of a waker from [`waker_of`], and the second is the vtable of a clone, because the compiler may
 /// make two vtables.
 static WAKERS: OnceLock<[usize; 2]> = OnceLock::new();
 
@@ -155,8 +155,8 @@ pub(crate) struct AdaptiveSpin {
 impl AdaptiveSpin {
     const LEAST: u32 = 8;
     const MOST: u32 = 400;
-    /// Every wait with a number that is divisible by `PROBE` spins for `MOST` pauses, whatever the budget is.
-    /// Without these probes a thread with a small budget would never learn that its waits have become short.
+    /// Of every `PROBE` waits, one spins for `MOST` pauses, whatever the budget is. Without these probes, a
+    /// thread with a small budget would never learn that its waits have become short.
     const PROBE: u32 = 32;
 
     /// Makes a budget of `MOST` pauses, which the waits of the thread adapt.
@@ -172,8 +172,8 @@ impl AdaptiveSpin {
         if self.waits.is_multiple_of(Self::PROBE) { Self::MOST } else { self.pauses }
     }
 
-    /// Records that a wake-up came after this many pauses. The budget is then at least twice this number,
-    /// within `MOST`.
+    /// Records that a wake-up came after this many pauses. The budget becomes at least twice this number,
+    /// but not more than `MOST`.
     fn has_paid(&mut self, used: u32) {
         self.pauses = self.pauses.max(2 * used).min(Self::MOST);
     }

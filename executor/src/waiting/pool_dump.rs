@@ -1,8 +1,8 @@
 //! The description of one pool in a dump.
 //!
 //! Each kind of pool describes itself: see [`QueueOwner::dumped`](super::queue_owner::QueueOwner::dumped). A
-//! dump is made when tasks hang. Perhaps one of them hangs in a user's comparator or queue, under the lock of
-//! its pool. So a dump waits for such a lock for a short time only, the [`PATIENCE`].
+//! dump is made when tasks hang. Perhaps a task hangs in a user's comparator or queue, under the lock of
+//! its pool. So a dump waits for such a lock only for a short time, [`PATIENCE`].
 
 use crate::ids::ThreadKey;
 use crate::sync::Duration;
@@ -12,7 +12,7 @@ use crate::waiting::starvation::TaskRef;
 /// The longest time for which a dump waits for one lock.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The largest number of waiting tasks that a dump shows of one pool.
+/// The largest number of waiting tasks that a dump shows for one pool.
 const SHOWN: usize = 20;
 
 /// The description of one pool.
@@ -31,11 +31,11 @@ pub(crate) struct RunDump {
     /// `None` if the worker runs a computation that has no task.
     pub(crate) task: Option<TaskRef>,
     pub(crate) thread: Option<(ThreadKey, Option<String>)>,
-    /// For how long the task has run at least.
+    /// The task has run for at least this time.
     pub(crate) age: Duration,
 }
 
-/// The tasks that wait, in the order in which they will run: the first of them, and the number of all.
+/// The first of the waiting tasks, in the order in which they will run, and the number of all waiting tasks.
 #[derive(Default)]
 pub(crate) struct QueuedDump {
     pub(crate) first: Vec<TaskRef>,

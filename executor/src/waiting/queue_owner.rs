@@ -1,7 +1,7 @@
-//! Queue owners: the executors to which queues belong, as seen by a task in a queue, and by a thread that
-//! waits for such a task.
+//! Queue owners: the executors that own queues. The callers are tasks in a queue, and threads that wait for
+//! such tasks.
 //!
-//! Queues are of two kinds. The queue of a pool is served by the pool's threads, which take tasks out of the
+//! There are two kinds of queues. A pool's own threads serve the queue of the pool: they take tasks out of the
 //! queue. A *strand* is served by one task, the drain task. The drain task itself is in a queue, or runs on a
 //! thread.
 
@@ -16,16 +16,16 @@ use crate::sync::process::{PoisonError, RwLock};
 use crate::sync::{Arc, Weak, ids};
 use crate::task::Task;
 
-/// The owner of one or several queues, as seen by a task in a queue and by a thread that waits for such a
-/// task. The caller holds no lock of the task. `queue` says which queue of the owner is meant.
+/// The owner of one or several queues. The callers are tasks in a queue, and threads that wait for such tasks.
+/// The caller holds no lock of the task. The argument `queue` says which queue of the owner is meant.
 pub(crate) trait QueueOwner: Send + Sync {
-    /// Tells the owner that a task was cancelled while it was in the queue, and which kind of party has
-    /// cancelled it. Called once for each task that is cancelled in the queue. The canceller runs the returned
-    /// user code when it has released the waiters of the task.
+    /// Tells the owner that a task was cancelled while it was in the queue. `by` is the kind of party that has
+    /// cancelled it. The method is called once for each such task. The canceller runs the returned user code
+    /// after it has released the waiters of the task.
     fn cancelled_in_queue(self: Arc<Self>, queue: QueueId, by: CancelKind) -> Option<UserCode>;
 
-    /// Tells the owner that the queue itself has dropped a cancelled task. Called under the lock of the
-    /// owner.
+    /// Tells the owner that the queue itself has dropped a cancelled task. The method is called under the lock
+    /// of the owner.
     fn tombstone_dropped(&self);
 
     /// Takes this task out of the queue, if it is there and not cancelled.
@@ -48,8 +48,8 @@ pub(crate) trait QueueOwner: Send + Sync {
     /// Returns the threads, or the drain task, that take tasks out of the queue.
     fn served_by(self: Arc<Self>, queue: QueueId) -> ServedBy;
 
-    /// Returns the description of a pool with threads of its own; `None` for any other owner. Never waits
-    /// long for a lock under which user code may hang.
+    /// Returns the description of a pool with threads of its own, or `None` for any other owner. Never waits
+    /// long for a lock, because user code may hang while it holds the lock.
     fn dumped(&self) -> Option<PoolDump> {
         None
     }
@@ -65,14 +65,14 @@ pub(crate) enum ServedBy {
 }
 
 /// A pool that owns a queue, as seen by a thread that waits for a task in that queue. The methods that only
-/// answer are called under the lock of `wait_graph`; the methods that act are called without this lock.
+/// return facts are called under the lock of `wait_graph`. The methods that act are called without that lock.
 pub(crate) trait PoolOwner: QueueOwner {
     /// Returns true if no task in the queue can begin before a waiting thread goes on. `waiting` is the
     /// number of the pool's threads that wait. A pool that returns true tells `wait_graph` when the next task
     /// comes.
     fn waits_for_threads(&self, waiting: usize) -> bool;
 
-    /// Returns the action of the pool for its threads when they starve.
+    /// Returns the setting of the pool for waits that can never end.
     fn on_starvation(&self) -> OnStarvation;
 
     /// Returns whether the pool has fewer threads than its maximum, and could start one now.
@@ -106,7 +106,7 @@ pub(crate) trait PoolOwner: QueueOwner {
 static OWNERS: RwLock<BTreeMap<QueueId, Weak<dyn QueueOwner>>> = RwLock::new(BTreeMap::new());
 
 /// Returns all queue owners, the oldest first, each with the id of its first queue. The caller must hold no
-/// lock when it drops them, because it may be their last owner.
+/// lock when it drops them, because this drop may destroy an owner.
 pub(crate) fn all_owners() -> Vec<(QueueId, Arc<dyn QueueOwner>)> {
     let owners = OWNERS.read().unwrap_or_else(PoisonError::into_inner);
     owners.iter().filter_map(|(&id, owner)| Some((id, owner.upgrade()?))).collect()

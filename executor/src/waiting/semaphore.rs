@@ -1,22 +1,22 @@
-//! Semaphores: a number of permits limits how much of a resource is in use at the same time.
+//! Semaphores: the permits of a semaphore limit how much of a resource is in use at the same time.
 //!
 //! # Invariants
 //!
 //! 1. Waiters are served in the order in which they came. Only the first waiter in the wait list takes
 //!    permits, and it stays first until it has them or gives up. A newcomer goes to the end of the wait list
-//!    unless the list is empty. With an *unfair* semaphore a newcomer first takes its permits, if enough are
-//!    free.
+//!    unless the list is empty. At an *unfair* semaphore, a newcomer first tries to take its permits at
+//!    once.
 //! 2. Each permit is in one of five states: *free*; *held* by a thread of an executor; *outside*, held by
 //!    another thread or by an unknown holder; *with a task*; or *loose*, which means forgotten or drained. If
 //!    a thread of an executor waits for permits that only waiting threads can give back, the wait ends with
 //!    an error: see `wait_graph`.
-//! 3. Three events can make it possible to serve the first waiter: a release, the service of the waiter
-//!    before it, and a waiter that gives up its place. The thread that causes the event wakes the first
-//!    waiter.
+//! 3. Three events can make it possible to serve the first waiter: a release of permits, the service of the
+//!    waiter before it, and a waiter that gives up its place. The thread that causes the event wakes the
+//!    first waiter.
 //! 4. After a release, or after a waiter has given up its place, there may still be too few permits for the
-//!    first waiter. Then all waiters are woken to look again, if the search of `wait_graph` has asked where
-//!    permits could come from: its answer is now out of date. If there are enough permits, the first waiter
-//!    is awake, and the other waiters wait for that waiter.
+//!    first waiter. If the search of `wait_graph` has asked where permits could come from, its answer is then
+//!    out of date, so all waiters are woken and look again. If there are enough permits, the first waiter is
+//!    awake, and the other waiters wait for that waiter.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -34,13 +34,13 @@ use crate::sync::{Arc, Duration, Mutex};
 use crate::task::observer::TaskObserver;
 use crate::task::outcome::Outcome;
 
-/// A semaphore: a number of permits that limits how much of a resource is in use at the same time. A
-/// thread waits until it gets a permit.
+/// A semaphore, which limits how much of a resource is in use at the same time. A semaphore has a number of
+/// permits, and a thread waits until it gets a permit.
 ///
 /// [`acquire`](Self::acquire) serves waiters in the order in which they came. So a waiter that wants many
 /// permits is not overtaken again and again by waiters that want few permits.
-/// [`try_acquire`](Self::try_acquire) does not queue and can overtake waiters. With an
-/// [`unfair`](Self::unfair) semaphore newcomers can overtake waiters, too.
+/// [`try_acquire`](Self::try_acquire) does not queue and can overtake waiters. At an
+/// [`unfair`](Self::unfair) semaphore, newcomers can overtake waiters, too.
 ///
 /// ```
 /// use executor::Semaphore;
@@ -64,7 +64,7 @@ struct SemaphoreState {
     queue: WaitList<Waiter>,
     /// The permits that threads of executors hold: for each [`Permit`] the thread and the number of permits.
     held: Vec<(ThreadKey, usize)>,
-    /// The permits that belong to tasks, by number: each with the place of its task.
+    /// The permits that belong to tasks: the number of each permit, and the place of its task.
     with_tasks: BTreeMap<u64, Location>,
     /// The number of permits that were given to tasks so far.
     given: u64,
@@ -348,8 +348,8 @@ impl Semaphore {
         Ok(permit.expect("`is_in_vain` is false in this call"))
     }
 
-    /// Waits for a permit. Returns `None` if no permit is free and `is_in_vain` returns true, that is, if
-    /// waiting is useless. A thread that makes `is_in_vain` true must call
+    /// Waits for a permit. Returns `None` if no permit is free and `is_in_vain` returns true, which means that
+    /// the wait is useless. A thread that makes `is_in_vain` true must then call
     /// [`look_again`](Self::look_again).
     pub(crate) fn acquire_unless(
         &self,
@@ -389,7 +389,7 @@ impl Semaphore {
         if let Some(me) = me.get() {
             let mut state = self.0.lock();
             state.queue.leave(me);
-            state.look_again(); // this waiter may have blocked the next waiter
+            state.look_again(); // this waiter may have held up the next waiter
         }
         result
     }
@@ -420,7 +420,7 @@ impl Semaphore {
             me.set(Some(state.queue.join(Waiter { wants: permits, thread, waker: waker.clone() })));
         }
         drop(state);
-        // Called after this thread has joined the queue: a thread that makes `is_in_vain` true wakes the
+        // This thread has joined the queue before this call. A thread that makes `is_in_vain` true wakes the
         // waiters in the queue.
         if is_in_vain() { Poll::Ready(None) } else { Poll::Pending }
     }
@@ -450,8 +450,8 @@ impl Source for Wanted {
         state.relied_on = true;
         let there = state.permits;
         if there >= self.permits {
-            // There are enough permits for this waiter. But the first waiter wants more, or was woken and
-            // will take its permits first.
+            // There are enough permits for this waiter. But the first waiter wants more permits, or it was
+            // woken and will take its permits first.
             let first = state.queue.first().filter(|(ticket, _)| *ticket != self.me);
             let before = first.and_then(|(_, waiter)| waiter.thread);
             return before
@@ -477,8 +477,8 @@ impl SemaphoreState {
         self.look_again();
     }
 
-    /// Wakes the first waiter if there are enough permits for it. If there are too few permits, wakes all
-    /// waiters if the search of `wait_graph` has relied on the old state.
+    /// Wakes the first waiter if there are enough permits for it. If there are too few permits, and the search
+    /// of `wait_graph` has relied on the old state, wakes all waiters.
     fn look_again(&mut self) {
         if !self.wake_first() && std::mem::take(&mut self.relied_on) {
             self.queue.iter().for_each(|waiter| waiter.waker.wake_by_ref());
@@ -539,7 +539,7 @@ pub struct Permit<'a> {
 
 impl Permit<'_> {
     /// Ends this guard without giving the permits back, and returns their number. [`Semaphore::release`]
-    /// gives them back, from any thread.
+    /// can give them back later, from any thread.
     ///
     /// ```
     /// let semaphore = executor::Semaphore::new(1);
@@ -581,11 +581,11 @@ impl Permit<'_> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A task that panics, is refused or is dropped drops its permit, too. An `OwnedPermit` keeps the semaphore's
-/// count of permits alive, but not the `Semaphore`.
+/// A task that panics, is refused or is dropped also drops its permit. An `OwnedPermit` keeps the semaphore's
+/// count of permits alive, but not the `Semaphore` itself.
 ///
-/// The library does not know which task has an `OwnedPermit`. So while an `OwnedPermit` exists, no thread
-/// that waits for permits is reported as [starving](crate::Starvation), whichever task has the permit. A
+/// The library does not know which task has an `OwnedPermit`. So while an `OwnedPermit` exists, a thread
+/// that waits for permits of the same semaphore is never reported as [starving](crate::Starvation). A
 /// [`BoundedExecutor`](crate::BoundedExecutor) knows where its permits are.
 #[must_use = "dropping it gives the permit back at once"]
 pub struct OwnedPermit {

@@ -38,11 +38,11 @@ use crate::panics::{self, PanicHandler, PanicReport};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, Mutex};
 
-/// The action of a pool in response to a wait that can never end because every thread that could end
-/// it waits, too.
+/// The reaction of a pool to a wait that can never end because every thread that could end the wait is
+/// waiting, too.
 ///
-/// [`ThreadPoolBuilder::on_starvation`](crate::ThreadPoolBuilder::on_starvation) sets the action for the
-/// threads of a pool. Whatever is set, a pool that has fewer threads than its maximum first starts another
+/// [`ThreadPoolBuilder::on_starvation`](crate::ThreadPoolBuilder::on_starvation) chooses the reaction for the
+/// threads of a pool. With any choice, a pool that has fewer threads than its maximum first starts another
 /// thread. A task can also help before it waits: see
 /// [`ThreadPoolExecutor::help`](crate::ThreadPoolExecutor::help).
 ///
@@ -61,7 +61,7 @@ use crate::sync::{Arc, Mutex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnStarvation {
-    /// The wait ends with an error that says which task waits for which, such as
+    /// The wait ends with an error that says which task waits for which other task, such as
     /// [`JoinError::Starved`](crate::JoinError::Starved).
     #[default]
     Report,
@@ -80,11 +80,11 @@ pub enum OnStarvation {
     },
     /// The waiting thread first does what [`Help`](Self::Help) describes. If the thread cannot help in that
     /// way, it takes the next task out of its pool's queue and runs it, whichever task that is. So this
-    /// action also helps in a completion service, and in a submission that blocks.
+    /// reaction also helps a thread that waits in a completion service or in a submission.
     ///
     /// Use `HelpOthers` for tasks that hold no lock or other resource while they wait. A task that runs on
-    /// top of a waiting task may wait for the task below it, but the task below cannot go on before the upper
-    /// task has ended. A wait of the upper task for the lower task is reported.
+    /// top of a waiting task may wait for that lower task. But the lower task cannot go on before the upper task
+    /// has ended. So such a wait is reported.
     HelpOthers {
         /// The largest number of tasks that can lie on top of the first task.
         depth: usize,
@@ -168,8 +168,8 @@ pub struct StarvedWait {
     pub task: Option<TaskRef>,
     /// The name of the thread that runs the task.
     pub thread: Option<String>,
-    /// The pool of that thread: the name of the pool's thread factory. `None` for a thread that the user has
-    /// started.
+    /// The pool of that thread, by the name of the pool's thread factory. `None` for a thread that the user
+    /// has started.
     pub pool: Option<String>,
     /// The thing that the thread waits for.
     pub waits_for: WaitsFor,
@@ -203,7 +203,7 @@ pub enum WaitsFor {
         /// The pool.
         pool: String,
     },
-    /// A task that has begun. The thread of the task is in a wait that can never end, too.
+    /// A task that has begun. The thread that runs it is in a wait that can never end, too.
     Running {
         /// The task.
         task: TaskRef,
@@ -223,11 +223,11 @@ pub enum WaitsFor {
     /// Permits of a semaphore. The threads that hold them are in waits that can never end, too.
     Permits,
     /// The end of work that borrows from the waiting thread: the tasks of a scope, the computation of an
-    /// `invoke`, or the second half of a `join`. A drain task that submits its next turn to an executor that
-    /// is being dropped counts as such work, too. The work is in a queue, or on threads that are in waits
-    /// that can never end, too.
+    /// `invoke`, or the second half of a `join`. The work is in a queue, or on threads that are in waits
+    /// that can never end, too. A drain task also counts as such work while it submits its next turn to an
+    /// executor that is being dropped.
     Borrowers,
-    /// The moment at which nothing is left to do in a fork/join pool; its unfinished tasks cannot go on.
+    /// The moment at which a fork/join pool has nothing left to do. The pool's unfinished tasks cannot go on.
     Quiescence {
         /// The pool.
         pool: String,
@@ -285,8 +285,8 @@ impl StarvedWait {
     }
 }
 
-/// A report of starvation, which explains why a wait could never have ended: it says which task waits for
-/// which.
+/// A report of starvation. The report explains why a wait could never have ended: it says which task waits for
+/// which other task.
 ///
 /// A report prints as one line. With `{:#}` it prints as a picture, in which a line at the left joins the
 /// waits that form the circle. All clones stand for one report. A report counts as read as soon as code
@@ -305,13 +305,13 @@ impl StarvedWait {
 ///
 #[doc = include_str!("waits.md")]
 ///
-/// *Helped*: the thread runs the awaited tasks itself. *Told*: the wait ends with a `Starvation`, in an error
-/// that is called `Starved`. *Waits*: the library cannot know what would end the wait. The wait lasts until
-/// it is ended from elsewhere, or until the waiting task is cancelled. A thread of a pool that
-/// [helps](OnStarvation::Help) or starts [spare threads](OnStarvation::Spare) is told only if the pool can do
-/// neither.
+/// *Helped*: the thread runs the awaited tasks itself. *Told*: the wait ends with an error that is called
+/// `Starved` and contains a `Starvation`. *Waits*: the library cannot know what would end the wait. The wait
+/// lasts until something ends it, or until the waiting task is cancelled. If a pool
+/// [helps](OnStarvation::Help) or starts [spare threads](OnStarvation::Spare), its threads are told only if
+/// the pool can do neither.
 ///
-/// A thread counts as a thread of its pool whatever it runs there: a task, the drain task of a strand, a
+/// A thread counts as a thread of its pool, whatever it runs there: a task, the drain task of a strand, a
 /// hook, a callback, a destructor, or the body of a scope. A wait with a deadline, or under a token with a
 /// deadline, ends in time and is never reported.
 ///
@@ -401,8 +401,8 @@ impl Starvation {
         self.0.closes_at
     }
 
-    /// Returns the waits of the other threads of the pools. A free thread could have run a task that ends a
-    /// wait of the chain, but all these threads wait, too.
+    /// Returns the waits of the pools' threads that are not in the chain. If one of these threads were free,
+    /// it could run a task that ends a wait of the chain. But all these threads wait, too.
     ///
     /// ```
     /// # use executor::{CutShort, Semaphore, ThreadPoolExecutor, prelude::*};

@@ -9,9 +9,9 @@
 //!
 //! Each thread sleeps in a *parker* of its own, not on a condition variable of the awaited thing. Before it
 //! sleeps, it registers a [`Waker`] of its parker in two places: with the awaited thing, and with the current
-//! [`CancelToken`]. Then the thread parks. The first event wakes the thread, and the thread looks again. An
-//! asynchronous task registers its waker in place of a parker's, so one piece of code serves a join and an
-//! `await` of a handle.
+//! [`CancelToken`]. Then the thread parks. The first wake-up ends the sleep, and the thread looks again. An
+//! asynchronous task registers its own waker instead of a parker's waker. So the same code serves a join and
+//! an `await` of a handle.
 //!
 //! ```text
 //!   thing.finish()  ──wake──▶ ┌────────┐
@@ -35,9 +35,9 @@
 //!    `awaited`.
 //! 6. A waiter is identified by a [`Ticket`], because a comparison of two wakers is not reliable.
 //!
-//! The callers of [`wait`] decide whether a cancelled task gets a thing that is ready. Latches, semaphores
-//! and sleeps refuse: they call [`check_current`] first. A join does not refuse, because an outcome that
-//! exists should not be hidden.
+//! The callers of [`wait`] decide whether a cancelled task still gets a thing that is ready. Latches,
+//! semaphores and sleeps refuse the thing: they call [`check_current`] first. A join returns the outcome,
+//! because an outcome that exists should not be hidden.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -102,7 +102,7 @@ impl<R, F: FnMut(&Waker) -> Option<R>> Look for F {
     }
 }
 
-/// A closure that checks for the thing, and a closure that tells the detector what the wait is for.
+/// The first closure checks for the awaited thing, and the second tells the detector what the wait is for.
 impl<R, L: FnMut(&Waker) -> Option<R>, W: Fn() -> Option<Awaited>> Look for (L, W) {
     type Found = R;
 
@@ -115,12 +115,12 @@ impl<R, L: FnMut(&Waker) -> Option<R>, W: Fn() -> Option<Awaited>> Look for (L, 
     }
 }
 
-/// Blocks until `look` finds something. The detector can ask what the wait is for.
+/// Blocks until `look` finds the awaited thing. The detector can check this wait.
 pub(crate) fn wait_for<L: Look>(deadline: Deadline, look: L) -> Result<L::Found, WaitError> {
     wait_as(true, deadline, look)
 }
 
-/// Blocks until `look` finds something. The detector does not check a wait that begins here.
+/// Blocks until `look` finds the awaited thing. The detector does not check this wait.
 pub(crate) fn wait<R>(deadline: Deadline, look: impl FnMut(&Waker) -> Option<R>) -> Result<R, WaitError> {
     wait_as(true, deadline, look)
 }
@@ -180,7 +180,7 @@ fn help(thing: &impl Look, waker: &Waker) -> bool {
 }
 
 /// Sleeps until a wake-up or the deadline comes. Returns true if the deadline came first. Fails if the wait
-/// can never end. The detector does not check a wait with a deadline, or under a token with a deadline.
+/// can never end. A wait with a deadline, or under a token with a deadline, is not checked by the detector.
 fn sleep(
     deadline: Deadline,
     token: Option<&CancelToken>,

@@ -1,5 +1,5 @@
-//! The executor context of a thread: the pools for which it is a worker, and the tasks that it has begun and
-//! not ended.
+//! The executor context of a thread: the pools for which the thread is a worker, and the tasks that it has
+//! begun and not ended.
 
 use std::cell::RefCell;
 use std::task::Waker;
@@ -12,7 +12,7 @@ use crate::panics::OnDrop;
 use crate::sync::{Arc, thread_local};
 use crate::task::TaskLabel;
 
-/// A worker, as seen by the detector and its reports.
+/// A worker of a pool, as the detector and its reports see it.
 pub(crate) trait PoolWorker: Send + Sync {
     /// Returns the task that the worker runs.
     fn runs(&self) -> Option<TaskLabel>;
@@ -58,9 +58,9 @@ pub(crate) fn drain_for(drain: TaskId, task: TaskLabel) -> OnDrop<fn()> {
     begin(ExecutorRole::DrainsStrand(drain, task))
 }
 
-/// Tells the worker on this thread which task of a strand the drain task runs next. Called if the next task
-/// or the previous task has a name. The drain task can itself be a task of another strand. Then the worker is
-/// told about the outermost drain task, because that is the task that the worker runs.
+/// Tells the worker on this thread which task of a strand the drain task runs next. Called only if the next
+/// task or the previous task has a name. The drain task can itself be a task of another strand. Then the worker
+/// is told about the outermost drain task, because that is the task that the worker runs.
 pub(crate) fn runs_part(drain: TaskId, part: &TaskLabel) {
     let as_whom = |roles: &RefCell<Vec<ExecutorRole>>| {
         let mut drain = drain;
@@ -82,7 +82,7 @@ fn begin(role: ExecutorRole) -> OnDrop<fn()> {
     let _ = ROLES.try_with(|roles| roles.borrow_mut().push(role));
     OnDrop(|| {
         let role = ROLES.try_with(|roles| roles.borrow_mut().pop());
-        drop(role); // after the borrow
+        drop(role); // after the borrow has ended
     })
 }
 

@@ -1,4 +1,4 @@
-//! The interface for programs: the builder, the guard, the hooks.
+//! The programming interface of the shutdown hooks: the builder, the guard and the hooks.
 
 use std::error::Error;
 use std::fmt;
@@ -54,14 +54,14 @@ pub struct ShutdownHooks {
 /// # Blocking
 /// The drop starts the hooks and waits until they have run. If the deadline passes before the last hook has
 /// run, the process ends. If a signal or [`exit`](ShutdownHooks::exit) has begun the shutdown, the drop does
-/// not return, so that `main` does not end the process first.
+/// not return, because `main` must not end the process before the hooks have run.
 #[must_use = "dropping it runs the hooks"]
 #[derive(Debug)]
 pub struct ShutdownGuard {
     hooks: ShutdownHooks,
 }
 
-/// A registered hook, which stays registered when this value is dropped.
+/// A registered hook. The hook stays registered when this value is dropped.
 ///
 /// ```
 /// use executor::shutdown_hooks::ShutdownHooks;
@@ -122,12 +122,12 @@ impl ShutdownHooks {
         ShutdownBuilder { deadline: Duration::from_secs(10), status_at_deadline: None }
     }
 
-    /// Registers a hook, which runs when the process ends, before the hooks that are registered already. All
-    /// hooks run on one thread of their own.
+    /// Registers a hook that runs when the process ends. The hook runs before all hooks that are registered
+    /// already. All hooks run on one thread of their own.
     ///
     /// A panic in the hook goes to the [panic handler](crate::panics) of the process, and the next hook runs.
     /// A hook that blocks delays the other hooks, until the deadline ends the process. A hook may call
-    /// [`exit`](Self::exit), which ends the hook.
+    /// [`exit`](Self::exit): the hook ends at that call.
     ///
     /// ```
     /// use executor::shutdown_hooks::ShutdownHooks;
@@ -154,7 +154,7 @@ impl ShutdownHooks {
 
     /// Registers a hook that ends a pool. The hook shuts the pool down and waits for its tasks, for `grace`
     /// at most. Then the hook cancels the running tasks, drops the waiting tasks, and waits again, until the
-    /// deadline of all hooks.
+    /// common deadline of all hooks.
     ///
     /// The hook holds a weak reference, and does nothing if the pool was dropped before. If the pool is not in
     /// an `Arc`, use [`add_stopper`](Self::add_stopper).
@@ -196,7 +196,7 @@ impl ShutdownHooks {
 
     /// Registers a hook that ends the pool of a [`Stopper`], as [`add_pool`](Self::add_pool) does.
     ///
-    /// Use it for a pool that another value owns: a pool in a variable of `main`, or below another executor.
+    /// Use it for a pool that another value owns, such as a variable of `main` or another executor.
     ///
     /// ```no_run
     /// use std::time::Duration;
@@ -229,11 +229,11 @@ impl ShutdownHooks {
     }
 
     /// Begins the shutdown as a signal does, but does not end the process. `main` must end it, by returning
-    /// or by [`exit`](Self::exit). The deadline holds for `main`, too, until the [guard](ShutdownGuard) is
+    /// or by [`exit`](Self::exit). The deadline also applies to `main`, until the [guard](ShutdownGuard) is
     /// dropped. The next signal ends the process at once.
     ///
-    /// Use this call in a program that clients can stop without a signal. The call returns at once. The
-    /// result is false if the shutdown had begun already.
+    /// Use this call in a program that clients can stop without a signal. The call returns at once, and
+    /// returns false if the shutdown had begun already.
     ///
     /// ```
     /// use executor::shutdown_hooks::{ShutdownCause, ShutdownHooks};
@@ -267,17 +267,17 @@ impl ShutdownHooks {
     /// [`std::process::exit`].
     ///
     /// If the shutdown has begun already, the call only sets the status: the process ends when the hooks have
-    /// run. A hook that calls `exit` is ended by unwinding, and the other hooks run. No panic handler is told
-    /// of this unwinding.
+    /// run. A hook that calls `exit` is ended by unwinding, and the other hooks run. This unwinding is not
+    /// reported to a panic handler.
     ///
     /// A hook can also call `exit` indirectly, through the library: in a callback that its `cancel` runs, in
     /// a task that it runs itself, or in a destructor. After an indirect call, only the callback, task or
     /// destructor is unwound. The library's frames between that code and the hook are not unwound, because an
     /// operation of the library must not stop half-way. The thread stays in the library's frames for ever,
     /// and another thread runs the remaining hooks. So the values on the hook's stack are not dropped, and an
-    /// operation that the hook has begun, such as a task that it runs, does not end. The hook does not go on
-    /// either if a `catch_unwind` of your own, or of another library, catches the unwinding and drops its
-    /// payload. If that code forgets the payload, the hook goes on.
+    /// operation that the hook has begun, such as a task that it runs, does not end. A `catch_unwind` of your
+    /// own or of another library may catch the unwinding. If that code drops the payload, the hook still does
+    /// not go on. If that code forgets the payload, the hook goes on.
     ///
     /// ```
     /// use executor::shutdown_hooks::{ShutdownCause, ShutdownHooks};
@@ -290,8 +290,8 @@ impl ShutdownHooks {
     /// ```
     ///
     /// # Blocking
-    /// Never returns. Locks that the calling thread holds stay locked. So release every lock that a hook
-    /// needs before you call `exit`.
+    /// Never returns. Locks that the calling thread holds stay locked. So before you call `exit`, release every
+    /// lock that a hook needs.
     #[doc(alias = "System.exit")]
     pub fn exit(&self, code: i32) -> ! {
         self.shared.exit(code)
@@ -300,7 +300,7 @@ impl ShutdownHooks {
 
 impl ShutdownBuilder {
     /// Sets the time limit for all hooks together. When the time is over, the process ends, even if
-    /// a hook blocks.
+    /// a hook is still blocked.
     ///
     /// ```
     /// use executor::shutdown_hooks::ShutdownHooks;
@@ -316,7 +316,7 @@ impl ShutdownBuilder {
         self
     }
 
-    /// Sets the exit status at the deadline. The default is 128 + n after a signal, and 1 otherwise.
+    /// Sets the exit status at the deadline. The default is 128 + n after signal n, and 1 otherwise.
     ///
     /// ```
     /// use executor::shutdown_hooks::ShutdownHooks;
@@ -367,7 +367,7 @@ impl ShutdownBuilder {
         let (runner, timekeeper) = (Arc::clone(&shared), Arc::clone(&shared));
         thread::Builder::new().name("shutdown time".into()).spawn(move || timekeeper.keep_time(notified))?;
         thread::Builder::new().name("shutdown hooks".into()).spawn(move || runner.run_hooks())?;
-        // Catching signals is the last step: without the two threads, a caught signal would have no effect.
+        // The signals are caught last: before the two threads run, a caught signal would have no effect.
         shared.signals().catch()?;
         Ok(ShutdownGuard { hooks: ShutdownHooks { shared } })
     }
@@ -388,7 +388,7 @@ impl Drop for ShutdownGuard {
 }
 
 impl ShutdownHook {
-    /// Removes the hook and drops it, so it does not run.
+    /// Removes the hook and drops it without running it.
     ///
     /// ```
     /// use executor::shutdown_hooks::ShutdownHooks;

@@ -1,9 +1,9 @@
-//! Shutdown hooks: code that runs before the process ends, whatever ends it.
+//! Shutdown hooks: code that runs before the process ends, whatever the cause of the end is.
 //!
 //! A process ends when `main` returns, when it gets a signal (SIGINT by Ctrl-C, SIGTERM from a service
 //! manager), or when a part of the program calls [`std::process::exit`]. A signal and a call of `exit` run no
 //! destructors, and a return from `main` waits for no other thread. So a program registers *hooks*: code that
-//! must run in any case, for instance to end its pools and to close its log.
+//! must run before every such end, for instance to end its pools and to close its log.
 //!
 //! ```no_run
 //! use executor::ThreadPoolExecutor;
@@ -43,43 +43,43 @@
 //! | [`begin`](ShutdownHooks::begin) | `main` goes on | that of `main` | 1 |
 //!
 //! A hook can choose another status ([`Shutdown::set_status`]), and the builder can choose the status at the
-//! deadline. The handler of a second signal ends the process, with 128 + n, even while the process hangs.
+//! deadline. The handler of a second signal ends the process with 128 + n, even while the process hangs.
 //!
 //! # Order
 //!
-//! Hooks run one after the other, the last registered first, as destructors do. A part of a program uses the
-//! parts that were set up before it: the pool uses the log. So the pool ends first, and its tasks can log
+//! Hooks run one after the other, the last registered hook first, as destructors do. A part of a program uses
+//! the parts that were set up before it: the pool uses the log. So the pool ends first, and its tasks can log
 //! until their end. (Java runs all hooks at the same time, so hooks that depend on each other must be
 //! combined into one hook.) No hook can be added or removed after the shutdown has begun. If hooks could be
-//! added during the shutdown, the shutdown could go on for ever.
+//! added during the shutdown, it could go on for ever.
 //!
 //! # On the signal path
 //!
 //! A signal can interrupt a thread anywhere, even in the middle of an allocation. So the handler of the
-//! signal must do very little. The handler stores the number of the signal, looks at a flag (is this the
+//! signal must do very little. The handler stores the number of the signal, checks a flag (is this the
 //! second signal?), sets the flag, and writes a byte to a socket. Two threads sleep until a shutdown begins:
 //! the *timekeeper* reads from that socket, and the *runner* waits until it must run the hooks.
 //! [`install`](ShutdownBuilder::install) starts both threads, because the system may be unable to start a
-//! thread later. When the shutdown has begun, the timekeeper waits only for the deadline or the end of the
-//! shutdown. So the deadline holds even if a hook, the allocator or the output is blocked. This module prints
+//! thread later. When the shutdown has begun, the timekeeper only waits for the deadline or for the end of the
+//! hooks. So the deadline holds even if a hook, the allocator or the output is blocked. This module prints
 //! nothing.
 //!
 //! # Which signals
 //!
 //! SIGINT and SIGTERM are caught, even if the parent of the process ignores them. For example, a shell
 //! ignores SIGINT for the programs that a script starts in the background. A signal that is blocked in all
-//! threads never comes. Other signals keep their effects. SIGHUP, which says that the terminal is gone, ends
-//! the process, and no hook runs; under `nohup` it is ignored. SIGQUIT ends the process without hooks, too,
-//! unless the program has called `dump_at_sigquit`.
+//! threads is not delivered. Other signals keep their effects. SIGHUP, which says that the terminal is gone,
+//! ends the process without hooks; under `nohup` SIGHUP is ignored. SIGQUIT ends the process without hooks,
+//! too, unless the program has called `dump_at_sigquit`.
 //! SIGKILL cannot be caught. Ctrl-C goes to all processes of the terminal's foreground group. If the parent
 //! also passes its signal on, the process gets a second signal.
 //!
 //! # Invariants
 //!
 //! 1. Exactly one thread takes a hook out of the list: the runner, which then runs the hook, or the thread
-//!    that removes it. So a hook runs at most once.
+//!    that removes the hook. So a hook runs at most once.
 //! 2. The phase changes under the lock, and only forward. The step to `Running` also sets the cause and the
-//!    deadline, and sets the flag that makes the next signal count as the second signal.
+//!    deadline, and sets the flag by which the handler recognises the second signal.
 //! 3. No hook runs and no hook is dropped under the lock.
 //! 4. Once `ends` is set, the process ends with `status`, and no call that waits for the hooks returns.
 

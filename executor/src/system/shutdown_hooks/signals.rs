@@ -18,14 +18,14 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Makes the record of the signals, and the end of the pair at which the timekeeper waits.
+    /// Makes the record of the signals, and the notification for which the timekeeper waits.
     pub(super) fn new() -> io::Result<(Self, Notify)> {
         let (timekeeper, notified) = Notify::pair()?;
         Ok((Self { asked: Arc::default(), number: Arc::default(), timekeeper }, notified))
     }
 
     // ANCHOR: catch
-    /// From now on, SIGINT and SIGTERM wake the timekeeper. Catching the signals cannot be undone.
+    /// Makes SIGINT and SIGTERM wake the timekeeper from now on. Catching the signals cannot be undone.
     pub(super) fn catch(&self) -> io::Result<()> {
         for signal in [SIGINT, SIGTERM] {
             // The handlers run in this order. The first signal finds the flag unset and sets it; the next
@@ -36,7 +36,7 @@ impl Signals {
             self.timekeeper.notify_on(signal)?;
         }
         if self.number().is_some() {
-            self.timekeeper.notify(); // a signal that came before its handler could notify
+            self.timekeeper.notify(); // perhaps a signal came between its two handlers, so notify for it
         }
         Ok(())
     }
@@ -44,11 +44,11 @@ impl Signals {
 
     /// Notes that the shutdown has begun, so that the next signal ends the process. Wakes the timekeeper.
     pub(super) fn begun(&self) {
-        self.asked.store(true, Ordering::Release); // as the handler does
+        self.asked.store(true, Ordering::Release); // the handler sets the flag in the same way
         self.timekeeper.notify();
     }
 
-    /// Returns the number of the signal that has woken the timekeeper, if a signal has woken it.
+    /// Returns the number of the signal that has woken the timekeeper, or `None` if no signal has come.
     pub(super) fn number(&self) -> Option<i32> {
         // Acquire: pairs with the store in the handler, which comes before the notification.
         let number = self.number.load(Ordering::Acquire);
@@ -56,7 +56,7 @@ impl Signals {
     }
 }
 
-/// An end of a pair of sockets: a handler writes to one end, and a thread reads from the other end.
+/// One end of a pair of sockets: a handler writes to one end, and a thread reads from the other end.
 #[cfg(unix)]
 mod system {
     use std::io::{self, Read, Write};
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_signal_that_comes_before_it_can_wake_the_timekeeper_is_not_lost() {
         let (signals, notified) = Signals::new().unwrap();
-        signals.number.store(15, Ordering::Release); // as a handler does that cannot notify yet
+        signals.number.store(15, Ordering::Release); // a handler that cannot notify yet does only this
         signals.catch().unwrap();
         let (tell, told) = mpsc::channel();
         thread::spawn(move || {

@@ -40,7 +40,7 @@ pub enum ShutdownCause {
 
 pub(super) struct HooksShared {
     state: Mutex<HooksData>,
-    /// Announces that the phase has changed, or `ends` is set.
+    /// Notified when the phase has changed, or when `ends` is set.
     changed: Condvar,
     signals: Signals,
     limit: Duration,
@@ -53,11 +53,11 @@ struct HooksData {
     hooks: Vec<Hook>,
     next_key: u64,
     cause: Option<ShutdownCause>,
-    /// The deadline; `None` before the shutdown begins, and if it is beyond the clock's range.
+    /// The deadline; `None` until the shutdown begins, and also if the deadline is beyond the clock's range.
     deadline: Option<Instant>,
-    /// The exit status of the process, if it is decided.
+    /// The exit status of the process, if it was chosen already.
     status: Option<i32>,
-    /// True if this module ends the process, instead of `main`.
+    /// True if this module ends the process; otherwise `main` ends it.
     ends: bool,
     guard_is_dropped: bool,
     runner: Option<ThreadId>,
@@ -96,7 +96,7 @@ impl HooksShared {
         &self.signals
     }
 
-    /// Adds a hook, and returns the key by which it is removed. Returns `None` if the shutdown has begun.
+    /// Adds a hook, and returns the key for its removal. Returns `None` if the shutdown has begun.
     pub(super) fn add(&self, name: String, run: Box<dyn FnOnce(&Shutdown<'_>) + Send>) -> Option<u64> {
         let mut state = self.state.lock();
         if state.phase != HooksPhase::Open {
@@ -146,7 +146,7 @@ impl HooksShared {
         let is_first = self.begin(ShutdownCause::Exit(code));
         let mut state = self.state.lock();
         if !is_first {
-            state.status = Some(code); // otherwise `begin` has set it, and a hook may have changed it since
+            state.status = Some(code); // `begin` has set the first caller's code, and a hook may have changed it
         }
         let is_ended_elsewhere = std::mem::replace(&mut state.ends, true);
         if state.runner == Some(thread::current().id()) {
@@ -154,11 +154,11 @@ impl HooksShared {
             let shared = Arc::clone(self);
             let stay_here = move || shared.run_those_left_elsewhere();
             if thread::panicking() {
-                stay_here(); // a second unwinding would abort
+                stay_here(); // a second unwinding would abort the process
             }
-            Departure::begin(stay_here); // the runner goes on with the next hook, unless a frame catches this
+            Departure::begin(stay_here); // unless a frame catches this, the runner goes on with the next hook
         }
-        // The runner checks `ends` after the last hook. If the runner checked `ends` before, this
+        // The runner checks `ends` after the last hook. If that check came before this call set `ends`, this
         // thread must end the process.
         if state.phase == HooksPhase::Done && !is_ended_elsewhere {
             drop(state);
@@ -177,26 +177,26 @@ impl HooksShared {
     }
 
     /// Begins the shutdown if it has not begun, and waits until the hooks have run. If this module ends the
-    /// process, waits for that end and does not return.
+    /// process, the call waits for that end and does not return.
     pub(super) fn guard_dropped(&self) {
         self.begin(ShutdownCause::End);
         callbacks::about_to_block();
         let mut state = self.state.lock();
         if state.runner == Some(thread::current().id()) {
-            return; // a hook owns the guard, and the runner would wait for itself
+            return; // a hook owns the guard, so the runner must not wait for itself
         }
         while state.phase != HooksPhase::Done || state.ends {
             state = self.changed.wait(state);
         }
         state.guard_is_dropped = true;
         drop(state);
-        self.changed.notify_all(); // the timekeeper waits for this, too
+        self.changed.notify_all(); // the timekeeper also waits for `guard_is_dropped`
     }
 
     // ----- the two threads -----
 
-    /// Waits until the shutdown begins, and ends the process if the shutdown lasts until the deadline. The
-    /// timekeeper's thread runs this function.
+    /// Waits until the shutdown begins, and ends the process if the shutdown lasts until the deadline. This
+    /// function is the body of the timekeeper's thread.
     pub(super) fn keep_time(&self, notified: Notify) {
         notified.wait();
         if let Some(number) = self.signals.number() {
@@ -204,8 +204,8 @@ impl HooksShared {
         }
         let mut state = self.state.lock();
         loop {
-            // The end is checked before the deadline: a shutdown that ended in time counts, even if this
-            // thread is late.
+            // The state is checked before the deadline. If the hooks ended in time, the process must go on, even
+            // if this thread is late.
             if state.phase == HooksPhase::Done && !state.ends && state.guard_is_dropped {
                 return; // from here on `main` decides when the process ends
             }
@@ -219,12 +219,12 @@ impl HooksShared {
             Some(ShutdownCause::Signal(number)) => 128 + number,
             _ => 1,
         });
-        // Not `process::exit`, which flushes standard output and calls functions that C code has registered,
-        // because such a step can block.
+        // Not `process::exit`: it flushes standard output and calls functions that C code has registered, and
+        // each of these steps can block.
         low_level::exit(status);
     }
 
-    /// Waits until the shutdown begins, and runs the hooks. The runner's thread runs this function.
+    /// Waits until the shutdown begins, and runs the hooks. This function is the body of the runner's thread.
     pub(super) fn run_hooks(&self) {
         let mut state = self.state.lock();
         state.runner = Some(thread::current().id());
@@ -237,14 +237,14 @@ impl HooksShared {
 
     /// Starts another thread for the hooks that have not begun, and does not return. The caller is a runner
     /// that is inside other code of this crate. Such a runner may act as a worker, have a current token, or
-    /// be inside a callback. The next hook must not run as a worker, below that token or inside that
-    /// callback.
+    /// be inside a callback. The next hook must not run as that worker, with that current token or inside
+    /// that callback.
     fn run_those_left_elsewhere(self: &Arc<Self>) {
         let next = Arc::clone(self);
         let thread = thread::Builder::new().name("shutdown hooks".into()).spawn(move || next.run_hooks());
         match thread {
             Ok(_) => self.wait_for_ever(),
-            Err(_) => outside_any_task(|| self.run_those_left()), // the system has no thread left to give
+            Err(_) => outside_any_task(|| self.run_those_left()), // the system cannot start another thread
         }
     }
 
@@ -287,7 +287,7 @@ impl HooksData {
     }
 }
 
-/// The shutdown, as a hook sees it.
+/// The shutdown of the process, as a hook sees it.
 ///
 /// ```
 /// use executor::shutdown_hooks::ShutdownHooks;
@@ -328,8 +328,8 @@ impl Shutdown<'_> {
         self.cause.expect("the shutdown has begun")
     }
 
-    /// Returns the time that is left for all hooks together. When no time is left, the process ends, even in
-    /// the middle of a hook.
+    /// Returns the time that is left for all hooks together. When no time is left, the process ends, even if
+    /// a hook is running.
     ///
     /// ```
     /// use executor::shutdown_hooks::ShutdownHooks;
@@ -349,8 +349,8 @@ impl Shutdown<'_> {
         })
     }
 
-    /// Chooses the exit status in place of 128 + n or the code of `exit`; the last choice wins. The choice
-    /// has no effect at the deadline, or when `main` ends the process by returning.
+    /// Chooses the exit status in place of 128 + n or the code of `exit`; the last choice wins. The choice has
+    /// no effect if the deadline ends the process, or if `main` ends the process by returning.
     ///
     /// ```no_run
     /// use executor::shutdown_hooks::ShutdownHooks;
@@ -378,7 +378,7 @@ mod tests {
     use crate::sync::Arc;
     use std::sync::mpsc;
 
-    /// A process whose hooks are done in time must not be ended by the timekeeper.
+    /// If the hooks of a process end in time, the timekeeper must not end the process.
     #[test]
     fn a_timekeeper_that_comes_late_ends_nothing_that_was_in_time() {
         let (signals, notified) = Signals::new().unwrap();
@@ -390,8 +390,8 @@ mod tests {
             tell.send(())
         });
         thread::yield_now();
-        // Most probably the timekeeper waits for the lock. The timekeeper gets the lock only after the
-        // deadline, and then checks the state.
+        // Most probably the timekeeper waits for the lock now. The timekeeper gets the lock only after
+        // the deadline, and then checks the state.
         let mut state = shared.state.lock();
         thread::sleep(Duration::from_millis(50));
         (state.phase, state.guard_is_dropped) = (HooksPhase::Done, true);

@@ -1,4 +1,4 @@
-//! Extension traits for the two ends of a channel: waits that a cancellation ends.
+//! Extension traits for the sender and the receiver of a channel: a cancellation ends their waits.
 
 use super::error::{PutError, TakeError};
 use super::stop::CancelChannel;
@@ -7,7 +7,7 @@ use crate::cancel::{CancelToken, check_current, current_for_wait};
 use crate::sync::channel::{self, Receiver, Sender, TryRecvError, TrySendError};
 use crate::sync::{Duration, Instant, PATIENCE, thread};
 
-/// Adds cancellable waits to a `Sender`, the end of a channel into which items go.
+/// Adds cancellable waits to a `Sender`, through which items go into a channel.
 ///
 /// `put` does what `send` does, and is a cancellation point. For calls that do not wait, use crossbeam's own:
 /// `try_send`, `len`.
@@ -47,7 +47,7 @@ pub trait SenderExt<T> {
     #[doc(alias = "send")]
     fn put(&self, item: T) -> Result<(), PutError<T>>;
 
-    /// Puts an item, and waits for room for `timeout` at most.
+    /// Puts an item, and waits at most for `timeout` until there is room for it.
     ///
     /// ```
     /// use executor::channel::{PutError, SenderExt, bounded};
@@ -106,7 +106,7 @@ fn put_until<T>(sender: &Sender<T>, timeout: Option<Duration>, mut item: T) -> R
     })
 }
 
-/// Adds cancellable waits to a `Receiver`, the end of a channel from which items come.
+/// Adds cancellable waits to a `Receiver`, through which items come out of a channel.
 ///
 /// `take` does what `recv` does, and is a cancellation point. For calls that do not wait, use crossbeam's
 /// own: `try_recv`, `try_iter`, `len`.
@@ -146,7 +146,7 @@ pub trait ReceiverExt<T> {
     #[doc(alias = "recv")]
     fn take(&self) -> Result<T, TakeError>;
 
-    /// Takes the next item, and waits for an item for `timeout` at most.
+    /// Takes the next item, and waits at most for `timeout` until an item is available.
     ///
     /// ```
     /// use executor::channel::{ReceiverExt, TakeError, bounded};
@@ -170,8 +170,8 @@ pub trait ReceiverExt<T> {
     /// iterator ends when the channel is empty and all senders are gone, or when the calling task is
     /// cancelled.
     ///
-    /// Afterwards, `CancelToken::current().check()` returns an error if a cancellation has ended the
-    /// iterator.
+    /// After the end of the iterator, `CancelToken::current().check()` returns an error if a cancellation was
+    /// the cause of the end.
     ///
     /// ```
     /// use executor::channel::{ReceiverExt, SenderExt, bounded};
@@ -229,8 +229,8 @@ fn deadline_after(timeout: Option<Duration>) -> Option<Instant> {
     timeout.and_then(|timeout| Instant::now().checked_add(timeout))
 }
 
-/// Yields to other threads and returns true if another look is worth while. Returns false if it is time to
-/// sleep. Sleeping and being woken is far more work than yielding, so a call begins with [`PATIENCE`] yields.
+/// Yields to other threads and returns true if the caller must look again. Returns false if the caller must
+/// sleep. A sleep costs far more than a yield, so each call begins with up to [`PATIENCE`] yields.
 fn gives_way(yields_left: &mut u32, deadline: Option<Instant>) -> bool {
     let is_out = *yields_left == 0 || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     if !is_out {

@@ -1,7 +1,7 @@
 //! Channels with cancellable waits: a task that waits for an item or for room can be cancelled.
 //!
 //! A producer that is blocked on a full channel cannot look at a flag. The producer stops only if the request
-//! to stop also ends the wait. The calls [`put`](SenderExt::put) and [`take`](ReceiverExt::take) end with the
+//! to stop also ends the wait. The calls [`put`](SenderExt::put) and [`take`](ReceiverExt::take) end at such a
 //! request: they are cancellation points of the [current token](crate::CancelToken::current), like every
 //! blocking call of this crate.
 //!
@@ -23,18 +23,18 @@
 //!
 //! # Beside crossbeam-channel
 //!
-//! This module uses the channels of `crossbeam-channel`, of any kind, and adds a few calls. Crossbeam's calls
+//! This module adds a few calls to the channels of `crossbeam-channel`, of any kind. Crossbeam's calls
 //! ignore a cancellation; the calls of this module are cancellation points:
 //!
-//! | crossbeam's call | our call, a cancellation point |
+//! | crossbeam's call | the call of this module, a cancellation point |
 //! |---|---|
 //! | `send`, `send_timeout` | `put`, `put_timeout` |
 //! | `recv`, `recv_timeout` | `take`, `take_timeout` |
 //! | `iter`, `for item in receiver` | `take_iter` |
 //!
-//! The names are those of Java's `BlockingQueue`, where an interrupt ends `put` and `take`. Calls that do not
-//! wait are crossbeam's own. A `select!` can also wait for a token, by a channel:
-//! [`CancelToken::channel`](crate::CancelToken::channel) becomes ready when the token is cancelled.
+//! The names come from Java's `BlockingQueue`, where an interrupt ends `put` and `take`. For calls that do not
+//! wait, use crossbeam's own calls. A `select!` can also wait for a token, through the channel
+//! [`CancelToken::channel`](crate::CancelToken::channel): it becomes ready when the token is cancelled.
 //!
 //! # Waiting
 //!
@@ -50,8 +50,8 @@
 //! waker with the token. The waker disconnects a channel, and the second operation of the `select` waits for
 //! that channel. Without a current token the `select` has only the first operation.
 //!
-//! No thread polls. Before a thread sleeps, it yields to the other threads a few times, because a thread at
-//! the other end is often about to put or take.
+//! No thread polls. Before a thread sleeps, it yields to the other threads a few times, because another thread
+//! is often about to put or take an item.
 //!
 //! # Invariants
 //!

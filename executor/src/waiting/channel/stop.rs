@@ -9,7 +9,7 @@ use crate::cancel::CancelToken;
 use crate::sync::channel::{self, Receiver, Sender};
 use crate::sync::{Arc, Mutex};
 
-/// A channel that becomes ready, by being disconnected, when a token is cancelled: [`CancelToken::channel`].
+/// A channel that is disconnected, and so becomes ready, when a token is cancelled: [`CancelToken::channel`].
 ///
 /// `CancelChannel` is a crossbeam `Receiver` that never receives anything. Dropping the channel removes its
 /// entry from the token.
@@ -29,14 +29,14 @@ pub struct CancelChannel {
     _registration: Box<dyn Send + Sync>,
 }
 
-/// The sending end of the channel, which the token keeps. The `wake` of this type drops the end, which
+/// The sender of the channel. The token keeps this sender. The `wake` of this type drops the sender, which
 /// disconnects the channel.
 struct Disconnector(Mutex<Option<Sender<Infallible>>>);
 
 impl Wake for Disconnector {
     fn wake(self: Arc<Self>) {
         let end = self.0.lock().take();
-        drop(end); // without our lock: the drop takes the lock of the channel
+        drop(end); // after the release of our lock, because the drop takes the channel's lock
     }
 }
 
@@ -49,9 +49,9 @@ impl CancelToken {
     /// receives an `Err`. The channel becomes ready inside [`masked`](crate::masked), too, where the blocking
     /// calls of this crate ignore the token.
     ///
-    /// The thread that waits is released together with the threads that wait in this crate, before any
+    /// A cancel wakes the thread in the `select!` together with the threads that wait in this crate, before any
     /// callback of [`on_cancel`](Self::on_cancel) runs. Make the channel once, and not for each `select!`: a
-    /// channel takes some allocations, and has an entry with the token until it is dropped.
+    /// channel takes some allocations, and stays registered with the token until it is dropped.
     ///
     /// ```
     /// use crossbeam_channel::{never, select};
