@@ -1,5 +1,5 @@
-//! Shows what a client observes when the backlog is full. A listening socket has room for a few
-//! connections, and no thread accepts the connections.
+//! Shows what a client observes if the server's backlog is full. A listening socket has room for a
+//! few connections, and no thread accepts them.
 //!
 //! ```sh
 //! cargo run --example full_backlog

@@ -41,7 +41,7 @@ fn main() -> anyhow::Result<()> {
     let mut clients = Vec::new();
     for _ in 0..CLIENTS {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
-        // With buffers of the usual size, the system would hold megabytes for the client.
+        // With buffers of the usual size, the system would buffer megabytes for the client.
         socket.set_recv_buffer_size(64 * 1024)?;
         socket.set_send_buffer_size(64 * 1024)?;
         socket.connect(&addr.into())?;
@@ -108,7 +108,7 @@ fn unless_it_would_wait(result: io::Result<usize>) -> io::Result<usize> {
     }
 }
 
-/// Returns the answer that another client gets. A short answer like this one arrives in one piece.
+/// Returns the answer that one more client gets. A short answer like this one arrives in one piece.
 fn one_answer(addr: SocketAddr) -> io::Result<String> {
     let mut client = TcpStream::connect(addr)?;
     client.write_all(REQUEST.as_bytes())?;

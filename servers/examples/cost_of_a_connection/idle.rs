@@ -1,5 +1,5 @@
-//! Measures a stage that has many idle clients. Each client has sent one request, and could send
-//! another one.
+//! Measures a stage that has many idle clients. Each client has sent one request, and keeps its
+//! connection open.
 
 use crate::stage::{Client, Stage, binary};
 use anyhow::Context;

@@ -5,8 +5,8 @@
 //!
 //! - All threads of the stage exist from the start, even if they are not needed, and no thread is
 //!   ever added or replaced.
-//! - The stage can neither refuse clients nor count the clients that wait: the program does not know a
-//!   client that no thread has accepted.
+//! - The stage can neither refuse waiting clients nor count them: the program does not know a client before a
+//!   thread has accepted it.
 //! - The stage ends only when the process ends.
 //!
 //! ```sh
@@ -63,8 +63,8 @@ fn main() -> Result<(), Failure> {
     }
     // ANCHOR_END: accept_loops
     stage.announce(listener.local_addr());
-    // The threads of this stage never end. If a thread died because of a bug, the program could only
-    // notice it here, and would not replace the thread.
+    // The threads of this stage never end. If a bug ended a thread, the program would notice it only here,
+    // and would not replace the thread.
     for acceptor in acceptors {
         let _ = acceptor.join();
     }

@@ -4,8 +4,8 @@
 //! The server is as responsive as possible, until there are too many clients. Each client needs a thread,
 //! even if the client is silent, and the program sets no bound. The system sets a bound: when it is
 //! reached, no thread can be started; the server answers the client with 503 and goes on. The server
-//! survives this because of the executor: when a thread cannot be started, `thread::spawn` would panic, but
-//! the executor reports the failure and gives the task back.
+//! survives this because of the executor: where `thread::spawn` would panic, the executor reports the
+//! failure and gives the task back.
 //!
 //! ```sh
 //! cargo run --bin thread_per_task
@@ -52,7 +52,8 @@ fn main() -> Result<(), Failure> {
     for connection in listener.incoming() {
         let server = Arc::clone(&server);
         let task = move || server.serve(connection);
-        // A refused task is dropped here, and with the task the connection, which then answers 503.
+        // A refused task is dropped here together with its connection, and the dropped connection answers
+        // 503.
         executor.execute(task).unwrap_or_else(servers::report);
     }
     // ANCHOR_END: accept_loop
