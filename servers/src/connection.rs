@@ -60,7 +60,7 @@ impl Connection {
     }
     // ANCHOR_END: silent
 
-    /// Prepares the connection for being served by the current task.
+    /// Takes the connection out of this value, so that the current task can serve it.
     pub(crate) fn take(mut self, limits: &Limits) -> io::Result<Client> {
         let stream = self.stream.take().expect("a connection is taken once");
         Client::new(stream, self.peer, self.place.take(), limits)
