@@ -1,9 +1,8 @@
-//! Tests what a client observes under each policy when there is no room, and how a saturated stage
-//! stops.
+//! Tests what a client observes under each policy if there is no room, and how a saturated stage stops.
 //!
 //! An upload keeps a thread busy; the test decides when it sends the body. The accepting thread accepts
-//! clients in the order in which they have connected, so each client finds the places that earlier clients
-//! have left free.
+//! clients in the order of their connections, so a client finds the places that earlier clients have left
+//! free.
 
 use crate::lifecycle::{Upload, stop_by, stopping};
 #[cfg(target_os = "linux")]
@@ -29,7 +28,7 @@ fn stat(stage: &Stage, name: &str) -> u64 {
     stage.stats()["pool"][name].as_u64().unwrap()
 }
 
-/// Checks that the accepted clients are answered in the end.
+/// Checks that the server finally answers the accepted clients.
 fn assert_served(upload: Upload, waiting: Vec<Client>) {
     assert_eq!(upload.end().status, 200);
     for mut client in waiting {
@@ -101,8 +100,8 @@ fn caller_runs_serves_the_next_client_and_accepts_nobody_meanwhile() {
 }
 // ANCHOR_END: caller_runs
 
-/// Otherwise all other clients would wait for a client that requests nothing, while the threads of the pool
-/// are idle.
+/// Otherwise all clients would wait for one client that requests nothing, while the threads of the pool are
+/// idle.
 #[test]
 fn the_accepting_thread_does_not_stay_with_an_idle_client() {
     let stage = start("caller-runs", &["--quiet", "--idle-timeout", "10m"]);
@@ -136,7 +135,7 @@ fn block_fills_the_backlog_and_then_there_is_silence() {
 
 // ANCHOR: rush
 /// 200 clients arrive at once; each needs 50 ms. With eight threads and room for 48 more, an accepted client
-/// is answered within seven rounds. On a quiet machine the answer takes a tenth longer than the seven rounds
+/// is answered within seven rounds. On a quiet machine the answer takes a tenth longer than seven rounds
 /// (the book's chapter measures it). This test allows twice the time, because the machine may be busy;
 /// without a bound, the last answer would take 25 rounds.
 #[test]
@@ -170,7 +169,7 @@ fn of_a_rush_everybody_is_answered_and_the_accepted_ones_in_time() {
 
 #[test]
 fn a_saturated_stage_stops_in_order() {
-    // The other policies have separate tests, because the accepting thread is busy with them when the stop
+    // The other policies have their own tests, because they keep the accepting thread busy when the stop
     // comes.
     for (policy, how) in [("abort", "TERM"), ("discard", "INT")] {
         let mut stage = start(policy, &["--quiet", "--grace", "10m"]);
@@ -188,8 +187,8 @@ fn a_saturated_stage_stops_in_order() {
     }
 }
 
-/// When the connection that has waited longest is closed, the new connection is not yet in the place that
-/// became free. If the stop comes at that moment, the new client gets a 503.
+/// After the policy has closed the oldest connection, there is a moment when the new connection has not yet
+/// taken the free place. If the stop comes at that moment, the new client gets a 503.
 #[test]
 fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes() {
     for _ in 0..20 {
@@ -207,8 +206,8 @@ fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes(
     }
 }
 
-/// A client that was refused before the stop did not come too late. The client has not closed its connection,
-/// so the end of the stage waits for the client.
+/// A client that the server refused before the stop does not count as too late. The client keeps its
+/// connection open, so the end of the stage waits for it.
 #[test]
 fn clients_that_were_refused_before_the_stop_do_not_count_as_late() {
     let mut stage = start("abort", &["--quiet"]);
@@ -252,16 +251,16 @@ fn what_the_accepting_thread_serves_is_served_to_the_end() {
     eventually("the stop has begun: it connects to wake the accepting thread", || stage.backlog() == 2);
     let reply = next.end();
     assert_eq!((reply.status, reply.header("Connection")), (200, Some("close")));
-    // Before that time, no thread could tell the client.
+    // Before that time, no thread could answer the client.
     assert_refused(&mut { late });
     assert_eq!(stopping(&stage), "stopping: refused 1 that came too late");
     assert_served(upload, vec![waiting]);
     assert_eq!(stage.exit_status(), Some(0));
 }
 
-/// The process ends two seconds after the grace period, whatever its threads do. On a very busy machine
-/// the process may end before the threads have told their clients. So the test passes if one of five
-/// attempts succeeds.
+/// The process ends two seconds after the grace period, whatever its threads are doing. On a very busy
+/// machine the process may end before its threads have answered their clients. So the test passes if
+/// one of five attempts succeeds.
 #[test]
 fn out_of_time_everybody_is_cancelled_and_told_also_by_the_accepting_thread() {
     for policy in ["caller-runs", "block", "discard"] {
@@ -289,8 +288,8 @@ fn everybody_is_told_out_of_time(policy: &str) -> bool {
     told.iter().all(|&told| told)
 }
 
-/// Clients that were refused and do not close their connections keep a descriptor each. Their connections are
-/// closed when the next clients need descriptors; those clients also get a 503.
+/// Each client that was refused and keeps its connection open takes a descriptor. When the next clients need
+/// descriptors, the server closes these connections; the next clients also get a 503.
 #[test]
 fn with_few_descriptors_everybody_is_told_all_the_same() {
     let flags = [&["--quiet"], &SMALL[..]].concat();
@@ -305,8 +304,8 @@ fn with_few_descriptors_everybody_is_told_all_the_same() {
     assert_eq!(stage.stop(), Vec::<String>::new(), "it had to wait for descriptors");
 }
 
-/// Each waiting client holds a descriptor. A policy that makes clients wait in the backlog also
-/// bounds the number of descriptors.
+/// Each waiting client takes a descriptor. If a policy makes clients wait in the backlog, this also limits
+/// the number of descriptors.
 #[cfg(target_os = "linux")]
 #[test]
 fn block_holds_no_more_connections_than_it_has_room_for() {

@@ -1,4 +1,4 @@
-//! Tests the stage that starts a thread for each connection, on a system that allows no more
+//! Tests the stage that starts a thread for each connection, on a system that cannot start more
 //! threads.
 
 use crate::support::{Client, Stage, THREAD_PER_TASK, eventually, with_few_threads};
