@@ -1,9 +1,9 @@
-//! Proves that a reader can type every `cargo …` command on the pages. The package, program, example or test
-//! in the command must exist and be built with the features in the command. `cargo course` must have the
-//! commands and options that the page uses.
+//! Proves that every `cargo …` command on the pages works when a reader types it. The package, program,
+//! example or test in the command must exist and be built with the features in the command. `cargo course`
+//! must have the commands and options that the page shows.
 //!
-//! Commands are lines of code blocks that begin with `$ cargo`, or with `cargo` in `sh` blocks, and code in
-//! the prose that begins with `cargo`.
+//! Commands are: lines of code blocks that begin with `$ cargo`, lines of `sh` blocks that begin with
+//! `cargo`, and code in the prose that begins with `cargo`.
 
 use crate::book::pages::Page;
 use crate::cli::Course;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
-/// The commands of Cargo that name no package, and the commands that pages tell readers to install.
+/// Commands of Cargo that name no package, and commands that pages tell readers to install.
 const OTHERS: [&str; 12] = [
     "--version",
     "--help",
@@ -51,7 +51,7 @@ struct Metadata {
 struct Package {
     id: String,
     name: String,
-    /// The program that runs if the command names none.
+    /// The program that runs if the command names no program.
     default_run: Option<String>,
     targets: Vec<Target>,
     features: BTreeMap<String, Vec<String>>,
