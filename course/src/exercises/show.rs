@@ -336,8 +336,8 @@ impl Learner {
     /// `reset`: writes the stub into the learner's file, after making a backup of the learner's answer.
     ///
     /// # Errors
-    /// Returns an error if there is no such exercise, or if a file cannot be written; in both cases
-    /// nothing is lost.
+    /// Returns an error if there is no such exercise, or if a file cannot be written; in both cases no
+    /// text of the learner is lost.
     pub fn reset(&mut self, name: Option<&str>) -> anyhow::Result<bool> {
         let exercise = self.chosen(name)?.clone();
         let stub = fs::read(exercise.stub()).with_context(|| {
@@ -367,8 +367,8 @@ fn minutes(exercise: &Exercise) -> String {
     exercise.minutes().map(|minutes| minutes.to_string()).unwrap_or_default()
 }
 
-/// Copies the answer to a new file beside it, and returns the path of the new file. Cargo ignores
-/// the new file.
+/// Copies the answer to a new file beside it, and returns the new file's path. Cargo ignores the new
+/// file.
 pub(super) fn back_up(exercise: &Exercise) -> anyhow::Result<PathBuf> {
     let answer = exercise.answer();
     let text = fs::read(&answer).with_context(|| format!("cannot read {}", answer.display()))?;

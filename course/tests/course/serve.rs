@@ -1,4 +1,4 @@
-//! Tests `cargo course` from the printed address to the last answer.
+//! Tests `cargo course` from the printing of the address to the last answer.
 
 use crate::fixture::{Project, stderr};
 use crate::running::Running;
@@ -28,7 +28,8 @@ fn answers_are_in_the_log_and_not_on_the_terminal() {
     assert!(!course.said().any(|line| line.contains("/second.html")));
 }
 
-/// Returns the address of a file to whose name mdBook has added a hash, as a page refers to it.
+/// Returns the address of a file, as a page refers to it; mdBook adds a hash to the name of such a
+/// file.
 fn linked(page: &str, start: &str, end: &str) -> String {
     let from = page.find(start).unwrap_or_else(|| panic!("no {start} in {page}"));
     let length = page[from..].find(end).unwrap() + end.len();
@@ -57,7 +58,7 @@ fn a_page_of_another_name_learns_nothing_unless_it_was_given() {
 
 #[test]
 fn without_an_address_a_taken_port_is_passed_over() {
-    // Port 8000 is in use, by this test or by another process, so the course must find another
+    // Port 8000 is in use, by this test or by another process, so the course must choose another
     // port.
     let _taken = TcpListener::bind("127.0.0.1:8000");
     let course = Running::start(Project::new(), &[]);
