@@ -1,7 +1,7 @@
 //! The command line of `cargo course`: its commands and options, with their help.
 //!
-//! The command line is part of the library because `book check` compares it with the commands on
-//! the pages.
+//! The command line is a part of the library, because `book check` compares it with the commands on the
+//! pages.
 
 use crate::load::LoadArgs;
 use clap::error::ErrorKind;
@@ -144,7 +144,7 @@ pub enum Command {
         /// Check every exercise
         #[arg(long, conflicts_with = "exercises")]
         all: bool,
-        /// Show every property that fails in full, not only the first
+        /// Show every failed property in full, not only the first one
         #[arg(long, conflicts_with = "summary")]
         all_messages: bool,
         /// Report as JSON on standard output, for scripts and graders
@@ -233,7 +233,7 @@ pub enum Command {
     Explain {
         /// Which exercise [default: as for `check`]
         exercise: Option<String>,
-        /// The property to explain [default: the first that fails]
+        /// The property to explain [default: the first one that fails]
         property: Option<String>,
     },
     /// Be the scheduler of a small program: choose which thread goes next, until the program breaks

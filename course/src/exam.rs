@@ -30,7 +30,7 @@ struct Question {
     ask: String,
     /// The right option, and the reason why it is right.
     right: Option<[String; 2]>,
-    /// The wrong options, each with the reason why it is wrong.
+    /// The wrong options; each has the reason why it is wrong.
     #[serde(default)]
     wrong: Vec<[String; 2]>,
     /// The points that a short answer should have.

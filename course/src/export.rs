@@ -7,8 +7,8 @@
 //! * Files that name a file that was left out are rewritten: [`Plan::rewritten`].
 //! * Each file that a learner edits contains its stub again, even if the teacher has changed the file.
 //!
-//! An exercise in which the learner writes a test judges answers to another exercise. Without those
-//! answers there is nothing to judge, so such an exercise is also left out.
+//! In some exercises the learner writes a test, which must judge answers to another exercise. Without
+//! those answers there is nothing to judge, so such an exercise is also left out.
 
 use crate::exercises::catalogue;
 use crate::workspace::Workspace;
@@ -28,7 +28,7 @@ const EXAM: &str = "book/exam.toml";
 /// The parts of an exercise's folder that are left out.
 const ANSWERS: [&str; 4] = ["solution", "right", "wrong", "wrong.diff"];
 
-/// The parts that need the answers: the proof, and the scripts and jobs that run it.
+/// The parts that need the answers: the proof, and the scripts and jobs that run the proof.
 const PROVES: [&str; 3] = ["exercises/proof/", ".ci/", ".github/"];
 
 /// Writes the copy for students to the directory `to`.

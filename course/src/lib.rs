@@ -8,10 +8,11 @@
 //!    anything;
 //! 3. [`serve`] serves the book, with one task per connection, on the course's own thread pool.
 //!
-//! [`load`] is for a reader who has started one of the servers and wants to see it work. [`exercises`] is for
-//! a reader who wants to know whether he has understood a page, and [`export`] and [`exam`] are for that
+//! [`load`] sends load to a server, for a reader who wants to see the server work. [`exercises`] is for a
+//! reader who wants to know whether he has understood a page, and [`export`] and [`exam`] are for that
 //! reader's teacher. [`ways`] has the ways through a part of the course. [`log`] writes a record of what
-//! happened to a file. [`cli`] has the command line. Every error is a sentence that says what to do next.
+//! happened to a file. [`cli`] has the command line. Every error message is a sentence that says what to do
+//! next.
 
 pub mod cli;
 pub mod workspace;

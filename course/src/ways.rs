@@ -1,4 +1,4 @@
-//! The ways through the course from `book/ways.toml`, for readers who do not want to read all of it.
+//! The ways through the course from `book/ways.toml`, for readers who do not want to read the whole book.
 
 use crate::cli::WrongUsage;
 use crate::workspace::Workspace;

@@ -95,8 +95,8 @@ impl Frames {
     /// the frames in order and at their times.
     ///
     /// # Errors
-    /// Returns an error with a sentence if a file cannot be read or written. After the first failure no more
-    /// frames are written.
+    /// Returns an error with a sentence if a file cannot be read or written. After the first failure, the
+    /// thread writes no more frames.
     pub fn finish(self) -> anyhow::Result<()> {
         drop(self.changes);
         self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))

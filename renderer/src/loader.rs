@@ -88,8 +88,8 @@ impl Loader {
         let limited = token.with_timeout(self.timeout);
         let mut bytes = 0;
         let picture = match self.pixels(image, &limited, &mut bytes) {
-            // If the time limit of this image has passed, the result is a gap. Any other request to stop
-            // applies to the whole task.
+            // If the time limit of this image has passed, the result is a gap. If the token was cancelled
+            // for another reason, this applies to the whole task.
             Err(cancelled) if !token.is_cancelled() && is_deadline(&cancelled) => {
                 Err(Gap::TimedOut { after: self.timeout })
             }

@@ -65,8 +65,8 @@ pub struct Missing {
 }
 
 impl Report {
-    /// Returns a table for human readers, at most `columns` wide. Names from the page cannot change the
-    /// state of the terminal.
+    /// Returns a table for human readers, at most `columns` wide. Names that come from the page cannot
+    /// change the state of the terminal.
     pub fn table(&self, columns: usize) -> String {
         let mut table = String::new();
         let mut row = |name: &str, value: String| {

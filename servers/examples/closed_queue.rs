@@ -1,5 +1,5 @@
 //! Opens two listeners at one address, each with its own queue. Shows what happens to the clients in a
-//! queue whose listener is closed.
+//! queue after its listener was closed.
 //!
 //! ```sh
 //! cargo run --example closed_queue

@@ -20,7 +20,7 @@ const CLIENTS: usize = 8;
 const REQUESTS: usize = 300_000;
 const REQUEST: &str = "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// A client that could neither send nor read for this time counts as stuck.
+/// A client counts as stuck if it could neither send nor read for this time.
 const STUCK: Duration = Duration::from_millis(500);
 
 struct Client {
@@ -73,8 +73,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Calls `step` for each client in turn until no client can go on. `step` returns the number of bytes
-/// that it has moved.
+/// Calls `step` for each client in turn until no client can make progress. `step` returns the number
+/// of bytes that it has moved.
 fn until_stuck(clients: &mut [Client], step: impl Fn(&mut Client) -> io::Result<usize>) -> io::Result<()> {
     let mut moved = Instant::now();
     while moved.elapsed() < STUCK {

@@ -12,12 +12,12 @@ use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, info};
 
-/// The target of the events of the access log.
+/// The `tracing` target of the access log's events.
 pub const ACCESS: &str = "servers::access";
 
 /// Whether the access log is written: an event for each answer, or nothing.
 ///
-/// The event has the target [`ACCESS`], the level info, no message, and these fields:
+/// Each event has the target [`ACCESS`], the level info, no message, and these fields:
 ///
 /// | field | value |
 /// |---|---|
@@ -79,7 +79,7 @@ impl AccessLog {
 fn push_request_line(text: &mut String, request: &Request<'_>) {
     let _ = write!(text, "{} ", request.method); // to a `String` it cannot fail
     for (place, part) in request.target.split('"').enumerate() {
-        // A quotation mark in the target would look like the end of the request line in the log.
+        // In the log, a quotation mark in the request's target would look like the end of the request line.
         text.push_str(if place > 0 { "%22" } else { "" });
         text.push_str(part);
     }

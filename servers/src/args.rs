@@ -1,4 +1,4 @@
-//! The command line that every stage has, so that one stage can take the place of another.
+//! The command line that all stages share, so that one stage can take the place of another.
 
 use crate::access_log::AccessLog;
 use crate::diagnostics::show_diagnostics;
@@ -24,11 +24,11 @@ pub struct ServerArgs {
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080", value_parser = address)]
     pub addr: SocketAddr,
 
-    /// How many threads serve connections [default: what suits the stage]
+    /// How many threads serve connections [default: a number that suits the stage]
     #[arg(long, value_name = "COUNT", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
 
-    /// Directory whose files are served; without it there are only the endpoints
+    /// Directory with the files to serve; without it, the stage serves only the endpoints
     #[arg(long, value_name = "DIRECTORY")]
     pub root: Option<PathBuf>,
 
@@ -49,7 +49,7 @@ pub struct ServerArgs {
     #[arg(long)]
     pub quiet: bool,
 
-    /// Bounds on what a client may take.
+    /// Bounds on the memory and the time that a client may take.
     #[command(flatten)]
     pub limits: Limits,
 }

@@ -40,7 +40,7 @@ pub(crate) struct Client {
     task: CancelToken,
     reads: Waits,
     writes: Waits,
-    /// The registration that ends a long wait when the task is cancelled.
+    /// The registration of a callback that ends a long wait when the task is cancelled.
     wakes: OnceCell<Registration>,
 }
 
@@ -58,8 +58,8 @@ struct Waits {
 pub(crate) enum Wait {
     /// The read waits for a [slice](SLICE) at most.
     ASlice,
-    /// The read waits until this time, or at most a slice longer. Only cancellation of the task ends the wait
-    /// earlier.
+    /// The read waits until this time, or at most a slice longer. Only the cancellation of the task can end
+    /// the wait earlier.
     Until(Instant),
 }
 
@@ -268,7 +268,7 @@ impl Write for Writer<'_> {
     }
 }
 
-/// Returns whether the error means only that a read or a write has timed out or was interrupted.
+/// Returns whether the error only means that a read or a write has timed out or was interrupted.
 pub(crate) fn is_nothing_yet(error: &io::Error) -> bool {
     // A time-out returns one of the first two kinds of error; the platform decides which one.
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
@@ -290,7 +290,7 @@ mod at_once {
         Ok(send(stream, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?)
     }
 
-    /// Returns 1 if there are bytes to read, and 0 at the end.
+    /// Returns 1 if there are bytes to read, and 0 if the client has ended its side.
     pub(super) fn look(stream: &TcpStream) -> io::Result<usize> {
         let (count, _) = recv(stream, &mut [0], RecvFlags::DONTWAIT | RecvFlags::PEEK)?;
         Ok(count)

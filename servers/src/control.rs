@@ -1,4 +1,4 @@
-//! Decides who may stop a server by a request, instead of only reading from it.
+//! Decides who may send a request that stops the server.
 //!
 //! Other parties than its owner can also reach a server on this machine. Other machines can reach it if it
 //! listens on more than the loopback address. Every web page that the owner has open can reach it too,
@@ -19,9 +19,9 @@
 //!
 //! If the server has a token, the token replaces the checks: only a request whose `Authorization` header is
 //! `Bearer TOKEN` stops the server, but such a request may come from anywhere. The token also protects the
-//! server from other users of this machine. The token is sent in clear text: across a network that is not
-//! yours, send the token through a proxy that uses TLS. Every user of this machine can read (with `ps`) a
-//! token that was given on the command line, but not a generated token.
+//! server from other users of this machine. The token is sent in clear text, so send it through a proxy
+//! with TLS if the network is not yours. Every user of this machine can read (with `ps`) a token that was
+//! given on the command line, but not a generated token.
 
 use crate::http::{Authority, Request, Response, Status};
 use crate::site::Site;
@@ -43,7 +43,7 @@ pub struct ShutdownArgs {
     no_shutdown: bool,
 }
 
-/// The requests that may stop a server.
+/// Decides which requests may stop a server.
 #[derive(Clone)]
 pub enum Control {
     /// No request may stop the server.
@@ -61,7 +61,7 @@ impl ShutdownArgs {
     ///
     /// # Errors
     ///
-    /// Returns an error if the system gives no random bytes.
+    /// Returns an error if the system cannot supply random bytes.
     pub fn control(&self) -> anyhow::Result<Control> {
         Ok(match &self.shutdown_token {
             None if self.no_shutdown => Control::Nobody,
@@ -73,7 +73,7 @@ impl ShutdownArgs {
 }
 
 impl Control {
-    /// Adds `POST /shutdown` to the site, which cancels `stop` if the request may stop the server.
+    /// Adds `POST /shutdown` to the site; it cancels `stop` if the request may stop the server.
     pub fn route(&self, site: Site, stop: CancelToken) -> Site {
         let about = match self {
             Control::Nobody => return site,
@@ -115,7 +115,7 @@ fn forbidden(why: &str) -> Response {
 
 #[expect(clippy::result_large_err, reason = "an answer, and asked for once in the life of a server")]
 fn check_origin(request: &Request<'_>) -> Result<(), Response> {
-    // The address of an IPv4 client of an IPv6 socket is wrapped into an IPv6 address.
+    // An IPv6 socket reports the address of an IPv4 client as an IPv6 address that contains it.
     if !request.peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback()) {
         return Err(forbidden("only this machine may do that"));
     }

@@ -1,4 +1,4 @@
-//! Bounds the number of open connections, and gives each open connection a place.
+//! Limits the number of open connections, and gives each open connection a place.
 //!
 //! A connection gives its place up just before it is closed, so a client that has seen the end of one
 //! connection finds a place for its next one.
@@ -36,8 +36,8 @@ impl Crowd {
         Crowd(Arc::new(Count { open: AtomicUsize::new(0), most, accepted, turned_away, unanswered }))
     }
 
-    /// Returns how many connections are open: connections that are served, and accepted connections that
-    /// wait for a thread.
+    /// Returns how many connections are open: some are being served, and others are accepted and wait for a
+    /// thread.
     pub fn open(&self) -> usize {
         self.0.open.load(Ordering::Relaxed)
     }

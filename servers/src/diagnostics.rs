@@ -29,14 +29,14 @@ use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::prelude::*;
 use tracing_subscriber::registry::LookupSpan;
 
-/// The target of the events for reports and panics.
+/// The `tracing` target of the events for reports and panics.
 pub const REPORTS: &str = "servers";
 
 /// Reports an error that does not stop the server: an event of level warn and target [`REPORTS`].
 ///
-/// Without a subscriber the report is a line on stderr, so that it is not lost. Unlike `eprintln!`,
-/// this function survives a closed stderr, and does not wait for the process that reads stderr. If
-/// there is no room for a line, the function drops the line and counts it.
+/// If there is no subscriber, the report becomes a line on stderr, so that it is not lost. Unlike
+/// `eprintln!`, this function survives a closed stderr, and does not wait for the process that
+/// reads stderr. If there is no room for a line, the function drops the line and counts it.
 pub fn report(what: impl Display) {
     if dispatcher::has_been_set() {
         warn!(target: REPORTS, "{what}");
@@ -45,8 +45,8 @@ pub fn report(what: impl Display) {
     }
 }
 
-/// Installs the subscriber of the stages, which consists only of [`on_stderr`]. From now on, panics are
-/// reported in the same way as errors.
+/// Installs the subscriber of the stages, which consists of the layer [`on_stderr`] alone. From now on,
+/// panics are reported in the same way as errors.
 ///
 /// A process can install only one subscriber: if one is installed already, it stays.
 pub fn show_diagnostics() {

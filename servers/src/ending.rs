@@ -26,15 +26,15 @@ const LATE: Duration = Duration::from_secs(1);
 /// The time that the server gives cancelled requests to answer their clients.
 pub const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// The exit status when every client was answered.
+/// The exit status if every client was answered.
 pub const SERVED: u8 = 0;
 
-/// The exit status when a request was cut off.
+/// The exit status if at least one request was cut off.
 pub const CUT_OFF: u8 = 3;
 
 // ANCHOR: finish
-/// Waits for the accepted connections, and cuts off those that are not finished at the `deadline`. Returns
-/// the exit status of the stage.
+/// Waits until the accepted connections are finished, and at the `deadline` cuts off the others. Returns the
+/// exit status of the stage.
 pub fn finish(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instant) -> u8 {
     let late = turned_away.see_off(deadline.min(Instant::now() + LATE));
     if late > 0 {

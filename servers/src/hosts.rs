@@ -12,8 +12,9 @@
 //! | another address | any host: it serves other machines, under names that it cannot know |
 //! | another address, with `--host` | the names given, and the loopback names |
 //!
-//! A request for another host is answered with 421. Ports are not compared: a port that is forwarded has
-//! another number. A request that names no host, as HTTP/1.0 allows and no browser does, is answered.
+//! A request for another host is answered with 421. Ports are not compared, because a forwarded port has
+//! another number. A request without a host is answered: HTTP/1.0 allows such requests, but no browser sends
+//! them.
 
 use crate::http::{Authority, Request};
 use std::net::IpAddr;

@@ -82,7 +82,7 @@ impl KeepAlive {
         u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).max(1)
     }
 
-    /// Returns whether the request to stop came at least `time` ago.
+    /// Returns whether at least `time` has passed since the request to stop.
     pub(crate) fn is_stopped_for(&self, time: Duration, now: Instant) -> bool {
         let since = self.stop.as_ref().and_then(|stop| stop.since.get());
         since.is_some_and(|&since| now.saturating_duration_since(since) >= time)

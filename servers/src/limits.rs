@@ -10,7 +10,7 @@ use command_line::{count, duration};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// Bounds on what clients can make the server hold or wait for.
+/// Bounds on the memory that clients can make the server hold, and on the time that they can make it wait.
 #[derive(clap::Args, Clone, Debug, PartialEq, Eq)]
 #[command(next_help_heading = "Limits")]
 pub struct Limits {
@@ -24,7 +24,7 @@ pub struct Limits {
           value_parser = count::<64, 1_048_576>)]
     pub max_head: usize,
 
-    /// Most header fields in a request; more are answered with 431
+    /// Most header fields in a request; a request with more is answered with 431
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().max_headers,
           value_parser = count::<1, { Limits::MOST_HEADERS }>)]
     pub max_headers: usize,

@@ -1,10 +1,10 @@
-//! Decides when a connection may be closed after its last answer.
+//! Decides when the server may close a connection after its last answer.
 //!
 //! TCP sends a reset if a socket is closed while it has unread bytes, and also if more bytes arrive after the
 //! close. A reset can overtake the answer that was sent before it: the client then sees "connection reset"
 //! instead of the answer. So the server first ends its sending side. Then, for a bounded time, the server
-//! reads and drops what the client still sends. In a blocking stage, reading on takes a thread, so the server
-//! reads on only for a client that is still sending:
+//! reads and drops the bytes that the client still sends. In a blocking stage, reading on takes a thread, so
+//! the server reads on only for a client that is still sending:
 //!
 //! | the answer was | the server reads on | until the client is silent for | but at most for |
 //! |---|---|---|---|
@@ -39,10 +39,10 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(5);
 /// How long a client may take for the rest of its answer after the task that serves it was cancelled.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Says whether a client continues to send after its last answer.
+/// Whether a client continues to send after its last answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StillSending {
-    /// The client has announced that it will not send more.
+    /// The client has announced that it will send no more bytes.
     No,
     /// The client is sending if there are bytes to read.
     Perhaps,
@@ -66,7 +66,7 @@ impl StillSending {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lingering {
     quiet: Duration,
-    /// The time that the client may pause once it has sent something.
+    /// How long the client may pause after it has sent something.
     pause: Duration,
     longest: Duration,
     began: Instant,
@@ -89,8 +89,8 @@ impl Lingering {
         Lingering::new(Duration::ZERO, BRIEFLY, LAST_BYTES, now)
     }
 
-    /// Lingers for a client whose request was refused, or for which there was no room. The client
-    /// `is_sending` if it has announced more bytes than have arrived.
+    /// Lingers for a client whose request was refused, or for which there was no room. `is_sending` means
+    /// that the client has announced more bytes than have arrived.
     pub(crate) fn refused(is_sending: bool, longest: Duration, now: Instant) -> Lingering {
         Lingering::new(if is_sending { PAUSE } else { QUIET }, PAUSE, longest, now)
     }
@@ -106,7 +106,7 @@ impl Lingering {
     }
 
     /// Returns when the connection is closed if no more bytes arrive before. `is_cancelled` means that the
-    /// server has no more time.
+    /// server has no more time for this client.
     pub(crate) fn deadline(&self, is_cancelled: bool) -> Instant {
         let longest = if is_cancelled { self.longest.min(LAST_WORDS) } else { self.longest };
         (self.heard + self.quiet).min(self.began + longest)

@@ -38,7 +38,7 @@ pub(crate) const LAST_MOMENT: Duration = Duration::from_millis(50);
 pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(10);
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// A listening socket, and the accept loop as an iterator.
+/// A listening socket, with the accept loop as an iterator.
 ///
 /// Threads may share a listener and iterate over it at the same time: each connection goes to one of
 /// these threads.
@@ -56,8 +56,8 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::AddrInUse`] if another socket already listens on this address, and
-    /// other errors of the system.
+    /// Returns [`ErrorKind::AddrInUse`] if another socket already listens on this address; also returns other
+    /// errors of the system.
     pub fn bind(addr: SocketAddr) -> io::Result<Listener> {
         Listener::bind_with_backlog(addr, BACKLOG)
     }
@@ -101,15 +101,15 @@ impl Listener {
     /// Makes another listener at the address of this one.
     #[cfg(target_os = "linux")]
     fn another(&self) -> io::Result<Listener> {
-        // Linux lets sockets of one user listen at the same address if all these sockets allow it. The first
-        // socket does not allow sharing before it listens. So its `listen` fails if any other socket listens
-        // on the address. Afterwards the system refuses every other socket, even the socket of a server that
-        // starts in the same way.
+        // Linux lets several sockets of one user listen at the same address if all of them allow it. The
+        // first socket does not allow sharing before it listens. So its `listen` fails if any other socket
+        // listens on the address. Afterwards the system refuses every other socket, even the socket of a
+        // server that starts in the same way.
         //
         // Two problems remain. First, before the first socket listens, another program may listen on exactly
-        // this port: then this function fails, and nothing is shared. Second, from now on any program of the
-        // same user that also allows sharing gets some of the clients. It does not help to forbid sharing
-        // after all sockets listen, because Linux remembers for the port that sharing was allowed.
+        // this port: then this function fails, and nothing is shared. Second, from now on any other program
+        // of the same user gets some of the clients if it also allows sharing. It does not help to forbid
+        // sharing after all sockets listen, because Linux remembers for the port that sharing was allowed.
         SockRef::from(&self.socket).set_reuse_port(true)?;
         let socket = Listener::socket(self.local_addr)?;
         socket.set_reuse_port(true)?;
@@ -159,8 +159,8 @@ impl Listener {
     ///
     /// # Blocking
     ///
-    /// The method `next` blocks until there is a connection. An `accept` that fails does not end the
-    /// iteration. The error is reported on stderr and `accept` is called again, after a pause if a
+    /// The method `next` blocks until there is a connection. If `accept` fails, the iteration does
+    /// not end. The error is reported on stderr and `accept` is called again, after a pause if a
     /// resource has run out.
     pub fn incoming(&self) -> Incoming<'_> {
         self.incoming_until(&CancelToken::new())
@@ -183,7 +183,7 @@ impl Listener {
         Ok((self.socket, self.crowd))
     }
 
-    /// Closes the listener. Clients that are connected but not accepted yet get a 503. Otherwise these
+    /// Closes the listener. Clients that are connected but not accepted yet get a 503. Without this, these
     /// clients would see a reset instead of an answer.
     ///
     /// Returns the connections of these clients, and of clients that are turned away later. They stay open

@@ -15,7 +15,7 @@
 //! - The stage has begun to stop: see [`Server::until`]. The server still answers requests that arrive
 //!   within 50 ms, or within 200 ms of the last answer, but as the last requests. If a request head has
 //!   begun to arrive, the rest must arrive within a second.
-//! - The connection has had as many answers as [`Limits::max_requests`] allows.
+//! - The connection has got as many answers as [`Limits::max_requests`] allows.
 //! - The connection has been idle for the idle time-out; or it is new, and the client has sent nothing
 //!   within the header time-out. In this case the client expects no answer, so the server closes the
 //!   connection without one.
@@ -113,7 +113,7 @@ impl Server {
         Server { site, limits, log, room, tally, board: None, idle_for, keep_alive }
     }
 
-    /// Lets a connection stay open only while `may_stay` returns true. Once `may_stay` returns false, the
+    /// A connection may stay open only as long as `may_stay` returns true. Once `may_stay` returns false, the
     /// server answers the requests that it has already read, and then closes the connection.
     ///
     /// A blocking stage gives a thread to each connection. An idle connection keeps its thread idle, even if
@@ -144,7 +144,7 @@ impl Server {
         &self.room
     }
 
-    /// Lets the threads of the server show on a board what they are doing.
+    /// Makes the threads of the server show on a board what they are doing.
     pub(crate) fn watched_on(mut self, board: Option<Arc<Board>>) -> Server {
         self.board = board;
         self
@@ -199,9 +199,9 @@ impl Server {
         }
     }
 
-    /// Returns the time that one read may wait. A blocked read notices neither that its thread is needed,
-    /// nor that the stage stops. If either can happen, the wait is divided into slices, with checks between
-    /// the slices; otherwise one read waits for the whole time.
+    /// Returns how long one read may wait. A blocked read notices neither that its thread is needed, nor
+    /// that the stage stops. If either can happen, the wait is divided into slices, with checks between the
+    /// slices; otherwise one read waits for the whole time.
     fn longest_wait(&self, conversation: &Conversation) -> Wait {
         match conversation.deadline() {
             // On Windows, shutting down a socket does not end a read that waits on the socket.
@@ -308,7 +308,7 @@ impl Server {
         Ok(())
     }
 
-    /// Returns whether a request is for a [slow](Site::is_slow) handler.
+    /// Returns whether the handler of a request [is slow](Site::is_slow).
     pub fn is_slow(&self, request: &Request<'_>) -> bool {
         self.site.is_slow(request)
     }
@@ -379,8 +379,8 @@ impl Server {
     }
 }
 
-/// Leaks the payload of a panic, because dropping it could cause another panic. The panic hook has reported
-/// the panic.
+/// Leaks the payload of a panic, because dropping it could cause another panic. The panic hook has already
+/// reported the panic.
 fn forget(payload: Box<dyn Any + Send>) {
     std::mem::forget(payload);
 }

@@ -1,7 +1,7 @@
 //! The content of the stages: a few endpoints for experiments, and files.
 //!
-//! The endpoints stand for the work that real handlers do: some return at once, some compute, some wait.
-//! All stages answer the same requests, so two stages differ only in their execution policy.
+//! The endpoints imitate the work of real handlers: some return at once, some compute, and some wait. All
+//! stages answer the same requests, so two stages differ only in their execution policy.
 
 use crate::files::Files;
 use crate::hosts::Hosts;
@@ -304,7 +304,7 @@ fn whole_number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// Keeps a core busy for this time, unless the task is cancelled or the client leaves earlier.
+/// Keeps a processor core busy for this time; ends earlier if the task is cancelled or the client leaves.
 fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     let token = CancelToken::current();
     let began = Instant::now();
@@ -327,8 +327,8 @@ fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     }
 }
 
-/// Keeps a thread busy, but no core, for this time, unless the task is cancelled. This work stands for a
-/// query to a database, which continues even after the client has left.
+/// Blocks a thread, without using a processor core, for this time; ends earlier if the task is cancelled.
+/// This work stands for a query to a database, which continues even after the client has left.
 fn block(_: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     CancelToken::current().sleep(duration).map_err(|_| STOPPING)
 }

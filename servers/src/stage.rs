@@ -70,7 +70,7 @@ impl<'a> Stage<'a> {
         &self.stats
     }
 
-    /// Makes the server of the usual site, with the usual limits.
+    /// Makes the server of the default site, with the limits of the command line.
     ///
     /// # Errors
     ///
@@ -213,7 +213,7 @@ impl<'a> Stoppable<'a> {
     }
 
     // ANCHOR: control
-    /// Makes the server of the usual site, with `POST /shutdown` if the flags allow it.
+    /// Makes the server of the default site, with `POST /shutdown` if the flags allow it.
     /// [`until`](Server::until) describes how this server stops.
     ///
     /// # Errors
@@ -247,9 +247,9 @@ impl<'a> Deref for Stoppable<'a> {
 /// The error that `main` returns if a stage could not begin.
 ///
 /// The standard library prints the `Debug` form of such an error. If `RUST_BACKTRACE` is set,
-/// [`anyhow::Error`] prints a backtrace after its message, which helps to find a bug in the program. But a
-/// port that is taken is not a bug in the program. So this type prints only the messages of the error, in one
-/// line.
+/// [`anyhow::Error`] prints a backtrace after its message, which helps to find a bug in the program. But if
+/// the port is taken, this is not a bug in the program. So this type prints only the messages of the error,
+/// in one line.
 pub struct Failure(Error);
 
 impl<E: Into<Error>> From<E> for Failure {

@@ -1,7 +1,7 @@
 //! The clients that were turned away, with a 503 or without an answer.
 //!
-//! If a connection is closed while its client is still sending, the system sends a reset, and perhaps the
-//! client never sees the answer (see [`lingering`](crate::lingering)). If the server waited for one client
+//! If a connection is closed while its client is still sending, the system sends a reset, so the client
+//! may never see the answer (see [`lingering`](crate::lingering)). If the server waited for one client
 //! after another, the last of several hundred clients would wait for seconds. So each client is answered
 //! at once. While the accept loop waits for the next connection, it also waits for all clients that it has
 //! turned away.
@@ -23,7 +23,7 @@ pub(crate) const MOST: usize = 2000;
 /// How many bytes of one client are dropped before the next client's turn.
 const TURN: usize = 1024 * 1024;
 
-/// The clients that were turned away and have not closed their connections.
+/// The clients that were turned away and have not closed their connections yet.
 #[derive(Debug, Clone, Default)]
 pub struct TurnedAway(Arc<Mutex<Clients>>);
 

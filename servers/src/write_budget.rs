@@ -1,9 +1,9 @@
 //! Limits the time that a client may take for an answer.
 //!
-//! A time-out for each write would start again whenever the client takes a byte. So a client that takes a
-//! single byte now and then would hold a thread for hours. To prevent this, an answer has a budget of
-//! time. At first, the budget is the write time-out. Each byte that the client takes adds the time that
-//! one byte takes at the lowest allowed rate, but the budget never grows beyond the write time-out. Two
+//! If each write had a time-out, the time-out would start again whenever the client takes a byte. So a
+//! client that takes a single byte now and then would hold a thread for hours. To prevent this, an answer
+//! has a budget of time. At first, the budget is the write time-out. Each byte that the client takes adds
+//! the time for one byte at the lowest allowed rate, but the budget never exceeds the write time-out. Two
 //! bounds follow from this budget:
 //!
 //! - the server gives up a client that takes no byte for the write time-out, and

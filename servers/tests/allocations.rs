@@ -14,8 +14,8 @@ use std::time::Instant;
 use executor::{CancelToken, StripedExecutor, ThreadPoolExecutor};
 use servers::{AccessLog, Limits, Listener, Reactor, Server, Site};
 
-/// Counts the allocations of all threads except the client's and the test harness's. An allocation that
-/// grows counts as one allocation.
+/// Counts the allocations of all threads except those of the client and of the test harness. An
+/// allocation that grows counts as one allocation.
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);

@@ -73,8 +73,8 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Returns the pages that readers cannot reach, because the table of contents does not name them.
-/// Files that tests generate are parts of pages, and do not count as pages.
+/// Returns the pages that readers cannot reach because the table of contents does not name them. Files that
+/// tests generate are parts of pages, and do not count as pages.
 fn unlisted(pages: &[Page]) -> Vec<String> {
     let Some(summary) = pages.iter().find(|page| page.name == "SUMMARY.md") else { return Vec::new() };
     let is_listed = |page: &&Page| {
@@ -86,7 +86,8 @@ fn unlisted(pages: &[Page]) -> Vec<String> {
     unlisted.map(|page| format!("{}: SUMMARY.md does not name this page", page.name)).collect()
 }
 
-/// Returns the exercises that name a missing chapter, and those whose chapter does not name them.
+/// Returns faults for exercises that name a missing chapter, and for chapters that do not name their
+/// exercise.
 fn unlinked(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
     let mut faults = Vec::new();
     for exercise in exercises {

@@ -127,7 +127,7 @@ impl Commands {
     }
 
     fn judge(&self, command: &str) -> Result<(), String> {
-        // Redirections, pipes and comments belong to the shell.
+        // Redirections, pipes and comments are for the shell, so they are ignored.
         let ends = |word: &&str| ["#", "|", "&&", ">", "2>", ">>", "…"].contains(word);
         let words: Vec<&str> = command.split_whitespace().skip(1).take_while(|word| !ends(word)).collect();
         let Some((&first, rest)) = words.split_first() else { return Ok(()) };
@@ -141,8 +141,8 @@ impl Commands {
         }
     }
 
-    /// Checks the commands and options of a `cargo course` line. The values of options are not
-    /// checked, except for exercises.
+    /// Checks the commands and options of a `cargo course` line. The value of an option is checked only if
+    /// it must be an exercise.
     fn judge_course(&self, words: &[&str]) -> Result<(), String> {
         let mut command = &self.course;
         let mut words = words.iter();

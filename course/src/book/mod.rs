@@ -1,4 +1,4 @@
-//! Builds the book, and checks that the book and the code agree.
+//! Builds the book, and checks that it agrees with the code.
 //!
 //! mdBook does not fail on a missing include, a misspelt anchor or a broken link. Besides, mdBook does not
 //! understand the prose: it knows neither whether `cargo run --bin pooled` still exists, nor whether a

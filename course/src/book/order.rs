@@ -7,7 +7,7 @@ use crate::ways::Ways;
 use exercises_protocol::{Contents, Exercise};
 use regex::Regex;
 
-/// Returns the pages that need a later page, and the exercises that are named too early.
+/// Returns faults for pages that need a later page, and for exercises that are named too early.
 pub(super) fn faults(pages: &[Page], exercises: &[Exercise]) -> Vec<String> {
     let Some(summary) = pages.iter().find(|page| page.name == "SUMMARY.md") else { return Vec::new() };
     let contents = Contents::of(&summary.text);
@@ -49,8 +49,8 @@ fn later_exercises(exercises: &[Exercise]) -> Vec<String> {
 /// The beginning of the line under the title of a page that is not a core page.
 const FURTHER: &str = "<p class=\"facts\">Further reading. ";
 
-/// Returns the chapters that say wrongly whether they are core pages. A book without core pages has no such
-/// fault.
+/// Returns the chapters that say wrongly whether they are core pages. If the book has no core pages, there
+/// are no such faults.
 pub(super) fn wrong_about_core(pages: &[Page], contents: &Contents, core: &[String]) -> Vec<String> {
     let is_core = |name: &String| core.contains(name);
     let is_chapter = |page: &&Page| {

@@ -1,7 +1,7 @@
 //! `book record`: runs the commands whose output the book shows, and writes their output to files.
 //!
-//! Two recordings of a program that prints the time always differ. So each recording has a *core*: its text
-//! without times, dates, ports and the numbers of pool threads, and without the parts that the recipe
+//! If a program prints the time, two recordings of it always differ. So each recording has a *core*: its
+//! text without times, dates, ports and the numbers of pool threads, and without the parts that the recipe
 //! excludes. A transcript whose core has not changed is kept. So recording changes no file without need,
 //! and `--check` compares only cores.
 //!
@@ -121,7 +121,7 @@ impl Recorder<'_> {
             }
             if let Some(command) = &step.start {
                 let mut command = shell(self.workspace, &command.replace(SHOWN, &address));
-                // A standard input that stays open, like that of a terminal.
+                // A standard input that stays open, as at a terminal.
                 background
                     .push((Running(command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn()?), step));
             }
@@ -244,8 +244,8 @@ impl Drop for Running {
     }
 }
 
-/// Returns a command as the pages show it, ready to run in the project's root. `cargo course` means
-/// the program that is running.
+/// Returns a command as the pages show it, ready to run in the project's root. In such a command, `cargo
+/// course` means this program itself.
 fn shell(workspace: &Workspace, command: &str) -> Command {
     let me = std::env::current_exe().unwrap_or_default();
     let command = match command.strip_prefix("cargo course") {
@@ -321,7 +321,7 @@ fn within(deadline: Duration, lines: &Receiver<String>) -> anyhow::Result<Vec<St
     }
 }
 
-/// Returns the lines until no line has arrived for [`QUIET`], or until the output ends.
+/// Collects lines until none has arrived for [`QUIET`], or until the output ends.
 fn until_quiet(lines: &Receiver<String>) -> Vec<String> {
     iter::from_fn(|| lines.recv_timeout(QUIET).ok()).collect()
 }

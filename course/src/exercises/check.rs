@@ -52,8 +52,8 @@ pub enum Verdict {
     Failed,
     /// The answer does not compile, so there is nothing to run.
     DoesNotCompile,
-    /// The machine, Cargo or the project's files prevented the check. This verdict says nothing
-    /// about the answer.
+    /// The machine, Cargo or the project's files prevented the check. This verdict does not say
+    /// whether the answer is right.
     CouldNotCheck,
 }
 
@@ -70,7 +70,7 @@ pub struct Report {
     pub sha256: Option<Fingerprints>,
     /// The properties in the order of `exercise.toml`, from simple to hard.
     pub properties: Vec<Checked>,
-    /// The notes on the answer, whatever the verdict.
+    /// The notes on the answer; they do not depend on the verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The messages of the compiler, if they are kept.

@@ -44,8 +44,8 @@ impl Learner {
     /// Writes a wrong answer into the learner's file, after making a backup of the learner's answer.
     ///
     /// # Errors
-    /// Returns an error if there is no such exercise or mistake, or if a file cannot be written; in
-    /// both cases nothing is lost.
+    /// Returns an error if there is no such exercise or mistake, or if a file cannot be written; in both
+    /// cases the learner's answer is kept.
     pub fn put_mistake(&self, name: &str, mistake: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
         let wrong = catalogue::mistake(exercise, mistake)?;

@@ -1,5 +1,5 @@
 //! Identifies the checked file and the tests that checked it, for a teacher who grades answers from other
-//! machines. The fingerprint of a changed test differs from that of the teacher's own copy.
+//! machines. If a test was changed, its fingerprint differs from the fingerprint of the teacher's copy.
 
 use crate::workspace::{Workspace, was_built};
 use anyhow::Context;

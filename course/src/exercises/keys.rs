@@ -1,9 +1,9 @@
 //! Reads keys as they are pressed, without waiting for Enter and without echo.
 //!
 //! The module changes only two settings of the terminal: it passes on each key at once, and does not echo
-//! the keys. Ctrl-C and the program's output work as before. The terminal is restored whatever ends the
-//! program. The drop of [`Keys`] restores it, also after a panic; a handler does so after Ctrl-C and after
-//! the signals that end a program.
+//! the keys. Ctrl-C and the output of the program work as they did before. The terminal is restored
+//! whatever ends the program. The drop of [`Keys`] restores it, also after a panic; a handler does so
+//! after Ctrl-C and after the signals that end a program.
 //!
 //! On Windows the module changes no settings, and each key needs Enter.
 

@@ -63,8 +63,8 @@ impl Learner {
     /// it.
     ///
     /// # Errors
-    /// Returns an error if there is no such task, or if a file cannot be written; in both cases
-    /// nothing is lost.
+    /// Returns an error if there is no such task, or if a file cannot be written; in both cases the
+    /// learner's answer is kept.
     pub fn mend(&mut self, name: Option<&str>) -> anyhow::Result<bool> {
         let Mend { name, title, exercise, wrong, .. } =
             self.task(&self.kinds.mend, name, |mend| &mend.name)?.clone();

@@ -74,8 +74,8 @@ impl Learner {
     /// `check`: checks the exercises with these names; without a name, checks the learner's current exercise.
     ///
     /// # Errors
-    /// Returns an error if a name is wrong, or if an exercise could not be checked, which says
-    /// nothing about the answer.
+    /// Returns an error if a name is wrong, or if an exercise could not be checked; the answer may still be
+    /// right.
     pub fn check(
         &mut self,
         names: &[String],

@@ -1,4 +1,4 @@
-//! Makes notes on the text of an answer, whatever the verdict.
+//! Makes notes on the text of an answer; they do not depend on the verdict.
 
 use exercises_protocol::{Exercise, Model, Source};
 use std::fs;

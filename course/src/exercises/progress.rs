@@ -148,7 +148,7 @@ impl Progress {
         Some(Stage { holding, ..begin })
     }
 
-    /// Records the first stage as a check has found it.
+    /// Records what a check has found about the first stage.
     pub fn saw_first_stage(&mut self, exercise: &Exercise, seen: Stage) -> anyhow::Result<()> {
         if self.first_stage(exercise) == Some(seen) {
             return Ok(());

@@ -84,7 +84,7 @@ impl<'a> Game<'a> {
         text
     }
 
-    /// Asks which thread is next, until the goal is reached or the input ends.
+    /// Asks again and again which thread is next, until the goal is reached or the input ends.
     fn ask(&mut self) {
         let mut lines = io::stdin().lines();
         say(&self.situation());
@@ -166,8 +166,8 @@ impl<'a> Game<'a> {
         {
             let own: Vec<_> = choices.iter().filter(|(_, step)| step.thread == n).collect();
             for (typed, step) in &own {
-                // The result of a step is shown only after the step. There is one exception: if the
-                // learner chooses which thread the step wakes, that thread is shown before.
+                // The learner sees the result of a step only after the step. There is one exception:
+                // if the learner chooses which thread the step wakes, that thread is shown before.
                 let what =
                     if own.len() > 1 { format!("next: {}", step.text) } else { self.preview(next, step) };
                 add(typed, &thread.name, &what);

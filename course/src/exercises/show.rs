@@ -106,7 +106,7 @@ impl Learner {
         format!("{done} of {} done", counted(self.exercises.len(), "exercise"))
     }
 
-    /// Returns the page of the book after which an exercise can be done, as a part of a sentence.
+    /// Returns, as a part of a sentence, the page of the book after which an exercise can be done.
     fn after(&self, exercise: &Exercise) -> Option<String> {
         self.after_page(self.contents.place_of(exercise)?)
     }

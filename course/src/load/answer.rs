@@ -14,7 +14,7 @@ const MOST_FIELDS: usize = 100;
 pub(crate) enum Failure {
     /// No process listens at the address.
     ConnectRefused,
-    /// The connection was not made in time: the server's queue of new connections is full.
+    /// The connection was not made in time, because the server's queue of new connections is full.
     ConnectTimedOut,
     /// The connection could not be made for another reason, such as too many open files in this
     /// process.
@@ -25,7 +25,7 @@ pub(crate) enum Failure {
     Reset,
     /// The connection was closed before the answer was complete.
     Closed,
-    /// The bytes that arrived were not HTTP.
+    /// The arrived bytes were not HTTP.
     Malformed,
     /// The run was stopped while the client waited for the answer.
     Stopped,

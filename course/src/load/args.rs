@@ -45,7 +45,7 @@ pub struct LoadArgs {
     #[arg(long, value_name = "PATH", default_value = "/hello", requires = "stages")]
     pub(super) path: String,
 
-    /// How many threads each stage has [default: what suits the stage]
+    /// How many threads each stage has [default: a number that suits the stage]
     #[arg(long, value_name = "COUNT", requires = "stages")]
     pub(super) threads: Option<NonZeroUsize>,
 
@@ -104,7 +104,7 @@ pub struct LoadArgs {
     pub(super) allow_remote: bool,
 }
 
-/// The load, without the server to which it is sent.
+/// The load, without the server that receives it.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Plan {
     /// The numbers of connections; each has its own run. A command can have several numbers of connections

@@ -11,7 +11,7 @@ use anyhow::{Context, ensure};
 use std::env;
 use std::process::{Command, Stdio};
 
-/// The environment variable that prevents the replacement. The optimised program gets this variable, and so
+/// The environment variable that prevents this replacement. The optimised program gets this variable, and so
 /// do programs in tests, whose servers need no fast client.
 pub const AS_BUILT: &str = "COURSE_LOAD_AS_BUILT";
 

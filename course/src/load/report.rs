@@ -1,4 +1,4 @@
-//! The results as data, from which the JSON is made.
+//! The results as data; the JSON is made from them.
 
 use super::answer::Failure;
 use super::args::{Plan, Step, Varied};
@@ -49,7 +49,7 @@ pub(crate) struct Run {
     /// How many requests were due at the rate, but were not sent before the end.
     pub(crate) never_sent: u64,
     pub(crate) rude: Vec<RudeFate>,
-    /// The processor time of the stage during the run, per answer.
+    /// The processor time that the stage used in the run, divided by the number of answers.
     pub(crate) server_cpu_us_per_answer: Option<f64>,
     /// The peak memory of the stage.
     pub(crate) server_memory_kib: Option<u64>,
@@ -57,7 +57,7 @@ pub(crate) struct Run {
     pub(crate) remark: Option<String>,
 }
 
-/// The latencies of answers below status 400, in microseconds.
+/// The latencies of answers with a status below 400, in microseconds.
 #[derive(Clone, Copy, Serialize)]
 pub(crate) struct Latency {
     pub(crate) min: u64,
@@ -142,7 +142,7 @@ impl Run {
         (all - self.succeeded) as f64 / all.max(1) as f64
     }
 
-    /// Returns the number of answers with status 400 and above.
+    /// Returns how many answers had a status of 400 or above.
     pub(crate) fn refused(&self) -> u64 {
         self.answered - self.succeeded
     }

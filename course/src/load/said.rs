@@ -40,7 +40,8 @@ impl Said {
         Said(said)
     }
 
-    /// Returns the first lines of the stage. The caller may call this only after the stage has ended.
+    /// Waits for the stage's last lines, and returns its first ones. The caller may call this only after the
+    /// stage has ended.
     pub(crate) fn beginning(&self) -> String {
         self.0.recv_timeout(LAST_LINES).unwrap_or_default()
     }

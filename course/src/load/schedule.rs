@@ -7,9 +7,9 @@
 //! called *coordinated omission*.
 //!
 //! With a rate the loop is *open*: request n is due at n / rate, whatever has happened to earlier requests.
-//! If no connection is free at that time, the next free connection sends the request late. The wait is part
-//! of the request's latency, as it would be for a user. Requests that were due but could not be sent before
-//! the end of the run are counted.
+//! If no connection is free at that time, the next connection that becomes free sends the request late. The
+//! request's latency includes this wait, as a user would see it. Requests that were due but could not be
+//! sent before the end of the run are counted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

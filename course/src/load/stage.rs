@@ -165,7 +165,7 @@ impl Stage {
 }
 
 impl Drop for Stage {
-    /// Ends the stage process. The last lines of the stage go to the log.
+    /// Ends the stage process. The last lines of the stage still go to the log.
     fn drop(&mut self) {
         self.child.kill();
         self.said.beginning();

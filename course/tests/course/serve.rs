@@ -99,7 +99,7 @@ mod signals {
             let asked = Instant::now();
             course.signal(signal);
             assert_eq!(course.wait().code(), Some(0), "{signal}");
-            // Without the other client, the connection would have stayed open for 30 seconds.
+            // Without another waiting client, the connection would have stayed open for 30 seconds.
             assert!(asked.elapsed() < Duration::from_secs(15), "{signal}: {:?}", asked.elapsed());
         }
     }

@@ -1,4 +1,5 @@
-//! The renderer with a completion service: each image has a task, and is painted when it arrives.
+//! The renderer with a completion service: a task loads each image, and the image is painted when it
+//! arrives.
 //!
 //! The images do not depend on each other, so the program loads as many of them at the same time as it has
 //! threads. The completion service returns the images in the order in which they complete, so no image
@@ -18,7 +19,7 @@ use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Draws a page on a pool of threads: each image is a task, and is painted when it arrives.
+/// Draws a page with a pool of threads: a task loads each image, and the image is painted when it arrives.
 #[derive(Parser)]
 #[command(version)]
 struct Args {

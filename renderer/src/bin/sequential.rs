@@ -23,7 +23,7 @@ struct Args {
     #[command(flatten)]
     render: RenderArgs,
 
-    /// Draw each piece of text and each image in the order of the page
+    /// Draw texts and images one by one in the order of the page
     #[arg(long)]
     in_order: bool,
 }

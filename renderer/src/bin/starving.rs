@@ -1,5 +1,5 @@
-//! The renderer that starves: on a pool of one thread, the task of a page waits for its header and its
-//! footer, which are tasks of the same pool.
+//! The renderer that starves: a page's task waits for the page's header and footer, which are tasks of the
+//! same pool of one thread.
 //!
 //! The page's task keeps the pool's only thread while it waits for tasks that need this thread. The
 //! library notices the deadlock when the thread goes to sleep; it ends the wait with a report that

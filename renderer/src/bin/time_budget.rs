@@ -85,7 +85,7 @@ pub(crate) fn draw(rendering: &mut Rendering, budget: Duration) -> anyhow::Resul
 }
 
 // ANCHOR: wait
-/// Paints the advertisement if it has arrived by `end`; otherwise cancels the request and paints
+/// Paints the advertisement if it has arrived at the time `end`; otherwise cancels the request and paints
 /// something else.
 pub(crate) fn show_in_time(
     rendering: &mut Rendering,

@@ -20,7 +20,7 @@ use renderer::{Activity, RenderArgs, Stage, Timeline, run};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Draws a page with the quotes of many companies, ranked. PAGE is a list; each line has a name, a tab and
+/// Draws a page with the ranked quotes of many companies. PAGE is a list; each line has a name, a tab and
 /// an address
 #[derive(Parser)]
 #[command(version)]

@@ -94,7 +94,7 @@ impl Fault {
 /// `80ms:404`, `1s:4000x3000:broken`.
 ///
 /// # Errors
-/// The error is a sentence that says which values are allowed.
+/// The error message is a sentence that says which values are allowed.
 pub fn demo_image(written: &str) -> Result<DemoImage, String> {
     let mut parts = written.split(':');
     let latency = match parts.next().unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! A listener that breaks the rules of HTTP: it sends no answer, half of an answer or an endless answer, or
+//! A listener that breaks the rules of HTTP: it sends no answer, half an answer or an endless answer, or it
 //! resets the connection.
 
 use super::page::{Fault, size_of};

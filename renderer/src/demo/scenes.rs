@@ -21,7 +21,7 @@ pub(super) struct Scene {
     /// The colours of the sky at the top and at the horizon, the colour of the sun, and the colours
     /// of the hills from far to near.
     colours: [u32; 6],
-    /// The position of the sun, in hundredths of the width and of the height.
+    /// The position of the sun, in hundredths of the picture's width and height.
     sun: (f32, f32),
     /// The height of the hills, and how many hills stand side by side.
     hills: (f32, f32),

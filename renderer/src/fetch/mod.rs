@@ -40,7 +40,7 @@ pub struct Fetched {
     pub url: Url,
 }
 
-/// The result of a step of a fetch. A gap is a normal result and not an error, so `?` does not return it.
+/// The result of one step of a fetch. A gap is a normal result and not an error, so `?` does not return it.
 type Step<T> = Result<Result<T, Gap>, Cancelled>;
 
 /// Fetches the bytes at an `http`, `https` (with the feature `tls`) or `file` address, but at most

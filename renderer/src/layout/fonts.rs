@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The distance from one line to the next, as a multiple of the font's size.
+/// The distance from one line to the next, as a multiple of the font size.
 const LEADING: f32 = 1.45;
 
 /// How many different characters without a glyph the report names.

@@ -4,7 +4,7 @@
 //! default size. When an image arrives, its place does not change: the image is scaled to fit. So nothing on
 //! the page moves, and the picture does not depend on the order in which images arrive.
 //!
-//! All blocks are below each other in one column. An image in a block with words is placed among these
+//! All blocks stand in one column, one below the other. An image in a block with words is placed among these
 //! words, in a line. Other images are placed side by side in a row, as long as there is room.
 
 mod fonts; // words to lines of glyphs
@@ -109,7 +109,7 @@ pub(crate) enum Placed {
 /// Where the next element begins, in CSS pixels.
 struct Pen {
     y: f32,
-    /// The right edge of the last image in a row, and the lower edge of the row.
+    /// The right edge of the last image in the current row, and the lower edge of the row.
     row: Option<(f32, f32)>,
 }
 
@@ -270,7 +270,7 @@ impl Layout {
         block.images.iter().map(size).collect()
     }
 
-    /// Gives places to the images in a block of text, if they are in the picture.
+    /// Gives places to the images in a block of text, unless they lie below the end of the picture.
     fn place_in_text(&mut self, block: &TextBlock, lines: &Lines, (x, y): (f32, f32)) -> Vec<Area> {
         self.in_text.extend(block.images.iter().map(|(_, place)| (*place, None)));
         let mut areas = Vec::new();

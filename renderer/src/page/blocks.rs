@@ -16,7 +16,7 @@ use super::{Element, ImageRef, Page, TextBlock, TextKind};
 use std::sync::Arc;
 use url::Url;
 
-/// A page that is being built from its tags.
+/// A page under construction, built from its tags.
 pub(super) struct Blocks {
     page: Page,
     limits: PageLimits,

@@ -13,7 +13,7 @@ const EM: f32 = 16.0;
 /// The files that a `<picture>` element offers.
 #[derive(Default)]
 pub(super) struct Offer {
-    /// The file of the first `<source>` that is usable.
+    /// The file of the first usable `<source>`.
     pub(super) file: Option<File>,
 }
 

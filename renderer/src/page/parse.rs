@@ -90,7 +90,7 @@ impl Page {
     }
 }
 
-/// Returns whether HTML is XHTML, where any tag can close its own element (`<a/>`).
+/// Returns whether a document is XHTML, in which any tag can close its own element (`<a/>`).
 fn is_xhtml(content_type: Option<&str>, base: &Url) -> bool {
     content_type
         .map_or_else(|| has_extension(base, "xhtml"), |kind| kind.to_ascii_lowercase().contains("xhtml"))

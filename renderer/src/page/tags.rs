@@ -54,7 +54,7 @@ pub(super) fn is_concealed(name: &str, attributes: &Attributes<'_>) -> bool {
     }
 }
 
-/// Returns whether the last `display` of a style is `none`.
+/// Returns whether the last `display` property of a style is `none`.
 fn has_no_display(style: &str) -> bool {
     let mut declared = style.split(';').filter_map(|declaration| declaration.split_once(':'));
     let last = declared.rfind(|(name, _)| name.trim().eq_ignore_ascii_case("display"));

@@ -52,7 +52,7 @@ fn blurred(picture: &RgbaImage) -> RgbaImage {
     })
 }
 
-/// Returns the difference of two colours in the channel that differs most.
+/// Returns the difference between two colours, in the channel in which they differ most.
 fn difference(Rgba(one): Rgba<u8>, Rgba(other): Rgba<u8>) -> f64 {
     let most = one.iter().zip(other).map(|(one, other)| one.abs_diff(other)).max().unwrap_or(0);
     f64::from(most)

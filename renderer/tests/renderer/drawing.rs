@@ -52,7 +52,7 @@ struct Args {
 }
 
 impl Drawing {
-    /// Draws the page at an address with a strategy.
+    /// Draws the page at an address by the given strategy.
     pub(crate) fn begin(
         page: &str,
         options: &[&str],

@@ -1,6 +1,6 @@
 //! Tests how pages are drawn: the pages of `tests/pages`, each with its picture beside it.
 //!
-//! `RECORD=1 cargo test --test renderer pictures` draws these pictures again. Look at the new pictures
+//! `RECORD=1 cargo test --test renderer pictures` draws these pictures again. Check the new pictures
 //! before you commit them.
 
 use crate::distance::distance;

@@ -78,7 +78,7 @@ fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
     counted(&summary)
 }
 
-/// Returns what `strace` has counted, once `strace` has written the result.
+/// Waits until `strace` has written its counts, and returns them.
 fn counted(summary: &Path) -> anyhow::Result<Calls> {
     let began = Instant::now();
     let mut table = String::new();

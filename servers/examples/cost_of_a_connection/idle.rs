@@ -53,8 +53,8 @@ pub(crate) fn show(stages: &[String], clients: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the resources that the process has, once the numbers no longer change: threads need some time
-/// to start and to end.
+/// Waits until the numbers no longer change, and returns the resources of the process: threads need some
+/// time to start and to end.
 fn settled(stage: &Stage) -> anyhow::Result<Has> {
     let look = || -> anyhow::Result<Has> {
         Ok(Has { threads: stage.count("task")?, descriptors: stage.count("fd")?, memory: stage.memory()? })

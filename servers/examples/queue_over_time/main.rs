@@ -1,7 +1,7 @@
-//! Shows the queue of a server over time, without a bound and with a bound. For two seconds, more clients
-//! arrive than the server can serve. The example also checks Little's law: the average number of clients in
-//! the server equals the number of clients that arrive in a second, times the seconds that each client
-//! stays.
+//! Shows the queue of a server over time, without a bound and with a bound. During two seconds, more
+//! clients arrive than the server can serve. The example also checks Little's law: the average number of
+//! clients in the server equals the number of clients that arrive in a second, times the seconds that each
+//! client stays.
 //!
 //! ```sh
 //! cargo run --release --example queue_over_time

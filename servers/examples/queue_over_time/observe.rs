@@ -70,7 +70,7 @@ impl Observed {
         mean(looks.map(|look| look.waiting as f64))
     }
 
-    /// Returns how many clients waited, sample by sample.
+    /// Returns the number of waiting clients in each sample.
     pub(crate) fn curve(&self) -> impl Iterator<Item = (f64, f64)> {
         self.looks.iter().map(|look| (look.at, look.waiting as f64))
     }

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A web server that bounds how many connections it serves, 8 unless told otherwise, and how many wait.
+/// A web server that limits how many connections it serves (8 unless told otherwise) and how many wait.
 #[derive(Parser)]
 #[command(name = "bounded", version)]
 struct Args {
@@ -64,7 +64,7 @@ enum Policy {
     Block,
 }
 
-/// Decides about the connections for which there is no room, and counts them.
+/// Applies the policy to connections for which there is no room, and counts them.
 struct Saturation {
     policy: Policy,
     rejected: AtomicU64,

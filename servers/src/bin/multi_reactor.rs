@@ -36,7 +36,7 @@ struct Args {
     #[command(flatten)]
     server: ServerArgs,
 
-    /// How many event loops there are [default: as many as processors]
+    /// How many event loops run [default: one for each processor]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..), help_heading = "Loops")]
     loops: Option<u8>,
 

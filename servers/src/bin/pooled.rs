@@ -27,7 +27,7 @@ use executor::{ExecutorExt, ThreadPoolExecutor};
 use servers::{Failure, ServerArgs, Stage, Stats};
 use std::sync::Arc;
 
-/// A web server that serves connections on a fixed pool of threads, 100 unless told otherwise.
+/// A web server that serves connections on a fixed pool of threads (100 unless told otherwise).
 #[derive(Parser)]
 #[command(name = "pooled", version)]
 struct Args {

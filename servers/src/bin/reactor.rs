@@ -30,7 +30,7 @@ use servers::{Failure, Reactor, ServerArgs, Stats, StopArgs, Stoppable};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// A web server with one event loop, whose handlers run on a fixed pool of threads, 8 unless told otherwise.
+/// A web server with one event loop; its handlers run on a fixed pool of threads (8 unless told otherwise).
 #[derive(Parser)]
 #[command(name = "reactor", version)]
 struct Args {

@@ -1,7 +1,8 @@
-//! The server whose threads share one listener: each accepts a connection, serves it, and accepts the next.
+//! The server whose threads share one listener: each thread accepts a connection, serves it, and accepts the
+//! next one.
 //!
-//! No connection is passed from thread to thread, and the only queue is the system's backlog. This stage
-//! is the smallest possible server with a bound, and it is fast. The stage has these drawbacks:
+//! No thread passes a connection to another thread, and the only queue is the system's backlog. This stage is
+//! the smallest possible server with a bound, and it is fast. The stage has these drawbacks:
 //!
 //! - All threads of the stage exist from the start, even if they are not needed, and no thread is
 //!   ever added or replaced.
@@ -29,7 +30,7 @@ use servers::{Failure, ServerArgs, Stage, Stats};
 use std::sync::Arc;
 use std::thread;
 
-/// A web server whose threads, 100 unless told otherwise, all accept connections and serve them.
+/// A web server whose threads (100 unless told otherwise) all accept connections and serve them.
 #[derive(Parser)]
 #[command(name = "shared_accept", version)]
 struct Args {

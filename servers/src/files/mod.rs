@@ -2,7 +2,7 @@
 //!
 //! # No way out
 //!
-//! A path is first split at its slashes, then decoded, and each part must be one plain name. So `..`, a
+//! A path is first split at its slashes and then decoded; each part must be a plain name. So `..`, a
 //! backslash, an encoded slash, a drive letter and NUL never reach the file system. Two dangers remain:
 //! symbolic links that lead out of the directory, and named pipes, because opening a pipe can wait
 //! forever. The documentation of the module `root` says how it opens a file without these dangers.
@@ -202,8 +202,8 @@ fn status_of(error: &io::Error) -> Status {
 fn status_of_unnamed(error: &io::Error) -> Status {
     use rustix::io::Errno;
     match Errno::from_io_error(error) {
-        // The system returns this error for a loop of links, for a link where links are not
-        // followed, and for a socket.
+        // The system returns this error for a loop of links, for a link that it must not follow, and for a
+        // socket.
         Some(Errno::LOOP | Errno::NXIO) => Status::NotFound,
         Some(Errno::MFILE | Errno::NFILE) => Status::ServiceUnavailable,
         _ => Status::InternalServerError,

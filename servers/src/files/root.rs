@@ -1,9 +1,9 @@
 //! A directory, and functions that open the files below it.
 //!
-//! A path must not be examined first and opened afterwards. Between the two steps, another program could
-//! replace the file by a link, or by a named pipe; opening a pipe waits until another process opens its
-//! other end. So this module opens a file in one step that can neither leave the directory nor wait; it
-//! then asks the descriptor what kind of file it is.
+//! The program must not examine a path first and open it afterwards. Between the two steps, another
+//! program could replace the file by a link, or by a named pipe; opening a pipe waits until another
+//! process opens its other end. So this module opens a file in one step that can neither leave the
+//! directory nor wait; it then asks the descriptor what kind of file it is.
 //!
 //! | system | how a path is opened | links |
 //! |---|---|---|
@@ -35,8 +35,8 @@ mod by_descriptor {
     use rustix::fs::{CWD, Mode, OFlags, openat};
     use std::os::fd::OwnedFd;
 
-    /// The flags with which a file is opened. Opening a named pipe without `NONBLOCK` would wait; for a
-    /// regular file the flag changes nothing.
+    /// The flags for opening a file. Opening a named pipe without `NONBLOCK` would wait; for a regular
+    /// file the flag changes nothing.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
     const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 

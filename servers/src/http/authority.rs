@@ -2,8 +2,8 @@
 //!
 //! The module [`hosts`](crate::hosts) decides for which hosts a server answers requests, and
 //! [`control`](crate::control) decides for which hosts it accepts a stop. This module decides whether a
-//! text is a host, and which hosts mean this machine. A port after the host is ignored: a port that is
-//! forwarded has another number.
+//! text is a host, and which hosts mean this machine. A port after the host is ignored, because a
+//! forwarded port has another number.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -77,8 +77,8 @@ impl<'b> Authority<'b> {
     }
 }
 
-/// Returns whether the grammar of hosts allows the byte. The comma is not accepted, because a proxy that
-/// joins two `Host` fields makes a list of two hosts, separated by a comma.
+/// Returns whether the grammar of hosts allows the byte. The comma is not accepted: it would come from a
+/// proxy that has joined two `Host` fields to a list of two hosts.
 fn may_be_in_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+;=%".contains(&byte)
 }

@@ -7,8 +7,8 @@ use super::head::Head;
 use super::{Body, Persistence, Request, Response, Share};
 use std::mem;
 
-/// A complete request that is separate from its connection: it can wait in a queue, and another thread can
-/// answer it.
+/// A complete request that does not need its connection any more: it can wait in a queue, and another
+/// thread can answer it.
 ///
 /// The memory of a request can be used for another one: [`Conversation::take`](super::Conversation::take)
 /// fills an existing value.

@@ -2,7 +2,7 @@
 //!
 //! One system call writes both the head and the body of a small answer. With two small writes, the second
 //! would wait for an acknowledgement that the client delays (Nagle's algorithm and delayed acknowledgement).
-//! A large file is never completely in memory: it is copied through a buffer, chunk by chunk.
+//! A large file is never completely in memory, because it is copied through a buffer, chunk by chunk.
 
 use super::date;
 use smallvec::{SmallVec, smallvec};
@@ -87,7 +87,7 @@ impl Status {
 /// The body of a response.
 #[derive(Debug)]
 pub enum Body {
-    /// The response has no body and no `Content-Length`, as with the statuses 204 and 304.
+    /// The response has no body and no `Content-Length`, as for the statuses 204 and 304.
     None,
     /// The body is a sequence of bytes in memory.
     Bytes(Cow<'static, [u8]>),
@@ -142,8 +142,8 @@ pub enum Persistence<'s> {
     Ends,
     /// The connection stays open.
     Stays,
-    /// The connection stays open, and the client has not sent its next request. The field contains
-    /// the lines of [`idle_for`](Persistence::idle_for); they tell the client how long the
+    /// The connection stays open, and the client has not sent its next request yet. The field
+    /// contains the lines of [`idle_for`](Persistence::idle_for); they tell the client how long the
     /// connection may be idle.
     Idles(&'s str),
 }
@@ -158,7 +158,7 @@ impl Persistence<'_> {
     pub fn idle_for(timeout: Duration) -> Option<String> {
         let seconds = timeout.as_secs();
         // The `Keep-Alive` field is about this connection alone, so the `Connection` field must list its name
-        // (RFC 9110, 7.6.1). The two names match: names are case-insensitive.
+        // (RFC 9110, 7.6.1). The two names match, because names are case-insensitive.
         (seconds > 0).then(|| format!("Connection: keep-alive\r\nKeep-Alive: timeout={seconds}\r\n"))
     }
 }

@@ -24,7 +24,7 @@ struct Bytes {
     most: usize,
 }
 
-/// A part of the memory of a [`Room`], which is given back when this value is dropped.
+/// A part of the memory of a [`Room`]; dropping this value gives the part back.
 #[derive(Debug, Default)]
 pub(crate) struct Share {
     bytes: usize,
@@ -39,7 +39,7 @@ impl Room {
         Room(Arc::new(Bytes { held: AtomicUsize::new(0), most }))
     }
 
-    /// Returns the number of bytes that are taken from the room.
+    /// Returns how many bytes of the room are taken.
     pub fn held(&self) -> usize {
         self.0.held.load(Ordering::Relaxed)
     }
@@ -53,8 +53,8 @@ impl Room {
 }
 
 impl Share {
-    /// Lets the share grow to at least `bytes`. Returns false, and changes nothing, if `room` has fewer
-    /// bytes left.
+    /// Lets the share grow to at least `bytes`. If `room` does not have enough bytes left, changes nothing
+    /// and returns false.
     #[must_use]
     pub(super) fn grow_to(&mut self, bytes: usize, room: &Room) -> bool {
         let missing = bytes.saturating_sub(self.bytes);

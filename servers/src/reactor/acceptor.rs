@@ -21,7 +21,7 @@ pub(super) struct Acceptor {
     is_ready: bool,
     /// When the loop tries again without an event, if it must.
     retry: Option<Instant>,
-    /// The time to wait after another failure.
+    /// The time to wait after the next failure.
     pause: Duration,
     closing: Option<Closing>,
 }
@@ -75,8 +75,8 @@ impl Acceptor {
         None
     }
 
-    /// Prevents any new client from connecting. Clients that have already connected are accepted, until no
-    /// client has arrived for a moment.
+    /// Prevents any new client from connecting. The acceptor still accepts connected clients until none
+    /// has arrived for a moment.
     pub(super) fn begin_to_close(&mut self, now: Instant) {
         if let Some(socket) = &self.socket {
             stop_connecting(socket);

@@ -15,11 +15,11 @@
 //!
 //! 1. Sending comes first: while the client has not taken its answers, the server reads nothing and parses
 //!    no request of that client. So the memory for one client has a bound, and TCP makes the client wait.
-//! 2. `is_readable` is false only if a read has found that no more bytes have arrived. The system reports
-//!    each *change* only once, so a turn that stops before it has read everything must record that there
-//!    are more bytes.
-//! 3. A turn reads and sends a bounded amount. A connection that could still continue says so, and waits for
-//!    its next turn.
+//! 2. `is_readable` is false only after a read has found that no more bytes have arrived. The system
+//!    reports each *change* only once, so a turn that stops before it has read everything must record
+//!    that there are more bytes.
+//! 3. A turn reads and sends only a bounded number of bytes. A connection that could still continue says so,
+//!    and waits for its next turn.
 
 use super::handoff::{AnswerLine, Exchange, append_last, into_bytes};
 use super::pipeline::Pipeline;
@@ -103,8 +103,8 @@ enum Need {
 }
 
 impl Connection {
-    /// Makes a value for an accepted connection. If there is no `place`, the first turn sends the client
-    /// a 503 and closes the connection.
+    /// Makes the value that represents an accepted connection. If there is no `place`, the first turn sends
+    /// the client a 503 and closes the connection.
     pub(super) fn new(
         socket: TcpStream,
         peer: SocketAddr,
@@ -396,7 +396,7 @@ impl Connection {
     }
     // ANCHOR_END: deadline
 
-    /// Returns the client's deadline for its request, and the refusal that it gets after the
+    /// Returns the client's deadline for its request, and the refusal that the client gets after this
     /// deadline.
     fn patience(&self, stop: Stop) -> Option<(Instant, Option<Refusal>)> {
         let usual = (self.conversation.deadline()?, self.conversation.too_late());

@@ -18,8 +18,8 @@
 //!    is not empty, the poll does not wait.
 //! 3. For each connection with a deadline, the [`deadlines`](super::deadlines) have an entry that is due no
 //!    later than that deadline.
-//! 4. A turn is bounded, and so is the number of connections that the loop accepts at once. So no client
-//!    can occupy the loop alone.
+//! 4. A turn is bounded, and so is the number of connections that the loop accepts at once. So no single
+//!    client can occupy the loop.
 
 use super::acceptor::Acceptor;
 use super::connection::{Connection, Next};
@@ -347,8 +347,8 @@ impl Reactor {
     }
 }
 
-/// The counters of an event loop. Only the loop writes these counters; a reader may see a number that
-/// is about to change.
+/// The counters of an event loop. Only the loop writes these counters, so a reader may see a number just
+/// before it changes.
 #[derive(Debug, Default)]
 pub struct ReactorStats {
     connections: AtomicUsize,

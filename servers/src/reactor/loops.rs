@@ -1,8 +1,8 @@
 //! Runs several event loops, each as a task on its own thread, and ends them.
 //!
 //! The end has the same phases as in [`ending`](crate::ending), but here event loops serve the connections,
-//! so the stage waits for the loops. When the grace period is over, the tasks on the pool of handlers are
-//! cancelled, and the loops then have half a second to tell the clients.
+//! so the stage waits for the loops. When the grace period is over, the tasks on the handlers' pool are
+//! cancelled, and the loops have half a second to answer their clients.
 
 use super::event_loop::{Reactor, ReactorStats};
 use crate::diagnostics::report;
@@ -51,8 +51,8 @@ impl Loops {
 
     // ANCHOR: finish
     /// Waits until `stop` is cancelled, and then until the loops have served their connections. When `grace`
-    /// is over, the tasks on the pool of `handlers` are cancelled, and the loops have half a second to tell
-    /// the clients. Returns the exit status of the stage.
+    /// is over, the tasks on the pool `handlers` are cancelled, and the loops have half a second to answer
+    /// their clients. Returns the exit status of the stage.
     pub fn finish(self, handlers: &ThreadPoolExecutor, stop: &CancelToken, grace: Duration) -> u8 {
         let _ = stop.sleep(Duration::MAX);
         let deadline = Instant::now() + grace;

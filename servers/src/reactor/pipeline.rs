@@ -19,11 +19,11 @@ const MOST: usize = 8;
 /// The number of bytes that these requests may have together; a single request may be larger.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// Counts the requests of the connection that have no answer, and keeps answers until it is their turn to
+/// Counts the requests of the connection that have no answer yet, and keeps each answer until its turn to
 /// be sent.
 #[derive(Default)]
 pub(super) struct Pipeline {
-    /// The number of requests that have no answer, and the number of their bytes.
+    /// The number of requests that have no answer yet, and the number of their bytes.
     unanswered: usize,
     bytes: usize,
     answered: VecDeque<Box<Exchange>>,

@@ -2,7 +2,7 @@
 //!
 //! This buffer holds all answers of a connection that are not sent yet. While the buffer is not empty,
 //! the loop answers no further request of that connection and reads nothing from it. So a client that
-//! sends and never reads costs at most one buffer.
+//! sends requests and never reads answers costs at most one buffer.
 //!
 //! A *tail* is the rest of a body that is too large to be copied into the buffer: a position in a file, or
 //! bytes in memory. The loop reads a file from the position up to which the client has taken it, one chunk
@@ -61,7 +61,7 @@ impl Tail {
         Tail { source, at, end, _share: Share::default() }
     }
 
-    /// Keeps the share of the memory until the tail is sent.
+    /// Keeps this share of the memory until the tail is sent.
     pub(super) fn with(self, share: Share) -> Tail {
         Tail { _share: share, ..self }
     }
@@ -112,7 +112,7 @@ impl SendBuffer {
         self.bytes.is_empty() && self.tail.is_none()
     }
 
-    /// Returns whether a tail is left to send. Nothing must be appended after a tail.
+    /// Returns whether a tail is left to send. The caller must append nothing after a tail.
     pub(super) fn has_tail(&self) -> bool {
         self.tail.is_some()
     }

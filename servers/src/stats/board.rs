@@ -58,7 +58,7 @@ impl Board {
         let now = Instant::now();
         let lines = self.lock();
         let mut lines: Vec<_> = lines.values().collect();
-        // With this order, `pool-1-thread-9` comes before `pool-1-thread-10`.
+        // This order puts `pool-1-thread-9` before `pool-1-thread-10`.
         lines.sort_by_key(|line| line.thread.name().map(|name| (name.len(), name)));
         let line = |line: &&Line| {
             json!({

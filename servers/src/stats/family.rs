@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// A quantity that is measured, with its names.
+/// A measured quantity, with its names.
 #[derive(Debug)]
 pub struct Family {
     /// The family's name for Prometheus.
@@ -12,7 +12,7 @@ pub struct Family {
     pub kind: Kind,
     /// The group of the family in the JSON; empty if the label's value is the group's name.
     pub group: &'static str,
-    /// The key of the family in the group.
+    /// The key of the family within its group.
     pub key: &'static str,
     /// The label that distinguishes the samples of the family; empty if there is only one sample.
     pub label: &'static str,

@@ -1,5 +1,5 @@
 //! The values that the system reports about this process: memory, descriptors, threads, and processor
-//! time. The values are read from `/proc`, so they exist only on Linux.
+//! time. The values come from `/proc`, so they exist only on Linux.
 
 use super::Samples;
 use super::family;

@@ -27,8 +27,7 @@ pub(crate) struct Tally {
     refusals: [AtomicU64; FACTS.len()],
 }
 
-/// The number of answers from some of the threads, by status. Each stripe is in its own cache
-/// lines.
+/// How many answers some of the threads have sent, by status. Each stripe is in its own cache lines.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Stripe([AtomicU64; CODES]);

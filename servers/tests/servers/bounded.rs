@@ -18,12 +18,12 @@ fn start(policy: &str, flags: &[&str]) -> Stage {
     Stage::start(BOUNDED, &[&["--policy", policy], &SMALL[..], flags].concat())
 }
 
-/// Returns the client that keeps the thread busy, and the client that took the last free place.
+/// Returns the client that keeps the thread busy and the client that has taken the last free place.
 fn saturate(stage: &Stage) -> (Upload, Client) {
     (Upload::begin(stage), stage.ask("/hello"))
 }
 
-/// Returns the answer to `/stats`, once there is room for a client that asks for it.
+/// Waits until there is room for a client that asks for `/stats`, and returns its answer.
 fn stat(stage: &Stage, name: &str) -> u64 {
     stage.stats()["pool"][name].as_u64().unwrap()
 }
@@ -108,7 +108,7 @@ fn the_accepting_thread_does_not_stay_with_an_idle_client() {
     let (upload, waiting) = saturate(&stage);
     let next = Upload::begin(&stage);
     assert_served(upload, vec![waiting]);
-    // No connection waits in the queue any more.
+    // Now no connection waits in the queue.
     assert_eq!(next.end().header("Connection"), Some("close"));
     assert_eq!(stage.get("/hello").header("Connection"), Some("keep-alive"), "a thread of the pool may stay");
 }

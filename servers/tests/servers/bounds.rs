@@ -79,7 +79,7 @@ fn a_connection_has_so_many_requests() {
     });
 }
 
-/// The single thread has one connection at a time, whatever the bound.
+/// The single thread serves one connection at a time, whatever the bound is.
 #[cfg(unix)]
 #[test]
 fn who_comes_when_all_places_are_taken_is_told_so_and_costs_no_thread() {

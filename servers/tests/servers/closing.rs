@@ -69,7 +69,7 @@ fn a_client_that_is_still_sending_sees_why_it_was_refused() {
     });
 }
 
-/// Runs an accept loop that turns every client away. Cancelling the token ends the loop.
+/// Runs an accept loop that turns away every client. Cancelling the token ends the loop.
 fn turn_everyone_away() -> (SocketAddr, CancelToken) {
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let (addr, stop) = (listener.local_addr(), CancelToken::new());

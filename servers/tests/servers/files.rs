@@ -64,8 +64,7 @@ fn files_are_served() {
     });
 }
 
-/// The server sends a quarter of a gibibyte, and never holds more than a small part of it in
-/// memory.
+/// The server sends a quarter of a gibibyte, but never holds more than a small part of it in memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_large_file_never_sits_in_memory() {
@@ -274,7 +273,7 @@ fn a_client_may_ask_for_one_state_of_a_file_only() {
             let reply = get_if(stage, "/style.css", &condition);
             assert_eq!((reply.status, reply.header("ETag")), (expected, Some(etag)), "{condition}");
         }
-        // A condition applies only to a file that exists.
+        // A condition applies only if the file exists.
         for (path, expected) in [("/nothing", 404), ("/chapter", 301)] {
             assert_eq!(get_if(stage, path, "If-Match: \"other\"").status, expected, "{path}");
         }

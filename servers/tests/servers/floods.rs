@@ -20,7 +20,7 @@ const HEADER_TIMEOUT: Duration = Duration::from_millis(10);
 /// the connection.
 const OVERHEAD: Duration = Duration::from_millis(40);
 
-/// The time that a loaded machine may add, once per test.
+/// The extra time that each test allows once for a loaded machine.
 const SLACK: Duration = Duration::from_secs(10);
 
 const THREADS: usize = 8;
@@ -144,7 +144,7 @@ fn flood_twice(binary: &'static str, count: usize) {
     flood(&stage, count);
     eventually("a connection stays open", || stage.open_descriptors() == descriptors);
     // By now the threads of a pool, and the allocator, have taken all memory that they keep. The memory must
-    // not grow from flood to flood.
+    // not grow from one flood to the next.
     let (threads, memory) = (settled_threads(&stage), stage.resident_kib());
     flood(&stage, count);
     eventually("a connection stays open", || stage.open_descriptors() == descriptors);

@@ -1,5 +1,5 @@
-//! Tests what stops a stage, and how it stops. Some tests run all stages that stop gracefully, and others run
-//! only `lifecycle`.
+//! Tests what stops a stage, and how the stage then stops. Some tests run all stages that stop gracefully,
+//! and others run only `lifecycle`.
 
 use crate::support::{
     Client, DEADLINE, ENDLESS, LIFECYCLE, Reply, STOPPING_STAGES, Stage, each_of, eventually, get,
@@ -158,8 +158,8 @@ fn half_a_head_does_not_delay_the_end() {
     });
 }
 
-/// The test measures for a second: the stage uses no processor time, and no thread wakes up without need.
-/// With an event loop there may be idle connections.
+/// The test measures for a second: the stage uses no processor time, and no thread wakes up without need. A
+/// stage with event loops may keep idle connections.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_wakes_while_there_is_nothing_to_do() {
@@ -176,8 +176,7 @@ fn nothing_wakes_while_there_is_nothing_to_do() {
     });
 }
 
-/// Returns the answer, which is empty if the connection was reset; returns `None` if no socket
-/// listens.
+/// Returns the answer, or an empty one if the connection was reset; returns `None` if no socket listens.
 pub(crate) fn ask_alone(addr: SocketAddr) -> Option<String> {
     let mut stream = TcpStream::connect(addr).ok()?;
     stream.set_read_timeout(Some(DEADLINE)).unwrap();

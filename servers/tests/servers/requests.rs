@@ -1,4 +1,4 @@
-//! Tests what every stage answers to correct requests.
+//! Tests how every stage answers correct requests.
 
 use crate::support::{STOPPING_STAGES, every_stage};
 use std::io::Read;

@@ -149,7 +149,7 @@ fn idle_wakeups(binary: &'static str) -> String {
     match stage.voluntary_context_switches() - before {
         // The test allows a few waits, because some threads may not be asleep at the beginning.
         0..=60 => "never",
-        // The threads have waited 400 times, or less often if the machine is busy.
+        // In that time the threads have waited 400 times, or less often on a busy machine.
         _ => "20 times a second",
     }
     .to_owned()

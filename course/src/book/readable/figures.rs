@@ -46,7 +46,7 @@ pub(super) struct Figure {
     now: Within,
 }
 
-/// The element to which the next characters belong.
+/// The kind of element that contains the next characters.
 #[derive(Default, PartialEq)]
 enum Within {
     Style,

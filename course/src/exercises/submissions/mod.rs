@@ -39,8 +39,8 @@ enum Verdict {
     NotBegun,
     /// Judging the answer took longer than the time for one answer.
     OutOfTime,
-    /// The machine, Cargo or the files of the submission prevented a verdict. This verdict says nothing
-    /// about the answer.
+    /// The machine, Cargo or the files of the submission prevented a verdict. This verdict does not say
+    /// whether the answer is right.
     CouldNotCheck,
 }
 

@@ -3,9 +3,8 @@
 //!
 //! Few clients send extensions, and this server ignores them, but every reader must find the end of the
 //! line that contains them. One reader may understand quotation marks, while another only searches for CR
-//! LF. These two readers find the end in different places unless the line follows the grammar (RFC 9112,
-//! 7.1.1). In that grammar, a quotation mark is closed on the same line, and each semicolon is followed by
-//! a name.
+//! LF. These two readers agree on the end only if the line follows the grammar (RFC 9112, 7.1.1). In that
+//! grammar, a quotation mark is closed on the same line, and each semicolon is followed by a name.
 
 use super::{is_text, is_token};
 

@@ -108,7 +108,7 @@ impl BodyDecoder {
     }
 
     /// Takes the bytes of the body from the front of `bytes`, and returns how many bytes it has taken. The
-    /// decoder takes all bytes, unless the body [is complete](BodyDecoder::is_complete) now.
+    /// decoder takes all bytes unless the body [is complete](BodyDecoder::is_complete) before their end.
     ///
     /// # Errors
     ///

@@ -284,7 +284,7 @@ impl Conversation {
         self.body.as_mut().map(BodyDecoder::take_share).unwrap_or_default()
     }
 
-    /// Goes on to the next request, at the time `now`: the current request has its answer.
+    /// Goes on to the next request at the time `now`, because the current request has its answer.
     pub fn answered(&mut self, now: Instant) {
         self.go_past(self.head.length(), now);
     }

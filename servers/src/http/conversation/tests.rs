@@ -1,4 +1,4 @@
-//! Tests that drive a conversation: they pass in the bytes, and set the time.
+//! Tests that drive a conversation: they pass in bytes and set the time.
 
 use super::*;
 use crate::http::Status;

@@ -1,5 +1,5 @@
-//! Determines the meaning of a head whose lines are well formed: its host, where its body ends, and what its
-//! client expects. For a head whose lines are malformed, the module finds the kind of mistake.
+//! Determines the meaning of a well-formed head: its host, where its body ends, and what its client expects.
+//! For a head whose lines are malformed, the module finds the kind of mistake.
 
 use super::super::{Authority, Framing, Refusal, Version};
 use httparse::Header;

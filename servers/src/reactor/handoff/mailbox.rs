@@ -12,8 +12,8 @@
 //! # Invariants
 //!
 //! 1. Each errand is posted exactly once: as done, or as [undone](Load::is_undone) if it is dropped. So no
-//!    client waits forever if a queue has refused or discarded an errand, or if a panic has ended it.
-//! 2. Loads come out in the order in which they were posted.
+//!    client waits forever, even if a queue has refused or discarded the errand, or a panic has ended it.
+//! 2. The loop gets loads in the order in which they were posted.
 //! 3. After the loop has emptied the mailbox, the next load that is posted notifies the loop. This
 //!    notification ends the loop's next wait. So the loop never sleeps while a load is in the
 //!    mailbox.

@@ -115,7 +115,7 @@ impl Exchange {
         self.line = line.map(|line| AnswerLine { line, began, head, body: length });
     }
 
-    /// Drops the request and the answer, and keeps their memory for other requests.
+    /// Drops the contents of the request and the answer, and keeps their memory for other requests.
     pub(super) fn forget(&mut self) {
         self.request.drop_body();
         (self.tail, self.line) = (None, None);

@@ -4,8 +4,8 @@
 //! case in two at every position. A case that is sent in one piece is followed by another request. If the
 //! server understands the case, it must also answer the next request: this shows that it has found the end
 //! of the case. If the server refuses the case, it must not answer the next request. Each case that is
-//! refused is also sent after a slow request: the refusal must wait for the answer to that request, and must
-//! stay the same. The tests of slow clients are in `timeouts.rs` and `floods.rs`.
+//! refused is also sent after a slow request: the refusal must come after the answer to that request, and
+//! must not change. The tests of slow clients are in `timeouts.rs` and `floods.rs`.
 
 pub(crate) mod cases;
 
@@ -38,7 +38,7 @@ fn assert_answered(case: &Case, client: &mut Client, how: &str) -> Reply {
     last.expect("each case has an answer")
 }
 
-/// Returns what the answer to the first of these requests says about its connection.
+/// Returns whether the client of the first of these requests expects its connection to stay open.
 fn wants_keep_alive(bytes: &[u8]) -> bool {
     let now = Instant::now();
     let mut conversation = Conversation::new(&Limits::default(), now);
@@ -111,8 +111,8 @@ fn every_request_is_answered_when_it_arrives_byte_by_byte() {
 const AT_ONCE: usize = 60;
 
 /// A stage that hands jobs over finds the refusal while the first answer is computed; the rest of the
-/// case arrives later. The other stages read on only after the first answer, so the cases that are sent
-/// in two halves are divided among these stages.
+/// case arrives later. The other stages read on only after the first answer, which takes time, so each of
+/// them gets only some of the cases in two halves.
 #[test]
 fn a_refusal_is_the_same_behind_a_request_that_takes_its_time() {
     const SLOW: &[u8] = b"GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -219,7 +219,7 @@ fn who_expects_100_continue_and_does_not_wait_reads_the_refusal() {
         let mut client = stage.connect();
         client.send("POST /hello HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n");
         for _ in 0..100 {
-            // The client needs a second for its body. The client is slow, but it does not wait for the
+            // The client takes a second to send its body. The client is slow, but it does not wait for the
             // server.
             thread::sleep(Duration::from_millis(10));
             client.send("a");

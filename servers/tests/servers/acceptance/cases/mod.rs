@@ -1,4 +1,4 @@
-//! The requests that the suite sends, and the statuses with which every stage must answer. This module
+//! The requests that the suite sends, and the statuses that every stage must answer. This module
 //! contains only data.
 
 mod pipelined;
