@@ -548,7 +548,7 @@ fn of_the_project(arguments: &[&str]) -> Output {
 
 #[test]
 fn submissions_are_judged_one_after_the_other_whatever_one_of_them_does() {
-    let copy = Copy::new(); // for its turn: the submissions have a copy of their own
+    let copy = Copy::new(); // only waits for its turn: the submissions have their own copy
     let solution = fs::read_to_string(copy.exercise("ex00").solution()).unwrap();
     let with_body =
         |body: &str| format!("{}{{ {body} }}\n", &solution[..solution.rfind(" {\n    let mut").unwrap()]);

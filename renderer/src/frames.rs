@@ -140,7 +140,7 @@ impl Writer {
     fn apply(&mut self, Change { area, pixels, .. }: Change) -> bool {
         if pixels.len() == self.picture.len() {
             let differs = self.picture != pixels;
-            self.picture = pixels; // the large ones are not copied
+            self.picture = pixels; // large changes are not copied
             return differs;
         }
         let (width, row) = (self.size.0 as usize * 4, area.width.max(1) as usize * 4);

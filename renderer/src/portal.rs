@@ -170,7 +170,7 @@ pub fn print(entries: &[Entry]) {
     if entries.len() > MOST_LINES {
         let _ = writeln!(lines, "and {} more", entries.len() - MOST_LINES);
     }
-    let _ = io::stdout().write_all((lines + "\n").as_bytes()); // without a reader there is still the picture
+    let _ = io::stdout().write_all((lines + "\n").as_bytes()); // if the output has no reader, the picture is still made
 }
 
 /// Returns the entries as JSON, for programs.

@@ -83,7 +83,7 @@ impl Screen {
             frames,
             report,
         };
-        screen.changed(None); // an empty page is what the reader sees first
+        screen.changed(None); // the reader sees an empty page first
         screen
     }
 

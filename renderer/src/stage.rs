@@ -277,7 +277,7 @@ impl Rendering {
 
 fn address(written: &str) -> anyhow::Result<Url> {
     let url = match Url::parse(written) {
-        Ok(url) if url.scheme().len() > 1 => url, // one letter is a drive of Windows
+        Ok(url) if url.scheme().len() > 1 => url, // a single letter is a Windows drive
         _ => {
             let path = fs::canonicalize(written).with_context(|| format!("{written} cannot be read"))?;
             Url::from_file_path(&path)

@@ -62,7 +62,7 @@ mod listeners {
         listener.set_nonblocking(true)?;
         let mut accepted = 0;
         while let Ok((connection, _)) = listener.accept() {
-            std::mem::forget(connection); // it stays open
+            std::mem::forget(connection); // the listener stays open
             accepted += 1;
         }
         Ok(accepted)

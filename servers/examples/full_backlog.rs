@@ -38,7 +38,7 @@ fn main() -> std::io::Result<()> {
         match told.recv_timeout(PATIENCE) {
             Ok((_, Ok(connection))) => {
                 println!("client {clients}: connected");
-                std::mem::forget(connection); // it stays connected
+                std::mem::forget(connection); // the client stays connected
             }
             Ok((_, Err(error))) => {
                 println!("client {clients}: {error}");

@@ -77,7 +77,7 @@ impl AccessLog {
 }
 
 fn push_request_line(text: &mut String, request: &Request<'_>) {
-    let _ = write!(text, "{} ", request.method); // to a `String` it cannot fail
+    let _ = write!(text, "{} ", request.method); // writing to a `String` cannot fail
     for (place, part) in request.target.split('"').enumerate() {
         // In the log, a quotation mark in the request's target would look like the end of the request line.
         text.push_str(if place > 0 { "%22" } else { "" });

@@ -121,7 +121,7 @@ struct AnswerLine<'a>(&'a mut String);
 
 impl AnswerLine<'_> {
     fn push(&mut self, text: std::fmt::Arguments<'_>) {
-        let _ = self.0.write_fmt(text); // to a `String` it cannot fail
+        let _ = self.0.write_fmt(text); // writing to a `String` cannot fail
     }
 }
 
@@ -159,7 +159,7 @@ struct Message<'a>(&'a mut String);
 impl Visit for Message<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         if field.name() == "message" {
-            let _ = write!(self.0, "{value:?}"); // to a `String` it cannot fail
+            let _ = write!(self.0, "{value:?}"); // writing to a `String` cannot fail
         }
     }
 }

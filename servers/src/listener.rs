@@ -258,7 +258,7 @@ impl Iterator for Incoming<'_> {
                         if has_room {
                             return Some(connection);
                         }
-                        continue; // dropped, it answers 503
+                        continue; // the dropped connection answers 503
                     }
                     // Perhaps this connection was meant to wake another thread. Dropping our registration
                     // withdraws our own wake-up, so that thread would get none. So each woken thread

@@ -39,7 +39,7 @@ pub fn stop_on_signal(
     let begin = move || {
         hooks.begin();
     };
-    stop.on_cancel(begin).keep(); // not only a signal can ask for the stop
+    stop.on_cancel(begin).keep(); // not only a signal can cancel `stop`
     #[cfg(target_os = "linux")]
     hangup::stops(stop)?;
     Ok((shutdown, outcome))
@@ -67,7 +67,7 @@ mod hangup {
         let (mut reader, writer) = UnixStream::pair()?;
         let asked = Arc::new(AtomicBool::new(false));
         let (stopping, told) = (stop.clone(), Arc::clone(&asked));
-        stop.on_cancel(move || told.store(true, Ordering::Release)).keep(); // as in the handler
+        stop.on_cancel(move || told.store(true, Ordering::Release)).keep(); // as the handler does
         let listen = move || {
             if reader.read_exact(&mut [0]).is_ok() {
                 stopping.cancel();

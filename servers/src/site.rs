@@ -276,7 +276,7 @@ fn allow(methods: &[&str]) -> String {
 fn echo(request: &Request<'_>) -> Response {
     let mut body = Vec::new();
     if body.try_reserve_exact(request.body.len()).is_err() {
-        return Refusal::NoRoom.response(); // the system gives less than the server may take
+        return Refusal::NoRoom.response(); // the system has less memory than the server may use
     }
     body.extend_from_slice(request.body);
     let body = Body::Bytes(Cow::Owned(body));

@@ -230,7 +230,7 @@ impl<'a> Stoppable<'a> {
     /// that waits for it.
     pub fn end(self, status: u8) -> ExitCode {
         let _ = self.outcome.complete(status);
-        drop(self.guard); // runs the hooks, if no signal has
+        drop(self.guard); // runs the hooks, unless a signal has already run them
         ExitCode::from(status)
     }
     // ANCHOR_END: outcome

@@ -76,7 +76,7 @@ impl TurnedAway {
 
     /// Answers 503 without waiting.
     pub(crate) fn turn_away(&self, stream: TcpStream) {
-        let is_late = self.is_late(); // before the client knows
+        let is_late = self.is_late(); // before the client gets its answer
         // A client that has already closed its connection needs no answer.
         if tell(&stream).is_ok() {
             self.push(stream, is_late);

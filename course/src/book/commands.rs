@@ -103,7 +103,7 @@ impl Commands {
         );
         let metadata: Metadata =
             serde_json::from_slice(&output.stdout).context("cargo's metadata is not as expected")?;
-        let exercises = catalogue::all(workspace).unwrap_or_default(); // a project may have none
+        let exercises = catalogue::all(workspace).unwrap_or_default(); // a project may have no exercises
         let mut course = Course::command();
         course.build();
         Ok(Self {
@@ -192,7 +192,7 @@ impl Commands {
 
     fn judge_targets(&self, command: &str, words: &[&str]) -> Result<(), String> {
         let own = words.iter().position(|word| *word == "--").unwrap_or(words.len());
-        let words = &words[..own]; // the rest is for the program
+        let words = &words[..own]; // the remaining arguments are for the program
         let value = |names: [&str; 2]| {
             let at = words.iter().position(|word| names.contains(word))?;
             words.get(at + 1).copied()

@@ -239,7 +239,7 @@ struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.0.kill(); // it may have ended by itself
+        let _ = self.0.kill(); // the child may have ended by itself
         let _ = self.0.wait();
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn cargo(workspace: &Workspace) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     command.current_dir(workspace.root());
     if env::var_os("CARGO_TARGET_DIR").is_some() {
-        command.env("CARGO_TARGET_DIR", workspace.target()); // a relative path counts from where this program was started
+        command.env("CARGO_TARGET_DIR", workspace.target()); // resolves a relative path from this program's directory
     }
     command
 }
@@ -91,7 +91,7 @@ pub(super) fn build(
         eprint!("{diagnostics}");
     }
     if output.status.success() {
-        let _ = note_built(workspace, exercise); // or the next check says again that it takes a while
+        let _ = note_built(workspace, exercise); // otherwise the next check warns again that it takes a while
         let program = said.into_iter().find_map(Said::test_program);
         return Ok(Built::Test(program.context("cargo does not say where it put the test program")?));
     }
@@ -183,7 +183,7 @@ fn run_until_silent(mut command: Command, silence: Duration) -> anyhow::Result<b
             Ok(_) => {}
             Err(RecvTimeoutError::Disconnected) => break true,
             Err(RecvTimeoutError::Timeout) => {
-                let _ = child.kill(); // perhaps it has just ended
+                let _ = child.kill(); // perhaps the test program has just ended
                 break false;
             }
         }
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     #[ignore = "another test starts it, and ends it"]
     fn will_not_end() {
-        thread::sleep(Duration::from_secs(90)); // or the other test could only hang if it does not
+        thread::sleep(Duration::from_secs(90)); // otherwise the other test could only hang
     }
 
     #[test]

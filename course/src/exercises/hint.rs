@@ -36,7 +36,7 @@ impl Learner {
     /// Returns the property whose failure was shown last, if its hint has not been given yet.
     fn failed_without_hint<'a>(&self, exercise: &'a Exercise) -> Option<&'a Property> {
         let failed = self.progress.failed(exercise)?;
-        let property = exercise.property(failed).ok()?; // perhaps it had another name then
+        let property = exercise.property(failed).ok()?; // perhaps the property had another name then
         let is_new = !property.hint.is_empty() && !self.progress.has_hinted(exercise, failed);
         is_new.then_some(property)
     }

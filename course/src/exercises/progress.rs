@@ -169,7 +169,7 @@ impl Progress {
         if self.text.is_empty() {
             added.push_str(HEADER);
         } else if !self.text.ends_with('\n') {
-            added.push('\n'); // an editor left the last line without its end
+            added.push('\n'); // an editor has left the last line without a line end
         }
         added.push_str(line);
         added.push('\n');

@@ -275,7 +275,7 @@ impl Learner {
                 exercise.name,
                 exercise.hints.len()
             ));
-            self.progress.asked(exercise)?; // or asking again would not help
+            self.progress.asked(exercise)?; // otherwise asking again would not help
             return Ok(false);
         }
         let read =

@@ -15,7 +15,7 @@ pub(super) fn terminal() -> &'static Terminal {
 /// Restricts all output of the program to ASCII. The caller must call this function before it
 /// writes anything.
 pub fn only_ascii() {
-    let _ = STDOUT.set(Terminal { ascii: true, ..Terminal::of_stdout() }); // an error if something was written before
+    let _ = STDOUT.set(Terminal { ascii: true, ..Terminal::of_stdout() }); // fails if something was written before
 }
 
 /// How text is shown: coloured or plain.

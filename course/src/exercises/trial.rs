@@ -72,7 +72,7 @@ fn build(workspace: &Workspace, exercise: &Exercise) -> anyhow::Result<PathBuf> 
     let output = cargo(workspace)
         .args(["build", "--quiet", "--package", "exercises-proof", "--bin", "exercises-proof"])
         .arg("--message-format=json-render-diagnostics")
-        .env(ONLY, &exercise.name) // with the wrong answers for real threads
+        .env(ONLY, &exercise.name) // this build has the wrong answers for real threads
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
@@ -105,6 +105,6 @@ fn catches(
     match status.code() {
         Some(0) => Ok(false),
         Some(2) => bail!("{} cannot run {} of {}", program.display(), mistake.name, exercise.name),
-        _ => Ok(true), // it says so, or it was ended
+        _ => Ok(true), // the test reports it, or the test was ended
     }
 }

@@ -99,7 +99,7 @@ impl Learner {
 
     fn check_and_show(&mut self, exercise: &Exercise, has_keys: bool) {
         if self.style.on() {
-            say("\x1b[2J\x1b[H"); // clears the screen, so that the learner does not read the last verdict
+            say("\x1b[2J\x1b[H"); // clears the screen, so that the learner does not read the old verdict
         }
         let report = self.check_one(exercise, false);
         say(&report::text(&self.workspace, exercise, &report, false, self.style));

@@ -73,11 +73,11 @@ pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     let plan = args.plan()?;
     let target = args.url.as_deref().map(|url| Target::parse(url, args.allow_remote)).transpose()?;
     if optimised::is_needed() {
-        target.as_ref().map(Target::look).transpose()?; // before a minute of compiling
+        target.as_ref().map(Target::look).transpose()?; // fails now, and not after a minute of compiling
         optimised::take_over(workspace)?;
     }
     let svg = args.svg.as_ref().map(|path| File::create(path).with_context(|| path.display().to_string()));
-    let svg = svg.transpose()?; // now, not after a minute of measuring
+    let svg = svg.transpose()?; // fails now, and not after a minute of measuring
     let interrupt = Interrupt::on_signal()?;
     let runs = if let Some(target) = target {
         servers::show_diagnostics();

@@ -184,7 +184,7 @@ impl Rude {
     fn drip(&self, mut stream: &TcpStream, request: &[u8], answered: &mut bool) -> End {
         for byte in request {
             if stream.write_all(&[*byte]).is_err() {
-                break; // the server has closed, perhaps with a reason
+                break; // the server has closed the connection, perhaps after sending a reason
             }
             if self.stop.sleep(self.drip).is_err() {
                 return End::Run;

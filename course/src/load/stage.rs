@@ -138,7 +138,7 @@ impl Stage {
         };
         let Some(addr) = announced(&line) else {
             child.kill();
-            said.beginning(); // for the log
+            said.beginning(); // waits until the last lines are in the log
             bail!("it did not say where it listens, but: {}", line.trim_end());
         };
         info!(target: STAGE, stage = name, process = child.lock().id(), "listens on {addr}");

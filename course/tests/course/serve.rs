@@ -108,7 +108,7 @@ mod signals {
     fn a_request_in_progress_is_finished() {
         let mut course = Running::start(Project::new(), &["--addr", "127.0.0.1:0"]);
         let slow = course.start_get("/block?ms=700");
-        course.wait_until_active(2); // the slow one, and the one that asks
+        course.wait_until_active(2); // the slow client, and the client that asks
         course.signal("INT");
         assert!(Running::answer(slow).starts_with("HTTP/1.1 200 "));
         assert_eq!(course.wait().code(), Some(0));

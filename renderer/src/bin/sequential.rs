@@ -45,7 +45,7 @@ pub(crate) fn in_order(rendering: &mut Rendering) -> anyhow::Result<()> {
                 let loaded = rendering.loader.load(image, &token)?;
                 rendering.screen.show(loaded);
             }
-            Element::Image(_) => (), // beyond the limits, or shown before
+            Element::Image(_) => (), // the image is beyond the limits, or was shown before
         }
     }
     Ok(())

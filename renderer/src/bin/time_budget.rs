@@ -103,7 +103,7 @@ pub(crate) fn show_in_time(
         }
         Err(JoinError::TimedOut(_)) => Gap::TimedOut { after: budget },
         Err(JoinError::Panicked(panic)) => Gap::Panicked(panic.to_string()),
-        Err(_) => return Err(Cancelled.into()), // this thread was asked to stop
+        Err(_) => return Err(Cancelled.into()), // this thread was told to stop
     };
     rendering.screen.show_replacement(place, INSTEAD, &why);
     Ok(())

@@ -95,7 +95,7 @@ pub(crate) fn ranked(companies: &[Company], asked: Vec<TaskHandle<Answer>>) -> V
     let entry =
         |(company, handle): (&Company, _)| Entry { company: company.name.clone(), answer: answer(handle) };
     let mut entries: Vec<_> = companies.iter().zip(asked).map(entry).collect();
-    entries.sort_by_key(|entry| entry.answer.rank()); // stable: equals stay in the order of the list
+    entries.sort_by_key(|entry| entry.answer.rank()); // a stable sort: equal entries stay in the order of the list
     entries
 }
 
@@ -103,7 +103,7 @@ fn answer(asked: TaskHandle<Answer>) -> Answer {
     match asked.try_join() {
         Ok(answer) => answer,
         Err(TryJoinError::Panicked(panic)) => Answer::Failed(panic.to_string()),
-        Err(_) => Answer::TimedOut, // called off at the deadline
+        Err(_) => Answer::TimedOut, // cancelled at the deadline
     }
 }
 // ANCHOR_END: ranked

@@ -44,7 +44,7 @@ impl Glyphs {
             if at.1 + metrics.block_min_coord > clip.3 as f32
                 || at.1 + metrics.block_max_coord < clip.1 as f32
             {
-                continue; // most lines of a block that is cut off
+                continue; // skips most lines of a block that is cut off
             }
             for item in line.items() {
                 if let PositionedLayoutItem::GlyphRun(run) = item {

@@ -23,7 +23,7 @@ impl Chance {
 
     /// Returns a random number of milliseconds from 50 to 1500; most numbers are low, and a few are high.
     pub(super) fn latency(&mut self) -> u64 {
-        let halvings = self.next().leading_zeros().min(4); // each of them half as likely as the one before
+        let halvings = self.next().leading_zeros().min(4); // each value is half as likely as the one before
         (50 + self.below(300) + u64::from(halvings) * 300).min(1500)
     }
 }

@@ -10,10 +10,10 @@
 //! know the page.
 
 mod chance; // random numbers that can be repeated
-mod page; // what the page says, and what its images are like
-mod rude; // answers that no well-behaved server gives
+mod page; // the text of the page, and the behaviour of its images
+mod rude; // answers that break the rules of HTTP
 mod scenes; // the images
-mod site; // what is at which path
+mod site; // the contents, by their paths
 
 pub use page::{DemoImage, demo_image};
 
@@ -77,7 +77,7 @@ impl Demo {
         let acceptor = thread::Builder::new().name("demo-accept".to_owned()).spawn(move || {
             for connection in listener.incoming_until(&accepting) {
                 let server = Arc::clone(&server);
-                let _ = on.execute(move || server.serve(connection)); // refused: no thread, and the client sees an end
+                let _ = on.execute(move || server.serve(connection)); // if refused: the client sees its connection end
             }
         })?;
         Ok(Demo { address, stop, pool, acceptor: Some(acceptor), _rude: rude })
@@ -105,7 +105,7 @@ impl Drop for Demo {
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
         }
-        let _ = self.pool.shutdown_now(); // connections that are still queued close when they are dropped
+        let _ = self.pool.shutdown_now(); // dropping the queued connections closes them
         self.pool.await_termination(ENDING);
     }
 }

@@ -36,8 +36,8 @@ impl Rude {
                     _ if ended.is_cancelled() => break,
                     Ok(stream) => {
                         let stop = ended.clone();
-                        let serve = move || drop(answer(stream, &stop)); // its failure is the point
-                        let _ = pool.execute(serve); // refused: the client sees an end
+                        let serve = move || drop(answer(stream, &stop)); // an error is expected here
+                        let _ = pool.execute(serve); // refused: the client sees its connection end
                     }
                     Err(_) => drop(ended.sleep(PAUSE)), // no descriptor, for example
                 }

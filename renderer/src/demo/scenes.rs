@@ -139,7 +139,7 @@ fn encode(picture: RgbImage, format: ImageFormat) -> image::ImageResult<Vec<u8>>
     let mut bytes = Vec::new();
     if format == ImageFormat::Gif {
         let frame = image::Frame::new(DynamicImage::ImageRgb8(picture).into_rgba8());
-        image::codecs::gif::GifEncoder::new_with_speed(&mut bytes, 30).encode_frame(frame)?; // the fastest choice of colours
+        image::codecs::gif::GifEncoder::new_with_speed(&mut bytes, 30).encode_frame(frame)?; // chooses colours fastest
     } else {
         picture.write_to(&mut Cursor::new(&mut bytes), format)?;
     }
@@ -153,7 +153,7 @@ pub(super) fn bomb() -> Vec<u8> {
     encoder.set_depth(png::BitDepth::One);
     let written =
         encoder.write_header().and_then(|mut writer| writer.write_chunk(png::chunk::IDAT, &[0x78, 0x9c]));
-    written.expect("a Vec takes everything"); // the beginning of the pixels, of which no more follow
+    written.expect("a Vec takes everything"); // the beginning of the pixels; the rest is missing
     bytes
 }
 

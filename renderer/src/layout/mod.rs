@@ -143,7 +143,7 @@ impl Layout {
             };
             layout.placed.push(placed);
             if pen.y * options.scale > tallest as f32 {
-                break; // all that follows is cut
+                break; // everything after it is cut off
             }
         }
         let bottom = pen.row.map_or(pen.y, |(_, bottom)| bottom + GAP) - GAP + margin;

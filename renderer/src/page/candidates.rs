@@ -65,7 +65,7 @@ pub(super) fn choose(attributes: &Attributes<'_>, src: Option<&str>, viewport: V
         density(&one.1).total_cmp(&density(&other.1))
     };
     let chosen = enough.min_by(by_density).or_else(|| candidates.iter().max_by(by_density));
-    let plain = src.map(|src| (src, 1.0)); // the page says nothing useful about other files
+    let plain = src.map(|src| (src, 1.0)); // used if no candidate is usable
     let chosen = chosen.map(|(address, descriptor)| (*address, density(descriptor))).or(plain);
     chosen.map(|(address, density)| File { address: address.to_owned(), density })
 }

@@ -25,7 +25,7 @@ pub(super) fn image(
     let mut classes = attributes.get("class").unwrap_or_default().split_ascii_whitespace();
     let styled = |name: &str| attributes.get("style").and_then(|style| styled_length(style, name));
     ImageRef {
-        place: 0, // set when its block is complete
+        place: 0, // set when the image's block is complete
         source: source(file.map(|file| &*file.address), document, base),
         density: file.map_or(1.0, |file| file.density),
         alt,

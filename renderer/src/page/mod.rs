@@ -11,12 +11,12 @@ use std::sync::Arc;
 use url::Url;
 
 mod blocks; // tags to blocks of text and images
-mod candidates; // which file, of those that are offered
+mod candidates; // chooses among the files that are offered
 mod image; // references to images
 mod lists; // numbers of items
 mod open; // where elements end
 mod parse; // bytes to a page
-mod tags; // what the names of tags say
+mod tags; // what the names of tags mean
 mod words; // the words of a block, and how they are set
 pub use parse::{NoPage, PageLimits, Viewport};
 

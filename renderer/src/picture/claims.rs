@@ -28,7 +28,7 @@ fn parts_to_the_end(bytes: &[u8]) -> Option<(u64, u64)> {
         at += bytes.get(at..)?.iter().position(|byte| *byte == 0xff)?;
         match *bytes.get(at + 1)? {
             0xff => at += 1,                      // fills up
-            0x00 | 0x01 | 0xd0..=0xd8 => at += 2, // belongs to the pixels, or stands alone
+            0x00 | 0x01 | 0xd0..=0xd8 => at += 2, // belongs to the pixels, or has no length
             0xd9 => return Some((scans, segments)),
             kind => {
                 scans += u64::from(kind == 0xda);

@@ -15,8 +15,8 @@ use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom};
 use tiny_skia::Pixmap;
 
 mod claims; // checks of what files claim
-mod png; // the format that packs most
-mod size; // from the beginning of a file
+mod png; // the format whose files can unpack to most data
+mod size; // the size at the beginning of a file
 pub(crate) use size::size;
 
 /// How many bytes are decoded between two checks of the token.

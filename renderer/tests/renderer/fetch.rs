@@ -136,7 +136,7 @@ fn half_an_answer_is_broken() {
 
 #[test]
 fn nobody_there_is_unreachable() {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port(); // free again
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port(); // the port is free again
     assert!(matches!(get(&format!("http://127.0.0.1:{port}/")).unwrap_err(), Gap::Unreachable(_)));
     assert!(matches!(get("gopher://127.0.0.1/").unwrap_err(), Gap::Unusable(_)));
 }
@@ -208,7 +208,7 @@ fn a_cancel_ends_connecting_at_once() {
     let token = CancelToken::new();
     let (url, cancelled) = (Url::parse(&format!("http://{address}/")).unwrap(), token.clone());
     let fetching = thread::spawn(move || fetch(&url, LIMIT, &cancelled).map(|_| ()));
-    thread::sleep(Duration::from_millis(300)); // most probably it is connecting by now; else a cancel ends it, too
+    thread::sleep(Duration::from_millis(300)); // probably it is connecting by now; otherwise the cancel ends it, too
     let begun = Instant::now();
     token.cancel();
     assert!(fetching.join().unwrap().is_err(), "it has connected");

@@ -124,7 +124,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     answers: HashMap<String, Answer>,
-    held: HashMap<String, bool>, // whether it has been released
+    held: HashMap<String, bool>, // whether the answer has been released
     requests: HashMap<String, usize>,
     /// The paths for which the first bytes of the answer have been sent.
     begun: HashMap<String, usize>,
@@ -230,7 +230,7 @@ impl Drop for Gated {
             }
         }
         self.shared.changed.notify_all();
-        drop(TcpStream::connect(self.address)); // the acceptor looks
+        drop(TcpStream::connect(self.address)); // wakes the acceptor
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
         }
@@ -285,7 +285,7 @@ fn send(answer: &Answer, stream: &mut TcpStream) {
         return;
     }
     let _ = stream.shutdown(Shutdown::Write);
-    let _ = stream.read_to_end(&mut Vec::new()); // closing with bytes unread would be a reset
+    let _ = stream.read_to_end(&mut Vec::new()); // closing the connection with unread bytes would send a reset
 }
 
 /// Waits until the answer may be sent. Meanwhile, a separate thread watches whether the client closes the
@@ -298,7 +298,7 @@ fn released(shared: &Arc<Shared>, path: &str, stream: &TcpStream) -> bool {
     let is_closed = AtomicBool::new(false); // written under the lock; another request for the path may be open
     thread::scope(|scope| {
         scope.spawn(|| {
-            let _ = watched.read(&mut [0]); // returns at the end of the connection, or at the release
+            let _ = watched.read(&mut [0]); // returns when the connection ends or the answer is released
             let mut state = shared.lock();
             if !state.held[path] {
                 *state.closed.entry(path.to_owned()).or_default() += 1;

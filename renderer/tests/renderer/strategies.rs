@@ -110,7 +110,7 @@ fn future_shows_no_image_before_the_last_one_is_there() {
     answer_all(&server, &["/a.png", "/b.png"]);
     let [c] = hold_all(&server, ["/c.png"]);
     let drawing = Drawing::begin(&page_of_three(&server), &[], future::draw);
-    c.requested(); // the others have been loaded
+    c.requested(); // the other images have been loaded
     drawing.wait_for(Event::Text);
     assert_eq!(drawing.so_far(), [Event::TextBegins, Event::Text], "images are given out all at once");
     c.release();

@@ -59,7 +59,7 @@ fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
     let mut crowd = (0..clients).map(|_| Client::connect(stage.addr)).collect::<Result<Vec<_>, _>>()?;
     for _ in 0..rounds {
         for client in &mut crowd {
-            let _ = client.send(); // if that fails, `receive` fails, too
+            let _ = client.send(); // if sending fails, `receive` fails, too
         }
         for client in &mut crowd {
             // While the client's next request is on the way, the stage may close that connection
@@ -84,7 +84,7 @@ fn counted(summary: &Path) -> anyhow::Result<Calls> {
     let mut table = String::new();
     while !table.trim_end().ends_with("total") {
         ensure!(began.elapsed() < Duration::from_secs(10), "strace says nothing");
-        thread::sleep(Duration::from_millis(20)); // the pace of the looks
+        thread::sleep(Duration::from_millis(20)); // the interval of the checks
         table = fs::read_to_string(summary).unwrap_or_default();
     }
     let _ = fs::remove_file(summary);

@@ -61,7 +61,7 @@ fn settled(stage: &Stage) -> anyhow::Result<Has> {
     };
     let (mut last, mut equal) = (look()?, 0);
     while equal < 3 {
-        thread::sleep(Duration::from_millis(100)); // the pace of the looks
+        thread::sleep(Duration::from_millis(100)); // the interval of the checks
         let now = look()?;
         equal = if now == last { equal + 1 } else { 0 };
         last = now;

@@ -75,7 +75,7 @@ struct Saturation {
 impl RejectionHandler for Saturation {
     fn rejected(&self, refused: RejectedExecution, pool: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
         if !matches!(refused.reason, RejectReason::Saturated) {
-            return Err(refused); // the server is stopping, or has not a single thread
+            return Err(refused); // the server is stopping, or it has no thread at all
         }
         self.rejected.fetch_add(1, Ordering::Relaxed);
         match self.policy {
@@ -99,7 +99,7 @@ impl Policy {
     fn prepare(self, connection: Connection) -> Connection {
         match self {
             Policy::Discard | Policy::DiscardOldest => connection.silent_if_dropped(),
-            Policy::Abort | Policy::CallerRuns | Policy::Block => connection, // which says 503
+            Policy::Abort | Policy::CallerRuns | Policy::Block => connection, // its drop answers 503
         }
     }
 }

@@ -163,7 +163,7 @@ impl Connection {
                 State::Lingering(_) => Need::Bytes,
             };
             match need {
-                _ if !turn.output.is_empty() => {} // the output is sent first
+                _ if !turn.output.is_empty() => {} // the output must be sent first
                 Need::Room => {}
                 Need::Bytes if self.is_readable => self.read(turn)?,
                 Need::Bytes | Need::Answer => return Ok(Next::Wait),

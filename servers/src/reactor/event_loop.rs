@@ -158,7 +158,7 @@ impl Reactor {
             self.accept();
             self.give_turns_again();
             self.look_at_the_late();
-            thread::yield_now(); // perhaps clients with answers run on this processor, and are about to ask again
+            thread::yield_now(); // clients with answers may run on this processor, and ask again soon
         }
         // ANCHOR_END: event_loop
     }
@@ -197,7 +197,7 @@ impl Reactor {
 
     fn after_turn(&mut self, place: usize, next: Next) {
         debug_assert!(next == Next::Close || self.turn.output.is_empty(), "an answer would be lost");
-        self.turn.output.clear(); // the output of a connection that has failed
+        self.turn.output.clear(); // the connection may have failed and left its output
         let connection = &mut self.connections[place];
         match next {
             Next::Close => return self.close(place),
@@ -239,7 +239,7 @@ impl Reactor {
             connection.place = place;
             let mut next = connection.turn(&mut self.turn);
             if connection.has_place.is_none() && self.turned_away > MOST {
-                next = Next::Close; // it was told; the loop waits for the many before it
+                next = Next::Close; // the client has its 503; the loop waits only for the clients before it
             }
             if next != Next::Close {
                 let interest = Interest::READABLE | Interest::WRITABLE;
@@ -296,7 +296,7 @@ impl Reactor {
         while let Some((when, place, number)) = self.deadlines.take_due(now) {
             let Some(connection) = self.connections.get_mut(place) else { continue };
             if connection.number != number || connection.looked_at != Some(when) {
-                continue; // it is another connection, or an earlier look has replaced this one
+                continue; // another connection has this index, or an earlier check replaced this one
             }
             connection.looked_at = None;
             let is_late = connection.deadline(self.turn.stop).is_some_and(|deadline| deadline <= now);

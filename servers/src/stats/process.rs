@@ -46,7 +46,7 @@ fn look_into_proc(samples: &mut Samples) {
         }
     }
     if let Ok(open) = fs::read_dir("/proc/self/fd") {
-        let is_its_own = 1; // the one by which it is read
+        let is_its_own = 1; // the descriptor that this reading itself uses
         samples.count(&family::OPEN_FDS, (open.count() as u64).saturating_sub(is_its_own));
     }
 }

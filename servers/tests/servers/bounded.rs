@@ -88,7 +88,7 @@ fn discard_oldest_closes_the_one_that_has_waited_longest() {
 fn caller_runs_serves_the_next_client_and_accepts_nobody_meanwhile() {
     let stage = start("caller-runs", &[]);
     let (upload, waiting) = saturate(&stage);
-    let next = Upload::begin(&stage); // has begun, though the only thread is taken and the queue is full
+    let next = Upload::begin(&stage); // the request has begun, although the only thread is busy and the queue is full
     let mut after_next = stage.ask("/hello");
     eventually("it is accepted", || stage.backlog() == 1);
     assert_eq!(next.end().status, 200);
@@ -196,7 +196,7 @@ fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes(
         let (upload, mut oldest) = saturate(&stage);
         let mut next = stage.ask("/hello");
         oldest.assert_closed();
-        drop(oldest); // or the end waits for it to hang up
+        drop(oldest); // otherwise the end waits until this client closes its connection
         stop_by("TERM", &stage);
         let line = stopping(&stage);
         assert_eq!(upload.end().status, 200);
@@ -228,7 +228,7 @@ fn a_stage_whose_accepting_thread_waits_for_room_stops_at_once() {
         let mut stage = start("block", &["--quiet", "--grace", "10m", "--backlog", backlog]);
         let (upload, waiting) = saturate(&stage);
         let in_hand = stage.ask("/hello");
-        let in_the_backlog = [stage.ask("/hello"), stage.ask("/hello"), stage.ask("/hello")]; // a full one, if there is room for two
+        let in_the_backlog = [stage.ask("/hello"), stage.ask("/hello"), stage.ask("/hello")]; // fill the backlog
         eventually("not all are there", || stage.backlog() == 3);
         stop_by("TERM", &stage);
         for mut late in [in_hand].into_iter().chain(in_the_backlog) {
@@ -274,7 +274,7 @@ fn everybody_is_told_out_of_time(policy: &str) -> bool {
     let next = match policy {
         "caller-runs" => Some(Upload::begin(&stage).into_client()),
         "block" => Some(stage.ask("/hello")),
-        _ => None, // closed in silence; but who waits is told, since the stop and no policy throws it away
+        _ => None, // closed without an answer; waiting clients get one, because the stop drops them and no policy does
     };
     let began = Instant::now();
     stop_by("TERM", &stage);

@@ -166,7 +166,7 @@ fn a_client_that_keeps_the_pace_gets_everything() {
     client.send("GET /file.bin HTTP/1.1\r\nHost: h\r\n\r\n");
     let (mut count, mut bytes) = (0, vec![0; 300_000]);
     while count < 6_000_000 {
-        thread::sleep(Duration::from_millis(20)); // a pause is no idleness
+        thread::sleep(Duration::from_millis(20)); // a pause does not make the client idle
         match client.stream.read(&mut bytes).unwrap() {
             0 => panic!("cut off after {count}"),
             more => count += more,

@@ -83,7 +83,7 @@ fn an_end_that_comes_together_with_the_last_bytes_is_noticed() {
     let mut client = stage.connect();
     assert_eq!(client.get("/hello").status, 200);
     let _holds_it_up = stage.ask("/block?ms=300");
-    thread::sleep(Duration::from_millis(100)); // if it has not begun by then, the test says less, and still holds
+    thread::sleep(Duration::from_millis(100)); // if the handler has not begun yet, the test shows less
     client.send(get("/hello"));
     client.stream.shutdown(Shutdown::Write).unwrap();
     assert_eq!(client.reply().status, 200);
@@ -140,7 +140,7 @@ fn all_that_wait_are_accepted_though_nothing_tells_of_them_again() {
     let mut silent: Vec<_> = (0..200).map(|_| stage.connect()).collect();
     holds_it_up.reply();
     drop(holds_it_up);
-    thread::sleep(Duration::from_millis(200)); // in this time it is idle, if it has overlooked some
+    thread::sleep(Duration::from_millis(200)); // if the loop has overlooked some clients, it is idle in this time
     assert_eq!(silent.last_mut().unwrap().get("/hello").status, 200);
 }
 
@@ -198,7 +198,7 @@ fn a_client_that_reads_late_gets_every_answer() {
                 writing.write_all((request + &body).as_bytes()).unwrap();
             }
         });
-        thread::sleep(Duration::from_millis(200)); // not a wait for something: in this time answers pile up
+        thread::sleep(Duration::from_millis(200)); // not a wait for an event: in this time answers pile up
         for number in 0..REQUESTS {
             assert_eq!(client.reply().status, 404);
             assert_eq!(client.reply().text(), format!("{number:8}"));

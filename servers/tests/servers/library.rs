@@ -254,7 +254,7 @@ fn clients_that_come_without_end_do_not_keep_a_listener_open() {
                     let connect = || TcpStream::connect(addr).ok();
                     let clients = iter::from_fn(connect).inspect(|_| {
                         let _ = tell.send(());
-                        thread::sleep(Duration::from_millis(4)); // their pace
+                        thread::sleep(Duration::from_millis(4)); // the pace of the clients
                     });
                     clients.map(Client::over).collect::<Vec<_>>()
                 })

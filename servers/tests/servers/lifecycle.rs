@@ -168,7 +168,7 @@ fn nothing_wakes_while_there_is_nothing_to_do() {
         let _idle: Vec<_> = (0..idle).map(|_| stage.connect()).collect();
         let wakes_within_a_second = || {
             let before = stage.voluntary_context_switches();
-            thread::sleep(Duration::from_secs(1)); // not a wait for something: the time in which wake-ups are counted
+            thread::sleep(Duration::from_secs(1)); // not a wait for an event: in this time wake-ups are counted
             stage.voluntary_context_switches() - before
         };
         // At first, threads that have just started may not be asleep yet.

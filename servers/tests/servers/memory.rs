@@ -209,12 +209,12 @@ fn come_and_go(addr: SocketAddr, way: usize) {
     let sent = match way / 10 % 9 {
         0 => stream.write_all(&whole),                           // and does not read
         1 => stream.write_all(&whole[..cut]),                    // and has left
-        2 => stream.write_all(&[&whole[..cut], b"\0"].concat()), // malformed, where it is in chunks
+        2 => stream.write_all(&[&whole[..cut], b"\0"].concat()), // malformed if the body is in chunks
         3 => stream.write_all(&whole[..cut]).and_then(|()| stream.shutdown(Shutdown::Write)),
         4 => stream.write_all(&whole.repeat(3)), // in a row
         5 => stream.write_all(&[&whole, &b"G@T"[..]].concat()),
         6 => stream.write_all(String::from_utf8(whole).unwrap().replacen(path, "/panic", 1).as_bytes()),
-        7 => stream.write_all(&whole[..30]), // too slow a head
+        7 => stream.write_all(&whole[..30]), // a head that comes too slowly
         _ => stream.write_all(
             String::from_utf8(whole).unwrap().replacen("\r\n", "\r\nConnection: close\r\n", 1).as_bytes(),
         ),

@@ -19,7 +19,7 @@ fn a_process_that_hangs_while_it_stops() {
     let stop = CancelToken::new();
     let (_shutdown, _never_kept) = stop_on_signal(&stop, LONGEST, 3).unwrap();
     stop.cancel();
-    thread::sleep(2 * DEADLINE); // stands for whatever may block; if the process is not ended before, the test fails
+    thread::sleep(2 * DEADLINE); // stands for any blocking call; the test fails unless the process ends before
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub(crate) fn with_few_threads(binary: &str, flags: &[&str]) -> Command {
     let mut command = shell(&format!("ulimit -v {}", 20 * 64 * 1024 + 40 * 1024), binary, flags);
     // The allocator has only one arena: otherwise glibc reserves address space for each thread that
     // allocates.
-    command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1").env("RUST_BACKTRACE", "0"); // no memory for one
+    command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1").env("RUST_BACKTRACE", "0"); // no memory for a backtrace
     command
 }
 
@@ -134,7 +134,7 @@ impl Stage {
         let (log, stderr) = std::io::pipe().unwrap();
         drop(log);
         let mut command = Command::new(binary);
-        let command = command.args(USUAL).env("RUST_LOG", "executor=debug"); // what writes is not only the access log
+        let command = command.args(USUAL).env("RUST_LOG", "executor=debug"); // the access log is not the only writer
         Stage::start_logging_to(stderr, None, binary, command)
     }
 
@@ -154,14 +154,14 @@ impl Stage {
         command: &mut Command,
     ) -> Stage {
         let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
-        command.stderr(Stdio::null()); // our copy of the writing end, or the log would never end
+        command.stderr(Stdio::null()); // drops our copy of the writing end; otherwise the log would never end
         let output = lines(child.stdout.take().unwrap());
         let first_line = output.recv_timeout(DEADLINE);
         let Some(addr) = first_line
             .iter()
             .find_map(|line| line.strip_prefix("listening on http://")?.strip_suffix('/')?.parse().ok())
         else {
-            let _ = child.kill(); // or its log might not end
+            let _ = child.kill(); // otherwise its log might not end
             let (status, mut said) = (child.wait().unwrap(), String::new());
             let _ = log.map(|mut log| log.read_to_string(&mut said));
             panic!("no address of {binary} but {first_line:?}, {status}, and on standard error: {said}");
@@ -330,7 +330,7 @@ pub(crate) fn output_of(command: &mut Command) -> Output {
             child.kill().and_then(|()| child.wait()).unwrap();
             panic!("it goes on: {command:?}");
         }
-        thread::sleep(Duration::from_millis(10)); // nothing tells us when a process has ended
+        thread::sleep(Duration::from_millis(10)); // no event reports that a process has ended
     }
     child.wait_with_output().unwrap()
 }
@@ -352,7 +352,7 @@ pub(crate) fn eventually(otherwise: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + DEADLINE;
     while !holds() {
         assert!(Instant::now() < deadline, "{otherwise}");
-        thread::sleep(Duration::from_millis(10)); // only how often it is looked; nothing tells us
+        thread::sleep(Duration::from_millis(10)); // only the interval of the checks; no event reports the change
     }
 }
 

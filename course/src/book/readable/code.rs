@@ -30,7 +30,7 @@ pub(super) fn faults(built: &Path, theme: &[Declaration]) -> anyhow::Result<Vec<
     for path in files_below(built, &|path| path.extension().is_some_and(|extension| extension == "html"))? {
         let name = path.strip_prefix(built).unwrap_or(&path).display().to_string();
         if name == "print.html" {
-            continue; // repeats the others
+            continue; // repeats the other pages
         }
         let page = html::read(&fs::read_to_string(&path)?, Blocks::default(), &CancelToken::current())?;
         for (language, text) in &page.found {

@@ -45,7 +45,7 @@ fn output(mut command: Command, time_limit: Duration) -> anyhow::Result<Option<V
     thread::spawn(move || {
         let mut said = Vec::new();
         let read = stdout.map(|mut stdout| stdout.read_to_end(&mut said));
-        let _ = sender.send(read.transpose().map(|_| said)); // or the time is over
+        let _ = sender.send(read.transpose().map(|_| said)); // fails if the process's time is over
     });
     let said = receiver.recv_timeout(time_limit);
     end(&mut child);
@@ -59,7 +59,7 @@ fn end(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL); // perhaps all have ended
     }
-    let _ = child.kill(); // perhaps it has just ended
+    let _ = child.kill(); // perhaps the child has just ended
     let _ = child.wait();
 }
 

@@ -281,7 +281,7 @@ fn a_second_ctrl_c_ends_a_load_that_cannot_end_in_order_and_its_stage() {
     let until = Instant::now() + DEADLINE;
     while !full.has_callers() {
         assert!(Instant::now() < until, "no client connects");
-        thread::sleep(Duration::from_millis(5)); // only the interval of the looks
+        thread::sleep(Duration::from_millis(5)); // only the interval of the checks
     }
     assert!(stages.is_alive("one.process"));
     // The system keeps only one pending signal of a kind, so the test sends the second signal again until

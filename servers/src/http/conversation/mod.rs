@@ -318,7 +318,7 @@ impl Conversation {
         if !self.has_unread() {
             self.input.clear();
             self.start = 0;
-            self.input.shrink_to(KEPT); // a long request's memory is given back
+            self.input.shrink_to(KEPT); // gives back the memory of a long request
             self.share.shrink_to(self.input.capacity().saturating_sub(KEPT));
         }
     }
