@@ -54,7 +54,7 @@ pub(crate) struct Line {
 
 impl AccessLog {
     /// Returns whether a subscriber receives the events. This check costs one atomic load. `enabled!` would
-    /// also ask the subscriber, but the event asks it again anyway.
+    /// also call the subscriber, and the event would then call it again.
     pub(crate) fn is_on(self) -> bool {
         self == AccessLog::Events && LevelFilter::current() >= Level::INFO
     }

@@ -31,8 +31,8 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// A connection that is being served.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// The first field is dropped first: when a client sees the end of its connection, its place is already
-    /// free for another connection.
+    /// Fields are dropped in their order, and this one is the first: when a client sees the end of its
+    /// connection, its place is already free for another connection.
     _place: Option<Place>,
     stream: Arc<TcpStream>,
     peer: SocketAddr,

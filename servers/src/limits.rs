@@ -24,7 +24,7 @@ pub struct Limits {
           value_parser = count::<64, 1_048_576>)]
     pub max_head: usize,
 
-    /// Most header fields in a request; a request with more is answered with 431
+    /// Largest number of header fields in a request; a request with more is answered with 431
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().max_headers,
           value_parser = count::<1, { Limits::MOST_HEADERS }>)]
     pub max_headers: usize,
@@ -60,7 +60,8 @@ pub struct Limits {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     pub linger_timeout: Duration,
 
-    /// Most requests on one connection; the last answer says that it is the last [default: no limit]
+    /// Largest number of requests on one connection; the last answer says that it is the last [default: no
+    /// limit]
     #[arg(long, value_name = "COUNT")]
     pub max_requests: Option<NonZeroUsize>,
 
@@ -71,7 +72,7 @@ pub struct Limits {
           value_parser = count::<1_048_576, { isize::MAX as usize }>)]
     pub body_memory: usize,
 
-    /// Most connections that are open at the same time; a further client gets a 503
+    /// Largest number of open connections; a further client gets a 503
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().max_connections)]
     pub max_connections: NonZeroUsize,
 }

@@ -9,8 +9,8 @@
 //! | the answer was | the server reads on | until the client is silent for | but at most for |
 //! |---|---|---|---|
 //! | to a request that its client has announced as its last | no: the client must not send more (RFC 9112, 9.6) | | |
-//! to another request, which was read whole, and nothing more has arrived | no | | |
-//! to another request, which was read whole, and more bytes have arrived | yes | 50 ms | 500 ms |
+//! | to another request, which was read whole, and nothing more has arrived | no | | |
+//! | to another request, which was read whole, and more bytes have arrived | yes | 50 ms | 500 ms |
 //! | 408: the client did not send in time | yes | 50 ms, or less if the time for a head is less | 500 ms |
 //! | any other refusal | yes | 500 ms; 2 s if the server knows that the client is sending | `--linger-timeout` |
 //! | 503 to a connection that is not served | yes | 500 ms; 2 s once the client has sent something | 5 s |

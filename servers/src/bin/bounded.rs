@@ -58,7 +58,7 @@ enum Policy {
     CallerRuns,
     /// Close the connection without an answer
     Discard,
-    /// Close the connection that has waited longest, without an answer, and let the new one wait
+    /// Close, without an answer, the connection that has waited longest, and let the new connection wait
     DiscardOldest,
     /// Let the accepting thread wait for room; it accepts no other client meanwhile
     Block,
@@ -94,8 +94,8 @@ impl RejectionHandler for Saturation {
 }
 
 impl Policy {
-    /// The policies that discard a connection's task cannot look into the task, so the connection is prepared
-    /// for that in advance.
+    /// Some policies discard a connection's task and cannot look into it, so the connection must be prepared
+    /// in advance.
     fn prepare(self, connection: Connection) -> Connection {
         match self {
             Policy::Discard | Policy::DiscardOldest => connection.silent_if_dropped(),

@@ -47,8 +47,9 @@ const ENOUGH: usize = 64 * 1024;
 const SHORT_IS_ALL: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 pub(super) struct Connection {
-    /// `None` if there was no place for the connection. The first field is dropped first: when a client sees
-    /// the end of its connection, its place is already free for another connection.
+    /// `None` if there was no place for the connection. Fields are dropped in their order, and this one is
+    /// the first: when a client sees the end of its connection, its place is already free for another
+    /// connection.
     pub(super) has_place: Option<Place>,
     pub(super) socket: TcpStream,
     peer: SocketAddr,

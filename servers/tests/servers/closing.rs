@@ -98,8 +98,8 @@ fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
         once_of_five(Duration::from_secs(3), || {
             let mut clients: Vec<_> = (0..120).map(|_| stage.connect()).collect();
             for client in &mut clients {
-                // The server closes the connection first, so it must check before whether bytes are on
-                // the way.
+                // The server is the one that closes the connection, so it must first check whether bytes
+                // are on the way.
                 client.send("POST /echo HTTP/1.0\r\nContent-Length: 1\r\n\r\na");
             }
             let began = Instant::now();

@@ -45,7 +45,7 @@ pub(super) struct BodyDecoder {
     /// The body's share of the memory for bodies.
     share: Share,
     max_body: usize,
-    /// The number of further bytes that may be something else than data.
+    /// How many more bytes may be something other than data.
     framing_left: usize,
 }
 
