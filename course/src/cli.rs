@@ -1,7 +1,7 @@
 //! The command line of `cargo course`: its commands and options, with their help.
 //!
-//! The command line is part of the library because `book check` compares it with the commands on
-//! the pages.
+//! The command line is a part of the library, because `book check` compares it with the commands on the
+//! pages.
 
 use crate::load::LoadArgs;
 use clap::error::ErrorKind;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// The course on task execution and thread pools.
 ///
-/// Without a command it does what `serve` does: it builds the book, serves it from the course's own thread
+/// Without a command it does the same as `serve`: it builds the book, serves it from the course's own thread
 /// pool, and prints the address to open in a browser. Ctrl-C stops it.
 #[derive(Parser)]
 #[command(
@@ -37,7 +37,8 @@ pub struct Course {
 }
 
 impl Course {
-    /// Parses the command line of this process. After a mistake the process ends with a message.
+    /// Parses the command line of this process. If the command line is wrong, the process ends with a
+    /// message.
     pub fn of_this_process() -> Self {
         let mut command = Self::command();
         let matches = command.get_matches_mut();
@@ -46,7 +47,7 @@ impl Course {
     }
 
     /// Checks the options before a command. Options for the project may stand there; options for the server
-    /// belong to `serve`, and would have no effect on another command.
+    /// belong to `serve`, and have no effect on other commands.
     fn is_in_order(command: &mut clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
         let Some(subcommand) = matches.subcommand_name() else { return Ok(()) };
         let is_given = |arg: &&clap::Arg| {
@@ -61,12 +62,13 @@ impl Course {
     }
 }
 
-/// A command line that names something that does not exist: an exercise, a property, a mistake, a hint.
+/// An error about a command line that names something that does not exist: an exercise, a property, a
+/// mistake, or a hint.
 #[derive(Debug)]
 pub struct WrongUsage(String);
 
 impl WrongUsage {
-    /// Returns a `WrongUsage` with the message of this error.
+    /// Makes a `WrongUsage` with the message of this error.
     #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
     pub fn of(error: anyhow::Error) -> Self {
         Self(format!("{error:#}"))
@@ -101,110 +103,112 @@ pub struct Serve {
     #[command(flatten)]
     pub hosts: HostArgs,
 
-    /// How many threads serve connections, one connection at a time each
+    /// How many threads serve connections; each thread serves one connection at a time
     #[arg(long, value_name = "COUNT", default_value = "100", value_parser = command_line::threads::<10_000>)]
     pub threads: NonZeroUsize,
 }
 
 #[derive(Args)]
 pub struct Place {
-    /// The directory that the project was cloned into, if it isn't found by itself
+    /// The directory into which the project was cloned, if the program does not find it
     #[arg(long, global = true, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
 
-    /// In what the exercises' commands print, use nothing but ASCII [default: if the locale has no more]
+    /// Print only ASCII in the commands for exercises [default: if the locale allows only ASCII]
     #[arg(long, global = true)]
     pub ascii: bool,
 }
 
-/// Exercises are named by number, `ex01`, or in full.
+/// An exercise is named by its number, `ex01`, or by its full name.
 #[derive(Subcommand)]
 pub enum Command {
     /// Build the book and serve it
     Serve(Serve),
-    /// Send load to a server, or to stages of the course to compare them
+    /// Send load to a server; or to stages of the course, to compare them
     Load(LoadArgs),
     /// Show which exercise comes next, and how to do it
     Next {
-        /// Of a way through a part of the course: `evening`, `week`, `core` or `semester`
+        /// Only on this way through a part of the course: `evening`, `week`, `core` or `semester`
         #[arg(long, value_name = "WAY")]
         way: Option<String>,
     },
     /// Check an answer: does every property hold, under the model and on real threads?
     ///
-    /// Builds the exercise's package and no other. An answer that hangs is ended, with a message, in less
-    /// than half a minute. The exit code is 0 if every exercise checked is solved, 1 if one is not, and 3 if
-    /// one could not be checked: Cargo failed, say, or the disk is full.
+    /// Builds only the exercise's package. If an answer hangs, the check ends it, with a message, in less
+    /// than half a minute. The exit code is 0 if every checked exercise is solved, 1 if an exercise is not,
+    /// and 3 if an exercise could not be checked, for instance because Cargo failed or the disk is full.
     Check {
-        /// Which exercises [default: the unsolved one that you edited last, or else the next one]
+        /// Which exercises [default: the unsolved exercise that you edited last, or else the next exercise]
         #[arg(value_name = "EXERCISE")]
         exercises: Vec<String>,
         /// Check every exercise
         #[arg(long, conflicts_with = "exercises")]
         all: bool,
-        /// Show every property that fails in full, not only the first
+        /// Show every failed property in full, not only the first one
         #[arg(long, conflicts_with = "summary")]
         all_messages: bool,
         /// Report as JSON on standard output, for scripts and graders
         #[arg(long)]
         json: bool,
-        /// In JSON, leave out the first failure's schedule, too, and what the answer printed
+        /// Leave out of the JSON also the schedule of the first failure, and what the answer printed
         #[arg(long, requires = "json")]
         summary: bool,
-        /// Check the answers of many students: each entry of this folder is a student's folder or file
+        /// Check the answers of many students: each entry of this folder is the folder or the file of one
+        /// student
         ///
-        /// Each is judged in a copy of the project, by a process of its own. An answer runs with your rights:
-        /// judge where it cannot do harm. The page for teachers says how, and what the report has.
+        /// A separate process judges each answer, in a copy of the project. An answer runs with your rights:
+        /// judge answers only where they cannot do harm. The page for teachers says how, and explains the
+        /// report.
         #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "all_messages"])]
         submissions: Option<PathBuf>,
-        /// With --submissions: how long one answer may take, with building
+        /// With --submissions: how long one answer may take, including the build
         #[arg(long, value_name = "SECONDS", requires = "submissions", default_value = "300")]
         #[arg(value_parser = seconds)]
         time_limit: Duration,
     },
-    /// Check an answer now and whenever its file is saved, until Ctrl-C
+    /// Check an answer now, and again whenever its file is saved, until Ctrl-C
     ///
-    /// At a terminal, keys do the rest: h shows a hint, l lists the exercises, n goes to the next one, q
-    /// quits, and Enter checks again.
+    /// At a terminal, keys give the other commands: h shows a hint, l lists the exercises, n goes to the next
+    /// one, q quits, and Enter checks again.
     Watch {
-        /// Only this exercise [default: whichever is saved]
+        /// Only this exercise [default: every exercise that is saved]
         exercise: Option<String>,
     },
-    /// Show a hint: for the property that failed; then a question, a pointer, and nearly the answer
+    /// Show a hint: first for the property that failed; then a question, a pointer, and nearly the answer
     Hint {
         /// Which exercise [default: as for `check`]
         exercise: Option<String>,
-        /// Which one: 1 to 3, or a property [default: the next that you have not seen]
+        /// Which hint: 1 to 3, or a property [default: the next hint that you have not seen]
         #[arg(value_name = "HINT")]
         which: Option<String>,
     },
-    /// List the exercises and how far you are
+    /// List the exercises and your progress
     List {
-        /// As JSON on standard output
+        /// Print the list as JSON on standard output
         #[arg(long)]
         json: bool,
     },
-    /// Begin an exercise again; what you wrote is kept beside it
+    /// Begin an exercise again; your answer is kept beside it
     Reset {
         /// Which exercise [default: as for `check`]
         exercise: Option<String>,
     },
-    /// Show a solution and why it is right, once you have solved the exercise, or when asked twice
+    /// Show a solution and why it is right, after you have solved the exercise or asked twice
     Solution { exercise: String },
-    /// Show which property catches which typical mistake, once you have solved the exercise
+    /// Show which property catches which typical mistake, after you have solved the exercise
     ///
-    /// With the name of a mistake: how it differs from the solution, line by line. With --runs, at any time:
-    /// runs that wrong answer so often on real threads and under the model, and counts how often each
-    /// property catches it. With --put, at any time: it takes the place of your answer, which is kept beside
-    /// it.
+    /// With the name of a mistake: show how it differs from the solution, line by line. With --runs, at any
+    /// time: run that wrong answer this many times on real threads and under the model, and count how often
+    /// each property catches it. With --put, at any time: put it in the place of your answer, which is kept
+    /// beside it.
     Wrong {
         exercise: String,
-        /// The name of a wrong answer, such as `m01_if_for_while`, or its beginning, `m01`
+        /// The full name of a wrong answer, such as `m01_if_for_while`, or its beginning, `m01`
         mistake: Option<String>,
-        /// Only this property [default: each; those that hang on real threads take a while]
+        /// Only this property [default: all properties; properties that hang on real threads take a while]
         #[arg(requires = "runs")]
         property: Option<String>,
-        /// Count how often each property catches it, in this many runs
+        /// Count how often each property catches the mistake, in this many runs
         #[arg(long, value_name = "COUNT", requires = "mistake")]
         #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
         runs: Option<u32>,
@@ -212,62 +216,62 @@ pub enum Command {
         #[arg(long, requires = "mistake", conflicts_with = "runs")]
         put: bool,
     },
-    /// Mend an answer that is wrong in one thing; your own is kept beside it
+    /// Mend an answer that has one mistake; your own answer is kept beside it
     Mend {
-        /// Such as `mend1` [default: the first that is not done]
+        /// Which task, such as `mend1` [default: the first task that is not done]
         name: Option<String>,
     },
-    /// Predict what a piece of code does, and see what it did
+    /// Predict what a piece of code does, and then see what it did
     Predict {
-        /// Such as `predict1` [default: the first that is not done]
+        /// Which task, such as `predict1` [default: the first task that is not done]
         name: Option<String>,
         /// The letter of an option [default: show the question]
         #[arg(value_name = "LETTER")]
         option: Option<String>,
     },
-    /// Show the schedule on which an answer failed, and write it as a picture (SVG)
+    /// Show the schedule that made an answer fail, and write it as a picture (SVG)
     Explain {
         /// Which exercise [default: as for `check`]
         exercise: Option<String>,
-        /// The property to explain [default: the first that fails]
+        /// The property to explain [default: the first one that fails]
         property: Option<String>,
     },
-    /// Be the scheduler of a small program: choose who goes next, until it breaks
+    /// Be the scheduler of a small program: choose which thread goes next, until the program breaks
     ///
-    /// Nothing is built. The exit code is 1 if the moves lead to another end than the goal.
+    /// This command builds nothing. The exit code is 1 if the moves do not lead to the goal.
     Schedule {
-        /// Which program, such as schedule1 [default: the first that is not solved]
+        /// Which program, such as schedule1 [default: the first program that is not solved]
         program: Option<String>,
-        /// Which threads go on, one after the other [default: you are asked each time]
+        /// Which threads take a step, one after the other [default: you are asked each time]
         #[arg(value_name = "THREAD")]
         threads: Vec<String>,
     },
-    /// Look whether everything is there that the course needs, and say what to do if not
+    /// Check whether everything that the course needs is installed, and say what to do if not
     Doctor,
-    /// Copy the course for students, without solutions and typical mistakes
+    /// Copy the course for students, without the solutions and the typical mistakes
     ///
-    /// The copy has what Git tracks. Left out are all answers, the page with the solutions, the exam questions, the
-    /// proof, and the exercises that need the answers to another one: those to mend, and those in which a test is
-    /// written.
+    /// The copy contains the files that Git tracks. It leaves out all answers, the page with the solutions,
+    /// the exam questions, the proof, and the exercises that need answers to other exercises: exercises with
+    /// an answer to mend, and exercises with a test to write.
     Export {
-        /// Where to: a directory that is empty or does not exist yet
+        /// The directory for the copy: it must be empty or not exist yet
         #[arg(long, value_name = "DIR")]
         student: PathBuf,
     },
     /// Print questions for an exam, as Markdown (for teachers)
     ///
-    /// With the same seed, the paper and its key have the same questions and the same letters.
+    /// The same seed gives the paper and its key the same questions and the same letters.
     Exam {
-        /// Which questions are drawn, and in which order their options stand
+        /// The seed, which decides the choice of questions and the order of their options
         #[arg(long, value_name = "NUMBER", default_value = "1")]
         seed: u64,
         /// How many questions [default: all]
         #[arg(long, value_name = "COUNT")]
         count: Option<usize>,
-        /// Only about pages of this way through the course, such as `week`
+        /// Only questions about pages of this way through the course, such as `week`
         #[arg(long, value_name = "WAY")]
         way: Option<String>,
-        /// With the answers, and the reason why each wrong option is wrong
+        /// Print also the answers, and the reason why each wrong option is wrong
         #[arg(long)]
         key: bool,
     },
@@ -280,17 +284,19 @@ pub enum Command {
 pub enum BookCommand {
     /// Build the book without serving it, and print the path of its first page
     Build,
-    /// Prove that the book and the code agree, and that it can be read: listings, commands, transcripts, links, figures
+    /// Prove that the book agrees with the code and is readable: listings, commands, transcripts, links,
+    /// figures
     Check,
-    /// Run the commands whose output the book shows, and write down what they print
+    /// Run the commands whose output the book shows, and record what they print
     ///
-    /// A transcript is rewritten only if it differs in more than times, dates and ports. What is run, and
-    /// what must be equal, is in book/src/transcripts/record.toml. Needs a Unix shell and curl.
+    /// A transcript is written again only if more has changed than times, dates and ports. The file
+    /// book/src/transcripts/record.toml says which commands are run, and what must stay equal. This command
+    /// needs a Unix shell and curl.
     Record {
         /// Only these transcripts, such as `pool_of_two.txt` [default: all]
         #[arg(value_name = "FILE")]
         files: Vec<String>,
-        /// Change nothing; fail if a transcript would be rewritten
+        /// Change nothing; fail if a transcript would change
         #[arg(long)]
         check: bool,
     },

@@ -1,17 +1,17 @@
-//! Makes a temporary copy of the project, in which an exercise can have any answer.
+//! Makes a temporary copy of the project, in which an exercise can have another answer.
 //!
 //! # Built in the project's own target directory
 //!
-//! The target directory already contains builds of most of the dependencies of a copy. Cargo takes the
-//! packages of the copy for those of the project, because it identifies a package by its path in its
-//! workspace. Cargo also considers a package built if the build is not older than the package's files. Two
-//! rules follow from these facts:
+//! The target directory already contains builds of most dependencies of the copy. Cargo identifies a
+//! package by its path in its workspace, so it takes the packages of the copy for those of the project.
+//! Cargo also considers a package as built if the build is not older than the package's files. These facts
+//! have two consequences:
 //!
 //! * Files keep their times in the copy, so a package that is the same in the project and in the
 //!   copy is not built again.
-//! * The copy is removed in the end. Then the packages that were built from the copy have no sources, and
-//!   Cargo builds them again. If the copy remained, Cargo would check the *copy's* files and miss a change in
-//!   the project: the next test would run the build of the copy.
+//! * The copy is removed at the end. Then the packages that were built from the copy have no sources any
+//!   more, so Cargo builds them again. If the copy remained, Cargo would check the *copy's* files and miss a
+//!   change in the project: the next test would run the old build.
 
 use crate::workspace::{PROGRESS, Workspace, was_built};
 use anyhow::Context;
@@ -26,7 +26,7 @@ pub struct Copy {
 
 impl Copy {
     /// Copies the sources of `workspace` to the folder `name` in its target directory, without hidden files,
-    /// build output and the learner's progress. An older copy is removed first.
+    /// build output and the learner's progress. Removes an older copy first.
     ///
     /// # Errors
     ///
@@ -97,8 +97,8 @@ mod tests {
         File::options().append(true).open(&source).unwrap().set_modified(old).unwrap();
 
         let workspace = Workspace::at(project.path()).unwrap();
-        // The path does not come from `CARGO_TARGET_DIR`: a target directory without a tag is recognised by
-        // the path of the copy.
+        // The path does not come from `CARGO_TARGET_DIR`, because a target directory without a tag is
+        // recognised by the path of the copy.
         let to = project.path().join("built/copy");
         copy_sources(workspace.root(), &to).unwrap();
         for path in sources {

@@ -1,6 +1,6 @@
-//! Exam questions for teachers: `book/exam.toml`, and papers made of them.
+//! Makes exam papers for teachers from the questions in `book/exam.toml`.
 //!
-//! A paper is Markdown. With the same seed it has the same questions and the same letters, so a teacher prints
+//! A paper is Markdown. The same seed gives the same questions and the same letters, so a teacher can print
 //! the paper and later its key.
 
 use crate::cli::WrongUsage;
@@ -21,31 +21,31 @@ pub(crate) struct Exam {
     questions: Vec<Question>,
 }
 
-/// A question: with options, or with the points of a short answer.
+/// A question, which has either options or the points of a short answer.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Question {
-    /// The files of the pages that answer it, without `.md`.
+    /// The files of the pages that answer the question, without `.md`.
     pages: Vec<String>,
     ask: String,
-    /// The right option, and why it is right.
+    /// The right option, and the reason why it is right.
     right: Option<[String; 2]>,
-    /// The wrong options, each with the reason why it is wrong.
+    /// The wrong options; each has the reason why it is wrong.
     #[serde(default)]
     wrong: Vec<[String; 2]>,
-    /// The points of a short answer.
+    /// The points that a short answer should have.
     #[serde(default)]
     answer: Vec<String>,
-    /// A transcript, and words of it that the question relies on.
+    /// A transcript, and the words in it on which the question relies.
     seen: Option<[String; 2]>,
 }
 
-/// Which questions a paper has, and whether it has the answers, too.
+/// Which questions a paper has, and whether it also has the answers.
 struct Paper {
     seed: u64,
-    /// How many questions; `None`: all.
+    /// The number of questions; `None` means all questions.
     count: Option<usize>,
-    /// The files of the pages that were read; `None`: all pages.
+    /// The files of the pages that the students have read; `None` means all pages.
     read: Option<Vec<String>>,
     key: bool,
 }
@@ -53,7 +53,8 @@ struct Paper {
 /// `exam`: prints a paper. Returns whether the project has questions.
 ///
 /// # Errors
-/// If there is no such way, there are fewer questions than `count`, or a file is not as it should be.
+/// Returns an error if there is no such way, if there are fewer questions than `count`, or if a file is
+/// malformed.
 pub fn print(
     workspace: &Workspace,
     seed: u64,
@@ -75,10 +76,10 @@ pub fn print(
 }
 
 impl Exam {
-    /// Reads the questions; `None` if the project has none, as in a copy for students.
+    /// Reads the questions; returns `None` if the project has none, as in a copy for students.
     ///
     /// # Errors
-    /// If the file is not as it should be.
+    /// Returns an error if the file is malformed.
     pub(crate) fn read(workspace: &Workspace) -> anyhow::Result<Option<Self>> {
         let path = workspace.book().join("exam.toml");
         if !path.exists() {
@@ -90,15 +91,15 @@ impl Exam {
         exam.map(Some)
     }
 
-    /// How many questions there are.
+    /// Returns the number of questions.
     pub(crate) fn count(&self) -> usize {
         self.questions.len()
     }
 
-    /// Makes a paper. Its questions stand in the order of the book.
+    /// Makes a paper. The questions of the paper have the order of the book.
     ///
     /// # Errors
-    /// If there are fewer questions than the paper should have.
+    /// Returns an error if there are fewer questions than the paper should have.
     fn paper(&self, paper: &Paper, contents: &Contents) -> anyhow::Result<String> {
         let is_read = |page: &String| paper.read.as_ref().is_none_or(|read| read.contains(&file(page)));
         let mut chosen: Vec<&Question> =
@@ -118,7 +119,7 @@ impl Exam {
         Ok(text)
     }
 
-    /// What is wrong with the questions.
+    /// Returns the faults of the questions.
     pub(crate) fn faults(
         &self,
         contents: &Contents,
@@ -164,7 +165,7 @@ impl Exam {
 }
 
 impl Question {
-    /// The options, the right one first.
+    /// Returns the options; the right one comes first.
     fn options(&self) -> impl Iterator<Item = &[String; 2]> {
         self.right.iter().chain(&self.wrong)
     }
@@ -173,7 +174,8 @@ impl Question {
         let points = self.answer.len().max(1);
         let marks = if points == 1 { "1 mark".to_owned() } else { format!("{points} marks") };
         let _ = writeln!(text, "\n**{number}.** {} ({marks})", self.ask);
-        // Chance is asked with and without the key, so that both have the same letters.
+        // Both with and without the key, the same random numbers are drawn, so that both papers have the same
+        // letters.
         let mut options: Vec<&[String; 2]> = self.options().collect();
         for last in (1..options.len()).rev() {
             options.swap(last, chance.below(last + 1));
@@ -205,16 +207,16 @@ fn file(page: &str) -> String {
     format!("{page}.md")
 }
 
-/// The first words of a question, which name it in messages.
+/// Returns the first words of a question, which identify it in messages.
 fn start(ask: &str) -> String {
     ask.split_whitespace().take(6).collect::<Vec<_>>().join(" ")
 }
 
-/// Numbers that look as if drawn by chance, the same ones for the same seed (`SplitMix64`).
+/// Generates pseudo-random numbers; the same seed gives the same numbers (`SplitMix64`).
 struct Chance(u64);
 
 impl Chance {
-    /// A number from 0 to `limit` - 1.
+    /// Returns a number from 0 to `limit` - 1.
     fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;

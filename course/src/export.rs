@@ -1,17 +1,14 @@
 //! `export --student DIR`: makes a copy of the project for students, without solutions and typical
 //! mistakes.
 //!
-//! The copy contains the files that Git tracks, as they are in the working tree, with three
-//! differences:
+//! The copy contains the files that Git tracks, as they are in the working tree, with three changes:
 //!
-//! * Files that contain an answer are left out, and so is everything that needs these files:
-//!   [`Plan::leaves_out`].
-//! * Files that name the omitted files are rewritten: [`Plan::rewritten`].
-//! * Each file that a learner edits contains its stub again, whatever the teacher has written in
-//!   it.
+//! * Files that contain an answer are left out, and so are files that need them: [`Plan::leaves_out`].
+//! * Files that name a file that was left out are rewritten: [`Plan::rewritten`].
+//! * Each file that a learner edits contains its stub again, even if the teacher has changed the file.
 //!
-//! An exercise in which the learner writes a test judges answers to another exercise. Without these
-//! answers the exercise has nothing to judge, so it is also left out.
+//! In some exercises the learner writes a test, which must judge answers to another exercise. Without
+//! those answers there is nothing to judge, so such an exercise is also left out.
 
 use crate::exercises::catalogue;
 use crate::workspace::Workspace;
@@ -28,17 +25,17 @@ const SOLUTIONS: &str = "solutions.md";
 /// The questions for exams.
 const EXAM: &str = "book/exam.toml";
 
-/// What is left out of an exercise's folder.
+/// The parts of an exercise's folder that are left out.
 const ANSWERS: [&str; 4] = ["solution", "right", "wrong", "wrong.diff"];
 
-/// The parts that need the answers: the proof, and the scripts and jobs that run it.
+/// The parts that need the answers: the proof, and the scripts and jobs that run the proof.
 const PROVES: [&str; 3] = ["exercises/proof/", ".ci/", ".github/"];
 
 /// Writes the copy for students to the directory `to`.
 ///
 /// # Errors
-/// Returns an error if `to` exists and is not empty, if the project is not a clone of a Git repository, or
-/// if a file cannot be read or written.
+/// Returns an error if `to` is not empty, if the project is not a clone of a Git repository, or if a file
+/// cannot be read or written.
 pub fn for_students(workspace: &Workspace, to: &Path) -> anyhow::Result<()> {
     let is_free = !to.exists() || fs::read_dir(to).is_ok_and(|mut entries| entries.next().is_none());
     ensure!(is_free, "{} exists and is not an empty directory; nothing was written", to.display());
@@ -53,7 +50,7 @@ pub fn for_students(workspace: &Workspace, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the paths of the files that Git tracks, with `/` between folders.
+/// Returns the paths of the files that Git tracks, with `/` between the names.
 fn tracked(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let output = Command::new("git")
         .args(["ls-files", "-z"])
@@ -71,7 +68,7 @@ fn tracked(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     Ok(paths.split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// Lets Cargo remove the entries from `Cargo.lock` that only the omitted packages need.
+/// Lets Cargo remove entries from `Cargo.lock` that only the left-out packages need.
 fn forget_what_is_left_out(workspace: &Workspace, to: &Path) -> anyhow::Result<()> {
     let output = crate::exercises::cargo(workspace)
         .args(["update", "--workspace", "--offline", "--quiet"])
@@ -88,14 +85,15 @@ fn forget_what_is_left_out(workspace: &Workspace, to: &Path) -> anyhow::Result<(
     Ok(())
 }
 
-/// The contents of the copy.
+/// Decides what the copy contains.
 struct Plan<'a> {
     workspace: &'a Workspace,
-    /// The folders of the exercises that judge answers, such as `exercises/ex34-test-of-an-inbox/`.
+    /// The folders of the exercises that judge answers to another exercise, such as
+    /// `exercises/ex34-test-of-an-inbox/`.
     judges: Vec<String>,
     link: Regex,
     include: Regex,
-    /// What the README of an exercise says of its typical mistakes: the rest of a sentence.
+    /// What an exercise's README says about its typical mistakes: the rest of a sentence.
     mistakes: Regex,
 }
 
@@ -114,7 +112,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Returns whether the copy does not contain the file at this path.
+    /// Returns whether the copy leaves out the file at this path.
     fn leaves_out(&self, path: &str) -> bool {
         let mut parts = path.split('/');
         let is_answer = parts.next() == Some("exercises")
@@ -138,7 +136,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Returns the path of the stub, if the file is one that a learner edits.
+    /// Returns the path of the stub, if a learner edits the file.
     fn stub_of(&self, path: &str) -> Option<String> {
         let folder = path.strip_suffix("/src/exercise.rs")?;
         let stub = format!("{folder}/stub/exercise.rs");
@@ -165,7 +163,7 @@ impl<'a> Plan<'a> {
         }))
     }
 
-    /// The list of exercises, without the rows of exercises and folders that are left out.
+    /// Returns the list of exercises without the rows of exercises and folders that are left out.
     fn table(&self, text: &str) -> String {
         let names = self.judges.iter().map(|folder| folder.trim_start_matches("exercises/"));
         let rows: Vec<String> = names.map(|name| format!("]({name}")).collect();
@@ -176,7 +174,7 @@ impl<'a> Plan<'a> {
         lines(text, |line| !is_row(line) && !is_folder(line))
     }
 
-    /// Returns a page without links to the solutions. A page that shows a typical mistake contains
+    /// Returns a page without links to the solutions. If a page shows a typical mistake, the page contains
     /// the lines of the mistake itself.
     fn page(&self, text: &str) -> anyhow::Result<String> {
         let text = self.link.replace_all(text, "$1");
@@ -202,8 +200,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Returns the workspace's manifest without the proof. The tests of `course` need the typical
-/// mistakes, so `cargo test` leaves the package `course` out.
+/// Returns the manifest of the workspace without the proof. The tests of the package `course` need the
+/// typical mistakes, so in the copy `cargo test` does not test that package.
 fn manifest(text: &str) -> String {
     let (mut in_profile, mut in_defaults) = (false, false);
     lines(text, |line| {
@@ -216,8 +214,8 @@ fn manifest(text: &str) -> String {
     })
 }
 
-/// Returns the tasks, without those whose code is a typical mistake that only `wrong.diff` contains.
-/// The states of a program in `graphs/` come together with the program's code.
+/// Returns the tasks except those whose code is a typical mistake that exists only in `wrong.diff`. The
+/// states of a program in `graphs/` are kept or left out together with the program's code.
 fn kinds(text: &str) -> String {
     let is_head = |line: &str| ["[[mend]]", "[[predict]]", "[[schedule]]"].contains(&line);
     let mut tasks: Vec<String> = vec![String::new()];
@@ -236,7 +234,7 @@ fn kinds(text: &str) -> String {
     tasks.iter().filter(|task| !needs_a_mistake(task)).map(String::as_str).collect()
 }
 
-/// Returns the lines that are wanted.
+/// Returns only those lines for which the predicate is true.
 fn lines(text: &str, mut wanted: impl FnMut(&str) -> bool) -> String {
     text.split_inclusive('\n').filter(|line| wanted(line.trim_end())).collect()
 }

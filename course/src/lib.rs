@@ -1,17 +1,18 @@
 //! The library behind `cargo course`.
 //!
-//! A learner who types `cargo course` wants to read the book, and the book is about the server that delivers
+//! A learner who types `cargo course` wants to read the book, and the book explains the server that delivers
 //! it. So the library has these parts:
 //!
-//! 1. [`workspace`] finds the project, whatever the directory in which the command was typed;
+//! 1. [`workspace`] finds the project, in whichever of its directories the command was typed;
 //! 2. [`book`] proves that every listing in the book exists, builds the book, and fails if mdBook reports
 //!    anything;
 //! 3. [`serve`] serves the book, with one task per connection, on the course's own thread pool.
 //!
-//! [`load`] is for a reader who has started one of the servers and wants to see it work. [`exercises`] is for
-//! a reader who wants to know whether a page was understood, and [`export`] and [`exam`] for that reader's
-//! teacher. [`ways`] are the ways through a part of the course. [`log`] is the file with the record of what happened.
-//! [`cli`] has the command line. Every error is a sentence that says what to do next.
+//! [`load`] sends load to a server, for a reader who wants to see the server work. [`exercises`] is for a
+//! reader who wants to know whether he has understood a page, and [`export`] and [`exam`] are for that
+//! reader's teacher. [`ways`] has the ways through a part of the course. [`log`] writes a record of what
+//! happened to a file. [`cli`] has the command line. Every error message is a sentence that says what to do
+//! next.
 
 pub mod cli;
 pub mod workspace;

@@ -1,17 +1,15 @@
-//! The log of `cargo course`: a file below the target directory, which the project's own log
-//! service writes.
+//! The log of `cargo course`: a file below the target directory, written by the project's own log service.
 //!
-//! | command | file | what is in it |
+//! | command | file | what it contains |
 //! |---|---|---|
 //! | `load --stages` | `course/log/stages.log` | what each stage said on standard error |
-//! | `serve` | `course/log/course.log` | a line for each answer; what went wrong |
+//! | `serve` | `course/log/course.log` | a line for each answer, and errors |
 //!
 //! Errors and the events that `RUST_LOG` asks for also go to standard error.
 //!
-//! A missing log is reported, but does not stop the program: without a file or a thread for the log, the
-//! program runs without it. A program that runs at the same time as another has a separate log file
-//! (`stages-2.log`). Lines for which there is no room are dropped and counted, so no thread that logs waits
-//! for the disk.
+//! If there is no file or no thread for the log, the program reports this and runs without a log. If
+//! several programs run at the same time, each has its own log file (`stages-2.log`). If there is no room
+//! for a line, the line is dropped and counted, so a thread that logs never waits for the disk.
 
 use crate::workspace::Workspace;
 use logservice::facade::LogLayer;
@@ -27,20 +25,20 @@ use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::prelude::*;
 
-/// The size at which a file is rotated, and the number of rotated files that are kept.
+/// The size at which a file is rotated, and how many rotated files are kept.
 const LARGEST: u64 = 1 << 20;
 const KEPT: usize = 3;
 
-/// The number of programs that can have a log at the same time.
+/// How many programs can have a log at the same time.
 const AT_ONCE: usize = 4;
 
-/// The time that writing the last lines may take at the end.
+/// How long writing the last lines may take at the end.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
-/// The highest level of the events in the file.
+/// The most detailed level of the events in the file.
 const MOST: LevelFilter = LevelFilter::INFO;
 
-/// The log of this process. Dropping this value writes the lines that wait.
+/// The log of this process. Dropping this value writes the lines that still wait.
 #[must_use = "dropping it ends the log"]
 pub(crate) struct Log(
     #[cfg_attr(not(feature = "book"), expect(dead_code, reason = "it is there to be dropped"))]
@@ -48,7 +46,7 @@ pub(crate) struct Log(
 );
 
 impl Log {
-    /// Opens the log of this name. From now on events go to this log.
+    /// Opens the log with this name. From now on, events go to this log.
     pub(crate) fn begin(workspace: &Workspace, name: &str) -> Log {
         tell_of_panics();
         match start(&workspace.target().join("course/log"), name) {
@@ -83,7 +81,7 @@ fn settings() -> Builder {
     LogService::builder().format(Human::local()).overflow_of_all(Overflow::DropNewest).stop_within(LAST_LINES)
 }
 
-/// Returns the first file of this name that no other process is writing.
+/// Returns the first file with this name that no other process is writing.
 fn open(folder: &Path, name: &str) -> io::Result<FileSink> {
     let open = |file: String| FileSink::builder(folder.join(file)).rotate_at_bytes(LARGEST).keep(KEPT).open();
     let mut opened = open(format!("{name}.log"));
@@ -124,7 +122,7 @@ mod tests {
         let service = settings().start(Stuck(gate)).unwrap();
         let registry = tracing_subscriber::registry().with(LogLayer::new(service.handle()));
         let said = "what a stage says when it has much to say\n".repeat(FLOOD.try_into().unwrap());
-        // The gate is opened only after the call of `said_by` has returned.
+        // The gate opens only after the call of `said_by` has returned.
         tracing::subscriber::with_default(registry, || crate::load::said_by("flood", said.as_bytes()));
         let counts = service.counts();
         assert!(counts.dropped > 0 && counts.accepted + counts.dropped == u64::from(FLOOD), "{counts:?}");

@@ -12,8 +12,8 @@ use course::workspace::Workspace;
 use course::{book, exam, export, serve};
 use std::process::ExitCode;
 
-/// The exit code of a check that has no verdict. Graders must not take this code for a wrong
-/// answer.
+/// The exit code of a check that reached no verdict. A program that grades answers must not take
+/// this code for a wrong answer.
 const COULD_NOT_CHECK: u8 = 3;
 
 fn main() -> ExitCode {
@@ -31,8 +31,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns whether the command succeeded: a wrong answer is not an error, but it is not a success
-/// either.
+/// Returns whether the command succeeded: a wrong answer is neither an error nor a success.
 fn run(course: Course) -> anyhow::Result<bool> {
     let workspace = match course.place.workspace {
         Some(root) => Workspace::at(root)?,
@@ -55,7 +54,7 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
     if ascii {
         only_ascii();
     }
-    // These two commands have their own subscriber, with a log in a file.
+    // These two commands have their own subscriber and write a log to a file.
     if !matches!(command, Command::Serve(_) | Command::Load(_)) {
         servers::show_diagnostics();
     }

@@ -1,9 +1,9 @@
 //! Serves the book from the course's own thread pool.
 //!
-//! The accept loop is that of `servers/src/bin/pooled.rs`: a task per connection, on a fixed pool.
-//! Unlike `pooled`, this server can be stopped. A signal cancels `stop`, which ends the loop. Then the
-//! pool is shut down, which lets it finish the connections that it has accepted, and the process waits
-//! for the pool.
+//! The accept loop is the same as in `servers/src/bin/pooled.rs`: a task for each connection, on a
+//! fixed pool. Unlike `pooled`, this server can be stopped: a signal cancels `stop`, which ends the
+//! loop. Then the pool is shut down but still finishes the connections that it has accepted, and the
+//! process waits for this.
 
 use crate::book;
 use crate::log::Log;
@@ -20,18 +20,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The ports to try if `--addr` is not given.
+/// The ports that are tried if `--addr` is not given.
 const PORTS: RangeInclusive<u16> = 8000..=8099;
 
-/// The interval at which a server that waits for its last requests decides whether to report that
-/// again.
+/// While a server waits for its last requests, it decides once per interval whether to report this again.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Builds the book and serves it until the first Ctrl-C (or SIGTERM), then finishes the requests in
 /// progress. A second signal ends the process at once.
 ///
-/// Listens on `addr`, or else on the first free port from 8000, and prints the address on standard output
-/// once the server answers there.
+/// Listens on `addr`, or else on the first free port from 8000; when the server answers there, prints the
+/// address on standard output.
 ///
 /// # Errors
 /// Returns an error if the book cannot be built, if the server cannot listen on the address, or if
@@ -74,8 +73,8 @@ fn server(
     let stats = Arc::new(Stats::new().with_pool("pool", pool));
     let site = Site::new(Some(files)).answering_for(hosts).with_stats(&stats);
     let pool = Arc::clone(pool);
-    // A browser keeps its connections open for a long time. Idle connections of browsers would hold
-    // threads that other connections need, and would delay the end of the process.
+    // A browser keeps its connections open for a long time. Without this limit, idle connections of
+    // browsers would hold threads that other connections need, and would delay the end of the process.
     let may_stay = move || pool.stats().backlog() == 0;
     Ok(Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop))
 }
@@ -97,7 +96,7 @@ fn listen_on_free_port() -> anyhow::Result<Listener> {
     for port in PORTS {
         let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         match Listener::bind(addr) {
-            // Windows denies access to ports that are reserved.
+            // Windows denies access to reserved ports.
             Err(error) if matches!(error.kind(), ErrorKind::AddrInUse | ErrorKind::PermissionDenied) => {
                 tell(format_args!("port {port} is taken, trying the next one"));
             }
@@ -113,7 +112,7 @@ fn listen_on_free_port() -> anyhow::Result<Listener> {
 }
 
 fn announce(addr: SocketAddr) {
-    // The server must still serve the book even if nobody reads its output.
+    // The server must serve the book even if its output has no reader.
     let _ = writeln!(io::stdout(), "The course is at http://{addr}/").and_then(|()| io::stdout().flush());
     tell(format_args!("Ctrl-C stops it."));
 }

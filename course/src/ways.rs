@@ -1,4 +1,4 @@
-//! The ways through the course from `book/ways.toml`, for readers who do not want to read all of it.
+//! The ways through the course from `book/ways.toml`, for readers who do not want to read the whole book.
 
 use crate::cli::WrongUsage;
 use crate::workspace::Workspace;
@@ -7,10 +7,10 @@ use exercises_protocol::{Contents, Exercise, Kinds};
 use serde::Deserialize;
 use std::fs;
 
-/// The way whose pages are the core of the book. The other chapters are further reading.
+/// The name of the way whose pages are the core of the book. The other chapters are further reading.
 const CORE: &str = "core";
 
-/// All ways.
+/// All ways through the course.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ways {
@@ -18,18 +18,18 @@ pub struct Ways {
     ways: Vec<Way>,
 }
 
-/// A way through the course, part by part.
+/// One way through the course, part by part.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
-    /// The name that a learner types: `week`.
+    /// The name that a learner types, such as `week`.
     pub name: String,
     pub title: String,
     #[serde(rename = "part")]
     pub parts: Vec<Part>,
 }
 
-/// A day or a week of the way: its pages, and then its exercises.
+/// A part of the way, for example a day or a week: its pages, and then its exercises.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
@@ -48,10 +48,10 @@ impl Part {
 }
 
 impl Ways {
-    /// Reads the ways of the project. A project without `ways.toml` has none.
+    /// Reads the ways of the project. If the project has no `ways.toml`, there are no ways.
     ///
     /// # Errors
-    /// Returns an error if the file has a fault.
+    /// Returns an error if the file is malformed.
     pub fn read(workspace: &Workspace) -> anyhow::Result<Self> {
         let path = workspace.book().join("ways.toml");
         if !path.exists() {
@@ -66,21 +66,22 @@ impl Ways {
         self.ways.iter()
     }
 
-    /// The files of the core pages, in the order in which they are read. A project without ways has none.
+    /// Returns the files of the core pages, in reading order. If the project has no ways, there are no core
+    /// pages.
     pub fn core(&self) -> Vec<String> {
         let core = self.iter().find(|way| way.name == CORE);
         core.iter().flat_map(|way| &way.parts).flat_map(Part::pages).collect()
     }
 
-    /// The files of the pages of the way of this name.
+    /// Returns the files of the pages of the way with this name.
     ///
     /// # Errors
-    /// If there is no such way.
+    /// Returns an error if there is no such way.
     pub fn pages_of(&self, name: &str) -> anyhow::Result<Vec<String>> {
         Ok(self.named(name)?.parts.iter().flat_map(Part::pages).collect())
     }
 
-    /// The way of this name.
+    /// Returns the way with this name.
     ///
     /// # Errors
     /// Returns an error if there is no such way.
@@ -92,7 +93,7 @@ impl Ways {
     }
 
     /// Returns the faults of the ways: a page that the book does not have, an exercise that does not exist,
-    /// or an exercise that comes before each of its pages.
+    /// or an exercise that comes before all pages that explain it.
     pub fn faults(&self, contents: &Contents, exercises: &[Exercise], kinds: &Kinds) -> Vec<String> {
         let mut faults = Vec::new();
         for way in self.iter() {
@@ -130,8 +131,8 @@ impl Ways {
     }
 }
 
-/// Returns the pages that explain an exercise or a task; returns `None` if there is no exercise or
-/// task with this name.
+/// Returns the pages that explain an exercise or a task; returns `None` if neither an exercise nor a task
+/// has this name.
 fn chapters(name: &str, exercises: &[Exercise], kinds: &Kinds) -> Option<Vec<String>> {
     let of_exercise = exercises.iter().find(|exercise| exercise.short() == name);
     let of_task = || kinds.tasks().find(|task| task.name == name).map(|task| vec![task.chapter.to_owned()]);
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
     use crate::exercises::catalogue;
 
-    /// Returns the faults of a way with one part, in which some page and some exercise were
+    /// Returns the faults of a way with one part, after one of its pages and one of its exercises were
     /// replaced.
     fn faults(pages: &str, exercises: &str) -> Vec<String> {
         let workspace = Workspace::find().unwrap();

@@ -1,9 +1,9 @@
 //! Finds the directory of the project.
 //!
-//! `cargo course` runs in the directory of the caller, which may be any directory of the project. A
-//! binary that was copied elsewhere runs anywhere. The path that was known when the program was
-//! compiled is tried first. If the project has been moved since, the directories above the current
-//! one are searched.
+//! `cargo course` runs in the caller's current directory, which may be any directory of the
+//! project. If the binary was copied elsewhere, the current directory may be any directory at all.
+//! The program first tries the path of the project at compile time. If the project has moved since
+//! then, the program searches the current directory and the directories above it.
 
 use anyhow::{Context, ensure};
 use std::env;
@@ -19,7 +19,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Uses `root` as the project's directory, after a check that the project is there.
+    /// Checks that the project is in `root`, and uses `root` as the project's directory.
     pub fn at(root: impl Into<PathBuf>) -> anyhow::Result<Self> {
         let root = root.into();
         ensure!(
@@ -31,8 +31,8 @@ impl Workspace {
         Ok(Self { root })
     }
 
-    /// Finds the project at the path where it was compiled, or else in the current directory and
-    /// those above it.
+    /// Finds the project at its path at compile time, or else in the current directory and the
+    /// directories above it.
     pub fn find() -> anyhow::Result<Self> {
         let here = env::current_dir().context("the current directory cannot be read")?;
         let compiled = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
@@ -51,7 +51,7 @@ impl Workspace {
         self.root.join("book")
     }
 
-    /// Returns the directory that the project was cloned into.
+    /// Returns the project's root directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -66,7 +66,7 @@ impl Workspace {
         self.root.join(PROGRESS)
     }
 
-    /// Returns the path relative to the project's root, as a user would type it there.
+    /// Returns the path relative to the project's root, as a user in the root would type it.
     pub fn relative(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
     }
@@ -81,9 +81,9 @@ impl Workspace {
     }
 }
 
-/// Returns whether a directory has build output. Cargo marks the directories that it makes. Cargo does
-/// not mark a directory that existed before, such as a `target` beside a manifest that contains a copy
-/// of the project.
+/// Returns whether a directory contains build output. Cargo puts a tag into the directories that it
+/// creates. A directory that existed before has no tag, such as a `target` beside a manifest that
+/// contains a copy of the project.
 #[cfg(feature = "book")]
 pub(crate) fn was_built(dir: &Path) -> bool {
     dir.join("CACHEDIR.TAG").exists()

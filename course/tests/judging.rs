@@ -1,11 +1,11 @@
 //! Tests `cargo course check` with answers to exercises: the stub, the solution, and typical mistakes.
-//! Also tests answers of other kinds: one that hangs, one that does not compile, and one that bypasses
+//! Also tests other answers: an answer that hangs, one that does not compile, and one that bypasses
 //! `crate::sync`.
 //!
-//! Each answer is compiled, so these tests take minutes and are not part of `cargo test`. The package of
-//! the proof tries all answers, but without Cargo. So this program tries one exercise of each kind,
-//! selected by `TURN`, with one mistake. `TURN=all` tries every exercise, and `JUDGING=all` also tries
-//! every mistake:
+//! Each answer must be compiled, so these tests take minutes and are not part of `cargo test`. The
+//! package of the proof tries all answers, but without running Cargo. So this program tries only one
+//! exercise of each kind, with one mistake; `TURN` selects them. `TURN=all` tries every exercise, and
+//! `JUDGING=all` also tries every mistake:
 //!
 //! ```sh
 //! cargo test --features course/end-to-end --test judging
@@ -24,12 +24,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One test runs at a time, because all tests share a target directory, and an answer that waits for Cargo's
-/// lock looks as if it hung.
+/// One test at a time runs, because all tests share a target directory, and an answer that waits for Cargo's
+/// lock would look as if it hung.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// A copy of the project whose exercises may be overwritten. The copy is always at the same path, so that
-/// a test can use what another test has compiled.
+/// A copy of the project in which tests may overwrite the exercises. The copy is always at the same path, so
+/// that a test can use the builds of other tests.
 struct Copy(
     course::copy::Copy,
     #[expect(dead_code, reason = "held until the test is over")] MutexGuard<'static, ()>,
@@ -73,7 +73,7 @@ impl Copy {
         self.command(arguments).output().unwrap()
     }
 
-    /// Checks this exercise with the program. Returns the exit code of the check and its report.
+    /// Checks this exercise with the program. Returns the exit code and the report.
     fn check(&self, exercise: &Exercise) -> (i32, Value) {
         self.check_with(exercise, &[])
     }
@@ -83,7 +83,7 @@ impl Copy {
         Self::report(&output)
     }
 
-    /// Runs `cargo test`, like a learner who uses Cargo alone.
+    /// Runs `cargo test`, as a learner does who uses only Cargo.
     fn cargo_test(&self, exercise: &Exercise) -> Output {
         Command::new(env!("CARGO"))
             .args(["test", "--package", &exercise.name])
@@ -105,12 +105,12 @@ impl Copy {
     }
 }
 
-/// Puts an answer in place of the learner's.
+/// Replaces the learner's answer.
 fn answer(exercise: &Exercise, path: &str) {
     fs::copy(exercise.folder().join(path), exercise.answer()).unwrap();
 }
 
-/// Puts a typical wrong answer in place of the learner's.
+/// Replaces the learner's answer by a typical wrong answer.
 fn mistake(exercise: &Exercise, name: &str) {
     fs::write(exercise.answer(), exercise.wrong_answer(exercise.wrong(name).unwrap()).unwrap()).unwrap();
 }
@@ -132,8 +132,8 @@ fn tried(mistakes: &[Wrong]) -> impl Iterator<Item = &Wrong> {
     mistakes.iter().take(if all { usize::MAX } else { 1 })
 }
 
-/// Returns the exercises that are tested in this run: one of each kind, because all exercises of a kind
-/// are built and checked in the same way.
+/// Returns the exercises that this run tests: one of each kind, because all exercises of a kind are built
+/// and checked in the same way.
 fn in_turn(exercises: Vec<Exercise>) -> Vec<Exercise> {
     let turn = std::env::var("TURN").unwrap_or_else(|_| "0".to_owned());
     if turn == "all" {
@@ -277,7 +277,7 @@ fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
     }
 }
 
-/// The thread pool of the Rust book: a channel, and workers that share its receiver.
+/// The thread pool of the Rust book: workers that share the receiver of a channel.
 #[test]
 fn the_pool_that_many_have_built_before_leads_to_a_good_end() {
     let copy = Copy::new();
@@ -413,7 +413,7 @@ fn what_the_machine_does_wrong_is_no_verdict_on_the_answer() {
     let exercise = &copy.exercise("ex02");
     answer(exercise, "solution/exercise.rs");
 
-    // Tests a target directory that cannot be written.
+    // Tests a target directory that the program cannot write.
     let blocked = copy.0.workspace().root().join("blocked");
     fs::write(&blocked, "").unwrap();
     let output =
@@ -426,7 +426,7 @@ fn what_the_machine_does_wrong_is_no_verdict_on_the_answer() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("says nothing about your answer") && !text.contains("does not compile"), "{text}");
 
-    // Tests a dependency that was not downloaded, without a network.
+    // Tests a dependency that has not been downloaded, without a network.
     let output = copy
         .command(&["check", "ex02", "--json"])
         .envs([("CARGO_HOME", copy.0.workspace().root()), ("CARGO_NET_OFFLINE", Path::new("true"))])
@@ -494,7 +494,7 @@ fn a_report_for_machines_says_what_was_checked_and_can_be_short() {
     assert_eq!(hash(&solved, "suite"), hash(&whole, "suite"));
 }
 
-/// A process that is ended when this value is dropped.
+/// A process; dropping this value ends it.
 struct Running(Child);
 
 impl Drop for Running {
@@ -536,7 +536,7 @@ fn watch_checks_again_whenever_the_file_is_saved() {
     assert!(copy.is_solved(exercise));
 }
 
-/// Runs a command on the project itself: it must not change the project.
+/// Runs a command on the real project, so the command must not change the project.
 fn of_the_project(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_course"))
         .args(arguments)
@@ -548,7 +548,7 @@ fn of_the_project(arguments: &[&str]) -> Output {
 
 #[test]
 fn submissions_are_judged_one_after_the_other_whatever_one_of_them_does() {
-    let copy = Copy::new(); // for its turn: the submissions have a copy of their own
+    let copy = Copy::new(); // only waits for its turn: the submissions have their own copy
     let solution = fs::read_to_string(copy.exercise("ex00").solution()).unwrap();
     let with_body =
         |body: &str| format!("{}{{ {body} }}\n", &solution[..solution.rfind(" {\n    let mut").unwrap()]);

@@ -1,26 +1,26 @@
-//! Properties of the page that is parsed from any input.
+//! Checks properties of the page that is parsed from an input.
 //!
 //! 1. Nothing panics.
-//! 2. The page never has more elements or text than the limits allow, and no block is so long that
-//!    its layout takes forever.
-//! 3. The place of an image is its index; a styled part of a text begins and ends between two characters.
-//! 4. A page that came over the network shows no file.
-//! 5. The page can be laid out and painted, with a gap for every image, and the picture is within
-//!    its size limit.
+//! 2. The page never has more elements or text than the limits allow, and no block is so long that its
+//!    layout takes forever.
+//! 3. The place of an image is its index, and a styled part of a text begins and ends between two
+//!    characters.
+//! 4. A page that came over the network never shows a local file.
+//! 5. The page can be laid out and painted, with a gap for every image; the picture keeps its size limit.
 
 use renderer::layout::LayoutOptions;
 use renderer::page::{PageLimits, Source, TextKind, Viewport};
 use renderer::{Canvas, Element, ImageRef, Layout, Page, TextBlock};
 use url::Url;
 
-/// The length of the longest allowed block, in bytes.
+/// The length of the longest block that is allowed, in bytes.
 const LONGEST_BLOCK: usize = 40 << 10;
 
-/// The size of the picture in pixels: it is narrow, so that words are broken, and short, so that pages are
+/// The size of the picture in pixels: narrow, so that words must be broken, and short, so that pages are
 /// cut off.
 const PIXELS: u64 = 30_000;
 
-/// Limits with room for any small page, and limits that even small inputs exceed.
+/// Two sets of limits: one has room for any small page, and even small inputs exceed the other.
 pub(crate) fn all_limits() -> [PageLimits; 2] {
     [
         PageLimits { elements: 20_000, text: 4 << 20, viewport: Viewport::USUAL },

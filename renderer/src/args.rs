@@ -5,28 +5,29 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The number of threads that a pool may have.
+/// The largest number of threads that a pool may have.
 const MOST_THREADS: usize = 1000;
 
 /// The flags of every strategy.
 #[derive(clap::Args, Debug)]
 pub struct RenderArgs {
-    /// The page: a file, or an http:// address. Without one, the page of the built-in server
+    /// The page: a file, or an http:// address. Without this argument, the page of the built-in
+    /// server
     pub page: Option<String>,
 
-    /// Where the picture goes
+    /// The file for the picture
     #[arg(long, value_name = "FILE", default_value = "page.png")]
     pub out: PathBuf,
 
-    /// How many threads load, where the strategy has a pool [default: what suits the strategy]
+    /// How many threads load images, if the strategy has a pool [default: what suits the strategy]
     #[arg(long, value_name = "COUNT", value_parser = command_line::threads::<MOST_THREADS>)]
     pub threads: Option<NonZeroUsize>,
 
-    /// Time that each image has
+    /// Time limit for each image
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = command_line::duration, help_heading = "Limits")]
     pub timeout: Duration,
 
-    /// Time that the whole page has; what is missing then stays missing
+    /// Time limit for the whole page; what is missing then stays missing
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = command_line::duration, help_heading = "Limits")]
     pub page_timeout: Duration,
 
@@ -34,11 +35,11 @@ pub struct RenderArgs {
     #[arg(long, value_name = "COUNT", default_value = "1000", help_heading = "Limits")]
     pub max_images: usize,
 
-    /// How many bytes the page may have, and each image
+    /// How many bytes the page and each image may have
     #[arg(long, value_name = "BYTES", default_value = "16777216", help_heading = "Limits")]
     pub max_bytes: u64,
 
-    /// How many pixels each image may have, and the picture
+    /// How many pixels the picture and each image may have
     #[arg(long, value_name = "PIXELS", default_value = "25000000", value_parser = clap::value_parser!(u64).range(1..=500_000_000), help_heading = "Limits")]
     pub max_pixels: u64,
 
@@ -50,7 +51,8 @@ pub struct RenderArgs {
     #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = scale, help_heading = "Picture")]
     pub scale: f32,
 
-    /// A font for what the built-in one has not (it has Latin, Greek, Cyrillic, Hebrew, Arabic)
+    /// A font for characters that the built-in font lacks (it has Latin, Greek, Cyrillic, Hebrew
+    /// and Arabic)
     #[arg(long, value_name = "FILE", help_heading = "Picture")]
     pub font: Option<PathBuf>,
 
@@ -58,7 +60,8 @@ pub struct RenderArgs {
     #[arg(long, value_name = "FILE", help_heading = "What happened")]
     pub timeline: Option<PathBuf>,
 
-    /// Write a picture into this directory whenever the page changed, and an animated one of all
+    /// Write a picture into this directory whenever the page has changed, and at the end an
+    /// animated picture of all of them
     #[arg(long, value_name = "DIRECTORY", help_heading = "What happened")]
     pub frames: Option<PathBuf>,
 
@@ -66,7 +69,7 @@ pub struct RenderArgs {
     #[arg(long, help_heading = "What happened")]
     pub json: bool,
 
-    /// Latencies, sizes and failures by chance, the same ones for the same number
+    /// Random latencies, sizes and failures; the same number gives the same ones
     #[arg(long, value_name = "NUMBER", conflicts_with = "page", help_heading = "Built-in server")]
     pub demo_seed: Option<u64>,
 

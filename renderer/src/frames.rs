@@ -1,11 +1,11 @@
-//! Records the picture each time it changes: as a PNG file for each change, and as one animated picture of
-//! all changes.
+//! Records the picture whenever it changes: a PNG file for each change, and one animated picture of all
+//! changes.
 //!
-//! Encoding a frame takes longer than painting it. So a separate thread writes the frames, and recording does
-//! not delay the page. The thread that paints sends the changed pixels to the writing thread, and never waits
-//! for a disk. A place on the page is painted three times at most: empty, with text or a place-holder, and in
-//! its final look. So the pixels that wait to be written are those of at most three pictures, however slow
-//! the writing is. In the end, the animated picture is made from the files.
+//! Encoding a frame takes longer than painting it. So a separate thread writes the frames, and the recording
+//! does not delay the page. The thread that paints sends the changed pixels to that thread, and never waits
+//! for a disk. Each place on the page is painted at most three times: empty, with text or a place-holder, and
+//! in its final look. So the waiting pixels are at most as many as in three pictures, however slow the disk
+//! is. At the end, the animated picture is made from the files.
 
 use crate::layout::Area;
 use crate::timeline::{Activity, Timeline};
@@ -19,11 +19,11 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The number of frames that are written. When this number is reached, each new frame replaces the last
-/// one, so that the final page is always recorded.
+/// The largest number of frames that are written. After this number of frames, each new frame replaces the
+/// last one, so the final page is always recorded.
 const MOST_FRAMES: usize = 1000;
 
-/// The shortest time of a frame: viewers treat shorter times differently.
+/// The shortest time for which a frame is shown, because viewers treat shorter times differently.
 const SHORTEST: Duration = Duration::from_millis(10);
 
 const ANIMATION: &str = "animation.png";
@@ -54,14 +54,14 @@ struct Change {
 }
 
 impl Frames {
-    /// Makes a writer of frames for this directory, which is created if it does not exist. Frames of an
-    /// earlier run are removed from the directory. `size` is the size of the whole picture. Each frame is
-    /// a bar in the timeline. After `stop` is cancelled, only the last of the unwritten frames is
-    /// written.
+    /// Makes a writer of frames for this directory, and creates the directory if it does not exist.
+    /// Frames of an earlier run are removed from the directory. `size` is the size of the whole picture.
+    /// The timeline has a bar for each frame. After `stop` is cancelled, the thread skips all unwritten
+    /// frames except the last one.
     ///
     /// # Errors
-    /// Returns a sentence, if the directory cannot be made, read or written to, or if the system
-    /// gives no thread.
+    /// Returns an error with a sentence if the directory cannot be made, read or written, or if the system
+    /// cannot start a thread.
     pub fn into(
         directory: PathBuf,
         size: (u32, u32),
@@ -84,9 +84,9 @@ impl Frames {
         Ok(Frames { changes, thread: thread.context("there is no thread for the frames")? })
     }
 
-    /// Records that a part of the picture has changed, at a time counted from the start. The pixels are
-    /// opaque, four bytes each, row by row. If all pixels are as before, no frame is written. The call does
-    /// not wait for the file; [`finish`](Frames::finish) reports a failure.
+    /// Records that a part of the picture has changed, at a time since the start. The pixels are opaque,
+    /// four bytes each, row by row. If all pixels are the same as before, no frame is written. The call
+    /// does not wait for the file; if the writing fails, [`finish`](Frames::finish) reports it.
     pub fn add(&self, at: Duration, area: Area, pixels: Vec<u8>) {
         let _ = self.changes.send(Change { at, area, pixels }); // `finish` reports a failure
     }
@@ -95,8 +95,8 @@ impl Frames {
     /// the frames in order and at their times.
     ///
     /// # Errors
-    /// Returns a sentence, if a file cannot be read or written. After the first failure no more
-    /// frames are written.
+    /// Returns an error with a sentence if a file cannot be read or written. After the first failure, the
+    /// thread writes no more frames.
     pub fn finish(self) -> anyhow::Result<()> {
         drop(self.changes);
         self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
@@ -107,9 +107,9 @@ impl Frames {
 struct Writer {
     directory: PathBuf,
     size: (u32, u32),
-    /// The picture after the last change.
+    /// The picture after the last change that was applied.
     picture: Vec<u8>,
-    /// The time of each frame.
+    /// The times of the frames.
     times: Vec<Duration>,
     timeline: Timeline,
 }
@@ -140,7 +140,7 @@ impl Writer {
     fn apply(&mut self, Change { area, pixels, .. }: Change) -> bool {
         if pixels.len() == self.picture.len() {
             let differs = self.picture != pixels;
-            self.picture = pixels; // the large ones are not copied
+            self.picture = pixels; // large changes are not copied
             return differs;
         }
         let (width, row) = (self.size.0 as usize * 4, area.width.max(1) as usize * 4);

@@ -1,8 +1,7 @@
-//! The reasons why something is missing in a picture: every way in which an image can fail, as a
-//! value.
+//! The reasons why something is missing in a picture: a value for every way in which an image can fail.
 //!
-//! A page that has gaps is better than no page. Each gap shows its reason in its place in the picture,
-//! in the summary and in `--json`. The words are in this module, so that they are the same in all three
+//! A page with gaps is better than no page. The reason for a gap is shown in its place in the picture,
+//! in the summary and in `--json`. The words are in this module, so they are the same in all three
 //! outputs.
 
 use std::fmt;
@@ -13,50 +12,51 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Gap {
-    /// The reference cannot be used: it has no address, or an address of a kind that is not fetched.
+    /// The reference cannot be used: it has no address, or the program does not fetch addresses of its
+    /// kind.
     Unusable(String),
-    /// The file or the host does not exist or is not accessible.
+    /// The file or the host does not exist or cannot be reached.
     Unreachable(String),
     /// The server answered with a status that is not a success.
     Status(u16),
     /// There were too many redirects.
     Redirects {
-        /// The number of redirects that are followed.
+        /// The largest number of redirects that are followed.
         most: usize,
     },
-    /// The connection broke before the answer was complete.
+    /// The connection ended before the answer was complete.
     Broken(String),
     /// The image did not arrive in time.
     TimedOut {
-        /// The time that the image had.
+        /// The time limit of the image.
         after: Duration,
     },
-    /// The answer has more bytes than are allowed.
+    /// The answer has more bytes than the limit allows.
     TooManyBytes {
-        /// The number of bytes that are allowed.
+        /// The largest allowed number of bytes.
         limit: u64,
     },
-    /// The image has more pixels than are allowed.
+    /// The image has more pixels than the limit allows.
     TooManyPixels {
         /// The number of pixels that the image claims to have.
         pixels: u64,
-        /// The number of pixels that are allowed.
+        /// The largest allowed number of pixels.
         limit: u64,
     },
     /// The bytes are not an image of a known format.
     NotAnImage(String),
-    /// The page has more images than are loaded.
+    /// The page has more images than the program loads.
     TooManyImages {
-        /// The number of images that are loaded.
+        /// How many images the program loads.
         limit: usize,
     },
-    /// The place of the image is below the end of the picture.
+    /// The place of the image lies below the end of the picture.
     OutsideThePicture,
     /// The task that loaded the image panicked.
     Panicked(String),
     /// The task that loaded the image was cancelled.
     Cancelled(String),
-    /// No task has tried to load the image: the program was stopped before.
+    /// No task has tried to load the image, because the program was stopped earlier.
     NotLoaded,
 }
 

@@ -14,10 +14,10 @@ use std::time::Duration;
 
 /// Loads images: fetches and decodes them, on the calling thread.
 ///
-/// The loader has no threads, and does not decide about the order. A strategy decides which threads call
-/// [`load`](Loader::load), and which threads wait for the result.
+/// The loader has no threads of its own, and does not decide in which order images are loaded. A strategy
+/// decides which threads call [`load`](Loader::load), and which threads wait for the result.
 pub struct Loader {
-    /// The width and height of the largest place where each image in the picture is shown.
+    /// For each image in the picture, the width and height of the largest place where it is shown.
     rooms: HashMap<usize, (u32, u32)>,
     limits: ImageLimits,
     timeout: Duration,
@@ -37,11 +37,11 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Makes the result for an image from the result of its task. If the task has panicked, the
+    /// Makes the result for an image from the way in which its task has ended. If the task has panicked, the
     /// result is a gap.
     ///
     /// # Errors
-    /// If the wait has failed, or the task was cancelled.
+    /// Returns an error if the wait has failed, or if the task was cancelled.
     pub fn by_task(place: usize, ended: Result<Loaded, JoinError<Loaded>>) -> anyhow::Result<Loaded> {
         match ended {
             Ok(loaded) => Ok(loaded),
@@ -70,17 +70,16 @@ impl Loader {
         Loader { rooms, limits, timeout, timeline, observer: Box::new(|_| ()) }
     }
 
-    /// Calls `observer` at the start of each [`load`](Loader::load) from now on, on the thread that
-    /// loads.
+    /// From now on, calls `observer` at the start of each [`load`](Loader::load), on the thread that loads.
     pub fn observe(&mut self, observer: impl Fn(&ImageRef) + Send + Sync + 'static) {
         self.observer = Box::new(observer);
     }
 
-    /// Fetches an image and decodes it to the size of its place; if the page shows the image several times,
-    /// to the size of the largest place.
+    /// Fetches an image and decodes it to the size of its place; if the page shows it several times, to the
+    /// size of the largest place.
     ///
-    /// Blocks for at most the time limit of `--timeout`. A failure is a [`Gap`] in the result, not an error,
-    /// so that a caller that waits for many images learns of each failure.
+    /// Blocks for at most the time limit of `--timeout`. A failure becomes a [`Gap`] in the result, not an
+    /// error, so a caller that waits for many images learns of each failure.
     ///
     /// # Errors
     /// Returns an error if the token was cancelled: the page no longer needs the image.
@@ -89,8 +88,8 @@ impl Loader {
         let limited = token.with_timeout(self.timeout);
         let mut bytes = 0;
         let picture = match self.pixels(image, &limited, &mut bytes) {
-            // If this image's time limit has passed, the result is a gap. Any other request to stop applies
-            // to the whole task.
+            // If the time limit of this image has passed, the result is a gap. If the token was cancelled
+            // for another reason, this applies to the whole task.
             Err(cancelled) if !token.is_cancelled() && is_deadline(&cancelled) => {
                 Err(Gap::TimedOut { after: self.timeout })
             }

@@ -1,5 +1,5 @@
-//! The parts of the travel portal that teach nothing about concurrency: the list of companies, quotes as
-//! JSON, and a page of quotes.
+//! The parts of the travel portal that do not concern concurrency: the list of companies, quotes as JSON,
+//! and a page of quotes.
 
 use crate::fetch::{Fetched, fetch};
 use crate::gap::Gap;
@@ -12,22 +12,22 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 use url::Url;
 
-/// The largest number of companies that are asked.
+/// How many companies are asked at most.
 const MOST_COMPANIES: usize = 500;
 
-/// The maximum length of a quote, in bytes.
+/// The greatest length of a quote, in bytes.
 const LONGEST_QUOTE: u64 = 64 << 10;
 
 /// A company that is asked for a quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Company {
-    /// The name of the company.
+    /// The company's name.
     pub name: String,
-    /// The address of the company's quote, or the reason why the list must not name that address.
+    /// The address of the company's quote, or the reason why the list must not name this address.
     pub address: Result<Url, Gap>,
 }
 
-/// A price in cents, so that prices can be compared.
+/// A price in cents; prices can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Price {
     cents: u64,
@@ -40,29 +40,29 @@ impl Price {
     }
 }
 
-/// An entry of the result: a company, and the result of the request for its quote.
+/// An entry of the result: a company, and what came of the request for its quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The name of the company.
+    /// The company's name.
     pub company: String,
-    /// The result of the request for the quote.
+    /// What came of the request for the quote.
     pub answer: Answer,
 }
 
-/// The result of a request for a quote.
+/// What can come of a request for a quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// The company made an offer.
     Price(Price),
-    /// The company made no offer, its answer made no sense, or its task panicked.
+    /// The company made no offer, its answer was malformed, or its task panicked.
     Failed(String),
     /// The company's answer did not arrive in time.
     TimedOut,
 }
 
 impl Answer {
-    /// Returns the rank of an answer: prices come first, the lowest at the top, then failures, then
-    /// time-outs. All failures compare as equal, whatever their texts.
+    /// Returns the rank of an answer: prices come first, from the lowest to the highest, then failures,
+    /// then time-outs. All failures have the same rank, whatever their texts say.
     pub fn rank(&self) -> (u8, Option<Price>) {
         match self {
             Answer::Price(price) => (0, Some(*price)),
@@ -72,13 +72,12 @@ impl Answer {
     }
 }
 
-/// Parses a list of companies: each line has a name, a tab, and the address of the company's quote. Lines
-/// that are empty or begin with `#` are left out; addresses may be relative to the address of the list. A
-/// list that came over HTTP must not name a file: in that case the company is in the list, but its address
-/// is a gap.
+/// Parses a list of companies: each line has a name, a tab, and the address of the company's quote. Empty
+/// lines and lines that begin with `#` are skipped; addresses may be relative to the address of the list.
+/// A list that came over HTTP must not name a file: if it does, the company's address is a gap.
 ///
 /// # Errors
-/// Returns a sentence that names the line, or says that there are too many companies.
+/// Returns an error with a sentence that names the line, or says that there are too many companies.
 pub fn companies(list: &Fetched) -> anyhow::Result<Vec<Company>> {
     let text = str::from_utf8(&list.bytes).with_context(|| format!("{} is no text in UTF-8", list.url))?;
     let mut companies = Vec::new();
@@ -99,7 +98,7 @@ pub fn companies(list: &Fetched) -> anyhow::Result<Vec<Company>> {
 /// Asks a company for its quote. The call blocks, and is a cancellation point.
 ///
 /// # Errors
-/// Returns an error if the token was cancelled. A missing quote is not an error but an [`Answer`].
+/// Returns an error if the token was cancelled. A missing quote is not an error: it is an [`Answer`].
 pub fn quote(company: &Company, token: &CancelToken) -> Result<Answer, Cancelled> {
     let fetched = match &company.address {
         Ok(address) => fetch(address, LONGEST_QUOTE, token)?,
@@ -142,7 +141,7 @@ impl fmt::Display for Answer {
     }
 }
 
-/// Returns a page that shows the entries below each other.
+/// Returns a page that shows the entries one below the other.
 pub fn page(entries: &[Entry], url: &Url, deadline: Duration) -> Fetched {
     let mut html =
         String::from("<!doctype html>\n<meta charset=\"utf-8\">\n<title>Quotes</title>\n<h1>Quotes</h1>\n");
@@ -158,10 +157,10 @@ pub fn page(entries: &[Entry], url: &Url, deadline: Duration) -> Fetched {
     }
 }
 
-/// The number of entries that are printed.
+/// How many entries are printed.
 const MOST_LINES: usize = 12;
 
-/// Prints the entries, one on each line, but not more than a screen has room for.
+/// Prints the entries, one in each line, but no more than a screen has room for.
 pub fn print(entries: &[Entry]) {
     let mut lines = String::new();
     for Entry { company, answer } in entries.iter().take(MOST_LINES) {
@@ -171,7 +170,7 @@ pub fn print(entries: &[Entry]) {
     if entries.len() > MOST_LINES {
         let _ = writeln!(lines, "and {} more", entries.len() - MOST_LINES);
     }
-    let _ = io::stdout().write_all((lines + "\n").as_bytes()); // without a reader there is still the picture
+    let _ = io::stdout().write_all((lines + "\n").as_bytes()); // if the output has no reader, the picture is still made
 }
 
 /// Returns the entries as JSON, for programs.

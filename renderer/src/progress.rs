@@ -1,10 +1,10 @@
-//! A line on a terminal that shows how much of the page is drawn. The line appears with the first change,
-//! because the next change may take long.
+//! A line on a terminal that shows how much of the page has been drawn. The line appears at the first
+//! change, because the next change may take a long time.
 
 use command_line::ProgressLine;
 use std::time::{Duration, Instant};
 
-/// The progress line, which is removed when this value is dropped.
+/// The progress line; dropping this value removes it.
 pub(crate) struct Progress {
     images: usize,
     started: Instant,
@@ -26,7 +26,7 @@ impl Progress {
         });
     }
 
-    /// Shows that the page is finished, and that its frames are being written.
+    /// Shows that the page is finished and that its frames are still being written.
     pub(crate) fn writes_frames(&self) {
         self.line.update(|bar| {
             bar.set_message("writing the frames");

@@ -1,17 +1,17 @@
-//! Decides which addresses a document may name for the program to fetch.
+//! Decides which addresses a document may make the program fetch.
 //!
 //! The same rule applies to the images of a page, the companies of a list and the target of a redirect. A
-//! document that came over HTTP is not trusted, so it must not choose a local file. Otherwise the program
-//! would show the contents of that file, or rank its price, as if they came from the sender of the document.
+//! document that came over HTTP is not trusted, so it must not name a local file. Otherwise the program
+//! would show that file, or rank a price in it, as if it came from the sender of the document.
 
 use crate::gap::Gap;
 use url::Url;
 
-/// Checks that the document at `from` may name `to`: always an `http` or `https` address, but a `file`
-/// address only if the document itself is a file.
+/// Checks that the document at `from` may name `to`: an `http` or `https` address is always allowed, but a
+/// `file` address only if the document itself is a file.
 ///
 /// # Errors
-/// Returns [`Gap::Unusable`] with the reason, for any other address.
+/// For any other address, returns [`Gap::Unusable`] with the reason.
 pub(crate) fn check(from: &Url, to: &Url) -> Result<(), Gap> {
     match to.scheme() {
         "http" | "https" => Ok(()),

@@ -1,10 +1,10 @@
-//! Finds images that a page shows several times, so that they are loaded once.
+//! Finds images that a page shows several times, so that each one is loaded only once.
 
 use crate::page::{ImageRef, Page, Source};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// All places where each image of a page is shown.
+/// For each image, all places where the page shows it.
 pub(crate) struct Repeats {
     of: HashMap<usize, Arc<[usize]>>,
 }
@@ -16,8 +16,8 @@ impl Repeats {
         for image in page.images() {
             let ImageRef { place, source, is_advertisement, .. } = &**image;
             match source {
-                // An advertisement can be cancelled, but the image must not be cancelled where it occurs
-                // elsewhere on the page.
+                // An advertisement can be cancelled, but the same image elsewhere on the page must not
+                // be cancelled with it.
                 Ok(source) => same.entry((source, *is_advertisement)).or_default().push(*place),
                 Err(_) => _ = of.insert(*place, Arc::from([*place])),
             }
@@ -29,8 +29,8 @@ impl Repeats {
         Repeats { of }
     }
 
-    /// Returns all places that show the same image as this place, in the order of the page, including
-    /// this place.
+    /// Returns all places that show the same image as this place, including this place, in the order of
+    /// the page.
     pub(crate) fn of(&self, place: usize) -> Arc<[usize]> {
         self.of.get(&place).map_or_else(|| Arc::from([]), Arc::clone)
     }

@@ -1,4 +1,4 @@
-//! The result of drawing a page: a table for people, JSON for machines, and an exit status for
+//! The result of drawing a page: a table for human readers, JSON for programs, and an exit status for
 //! shells.
 
 use crate::gap::Gap;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// The number of missing images that the table names.
+/// How many missing images the table names.
 const MOST_ROWS: usize = 20;
 
 /// The result of drawing a page.
@@ -18,41 +18,40 @@ pub struct Report {
     pub strategy: &'static str,
     /// The address of the page.
     pub page: String,
-    /// Its title.
+    /// The title of the page.
     pub title: Option<String>,
     /// The time from the program's start until the text was painted.
     pub text: Option<Duration>,
-    /// The time until the first image was painted.
+    /// The time until the first image had been painted.
     pub first_image: Option<Duration>,
-    /// The time until everything was painted.
+    /// The time until everything had been painted.
     pub whole: Duration,
     /// The number of images on the page.
     pub images: usize,
-    /// The number of images that are in the picture.
+    /// How many images are in the picture.
     pub painted: usize,
-    /// The number of fetched bytes, including those of the page.
+    /// How many bytes were fetched, including the bytes of the page.
     pub bytes: u64,
     /// The images that are missing, with their reasons.
     pub failed: Vec<Missing>,
-    /// The number of images that were replaced because they did not arrive in time. Images that
-    /// were replaced do not count as gaps.
+    /// How many images were replaced because they did not arrive in time. A replaced image does not count
+    /// as a gap.
     pub replaced: Vec<Missing>,
     /// The values that the program itself adds to the JSON, with their names.
     pub more: Vec<(&'static str, Value)>,
     /// True if the page has neither words nor images.
     pub is_empty: bool,
-    /// The number of elements that were left out, because the page has more elements, or more text,
-    /// than its limits allow.
+    /// How many elements were left out because the page exceeds its limits on elements or text.
     pub left_out: usize,
-    /// The number of elements that are below the end of the picture.
+    /// How many elements lie below the end of the picture.
     pub cut: usize,
-    /// The characters that are shown as boxes in the picture.
+    /// The characters that became boxes in the picture.
     pub no_glyph: NoGlyph,
-    /// True if a signal ended the program.
+    /// True if a signal has ended the program.
     pub interrupted: bool,
 }
 
-/// An image that is not in the picture.
+/// An image that the picture lacks.
 #[derive(Debug)]
 pub struct Missing {
     /// The place of the image on the page.
@@ -61,13 +60,13 @@ pub struct Missing {
     pub address: String,
     /// Why.
     pub why: Gap,
-    /// The time from the program's start until it was known that the image is missing.
+    /// When the program knew that the image is missing, as the time since its start.
     pub after: Duration,
 }
 
 impl Report {
-    /// Returns a table for people, at most `columns` wide. Names from the page cannot change the
-    /// state of the terminal.
+    /// Returns a table for human readers, at most `columns` wide. Names that come from the page cannot
+    /// change the state of the terminal.
     pub fn table(&self, columns: usize) -> String {
         let mut table = String::new();
         let mut row = |name: &str, value: String| {
@@ -113,7 +112,7 @@ impl Report {
         table
     }
 
-    /// Returns the result as JSON. All times are milliseconds since the program's start, or `null` if the
+    /// Returns the result as JSON. All times are milliseconds since the program's start, or `null` if an
     /// event did not happen.
     pub fn json(&self) -> Value {
         let mut all = json!({
@@ -140,8 +139,8 @@ impl Report {
         all
     }
 
-    /// Returns the exit status: 0 if everything is in the picture, 3 if there are gaps or characters shown
-    /// as boxes, and 130 if a signal ended the program.
+    /// Returns the exit status: 0 if the picture is complete, 3 if it has gaps or boxes, and 130 if a
+    /// signal ended the program.
     pub fn exit_status(&self) -> u8 {
         match () {
             () if self.interrupted => INTERRUPTED,
@@ -194,7 +193,7 @@ fn bytes(count: u64) -> String {
     }
 }
 
-/// Returns a text that fits into `columns` columns; the end is cut off.
+/// Cuts a text off at its end so that it fits into `columns` columns.
 fn shortened(text: &str, columns: usize) -> String {
     let clean = harmless(text);
     if clean.chars().count() <= columns {
@@ -204,7 +203,7 @@ fn shortened(text: &str, columns: usize) -> String {
     format!("{kept}…")
 }
 
-/// Returns an address that fits into `columns` columns: its beginning and its end.
+/// Shortens an address so that it fits into `columns` columns: keeps its beginning and its end.
 fn shortened_in_the_middle(text: &str, columns: usize) -> String {
     let clean: Vec<char> = harmless(text).chars().collect();
     if clean.len() <= columns {
@@ -215,7 +214,7 @@ fn shortened_in_the_middle(text: &str, columns: usize) -> String {
     begin.iter().chain(&['…']).chain(end).collect()
 }
 
-/// Returns a text that cannot change the state of the terminal, nor the direction of its line.
+/// Returns a text that can change neither the state of the terminal nor the direction of its line.
 fn harmless(text: &str) -> String {
     let turns = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().map(|c| if c.is_control() || turns(c) { '\u{fffd}' } else { c }).collect()

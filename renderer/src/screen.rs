@@ -1,13 +1,12 @@
-//! The screen that the reader sees: the picture that is being painted, and a record of the result
-//! for each image.
+//! The screen that the reader sees: the picture that is being painted, and for each image a record of
+//! its result.
 //!
-//! The page's thread owns the screen and is the only one that paints. Tasks on other threads pass their
-//! images to that thread by value. So the screen needs no lock, and a task cannot change what has been
-//! painted.
+//! The thread of the page owns the screen, and only this thread paints. Tasks on other threads pass
+//! their images to that thread by value. So the screen needs no lock, and no task can change what has
+//! been painted.
 //!
 //! Each image ends in exactly one state: painted, replaced, or a gap with a reason. [`Screen`]
-//! guarantees that each image ends in one of these states; an image that is still open when the
-//! page is finished becomes a gap.
+//! guarantees this: if an image is still open when the page is finished, the image becomes a gap.
 
 use crate::canvas::Canvas;
 use crate::frames::Frames;
@@ -30,9 +29,9 @@ pub struct Screen {
     frames: Option<Frames>,
     progress: Progress,
     report: Report,
-    /// The flags that say, for each element, whether it has its final look.
+    /// For each element, whether it has its final look.
     settled: Vec<bool>,
-    /// The number of blocks of text that have not been painted.
+    /// How many blocks of text have not been painted yet.
     text_to_come: usize,
     observer: Box<dyn FnMut(Event) + Send>,
 }
@@ -43,22 +42,22 @@ pub struct Drawn {
     pub canvas: Canvas,
     /// The result of drawing the page.
     pub report: Report,
-    /// The error that occurred if frames could not be written.
+    /// The error, if frames could not be written.
     pub failure: Option<anyhow::Error>,
 }
 
-/// An event on a screen. The events come in the order in which they happen.
+/// An event on a screen. The events are reported in the order in which they happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The text is about to be painted.
     TextBegins,
-    /// All text has been painted.
+    /// All text is painted now.
     Text,
-    /// The image in this place has been painted.
+    /// The image in this place is painted now.
     Image(usize),
-    /// Something else has been painted in place of this image.
+    /// Something else is painted now in the place of this image.
     Replaced(usize),
-    /// The image in this place will be missing.
+    /// The program knows now that the image in this place will be missing.
     Gap(usize),
 }
 
@@ -84,12 +83,12 @@ impl Screen {
             frames,
             report,
         };
-        screen.changed(None); // an empty page is what the reader sees first
+        screen.changed(None); // the reader sees an empty page first
         screen
     }
 
-    /// Calls `observer` for each event from now on, on the thread that paints; that thread waits
-    /// for the call.
+    /// From now on, calls `observer` for each event, on the thread that paints; the thread waits for
+    /// the call.
     pub fn observe(&mut self, observer: impl FnMut(Event) + Send + 'static) {
         self.observer = Box::new(observer);
     }
@@ -131,7 +130,8 @@ impl Screen {
         }
     }
 
-    /// Paints an image wherever the page shows it, or the reason why the image is missing.
+    /// Paints an image in all places where the page shows it; if the image is missing, paints the
+    /// reason.
     pub fn show(&mut self, loaded: Loaded) {
         let Loaded { place, bytes, picture } = loaded;
         self.report.bytes += bytes;
@@ -158,7 +158,7 @@ impl Screen {
         self.changed(Some(Event::Image(place)));
     }
 
-    /// Paints the reason why an image is missing, wherever the page shows the image.
+    /// Paints the reason why an image is missing, in all places where the page shows it.
     pub fn show_gap(&mut self, place: usize, why: &Gap) {
         for place in &*self.repeats.of(place) {
             self.leave_out(*place, why.clone());
@@ -173,8 +173,8 @@ impl Screen {
         self.changed(Some(Event::Gap(place)));
     }
 
-    /// Paints other words wherever the page shows an image that arrived too late. An image that was
-    /// replaced does not count as a gap.
+    /// Paints other words in all places of an image that arrived too late. A replaced image does not
+    /// count as a gap.
     pub fn show_replacement(&mut self, place: usize, words: &str, why: &Gap) {
         for place in self.repeats.of(place).iter().copied() {
             let Some(image) = self.open_image(place) else { continue };
@@ -184,7 +184,7 @@ impl Screen {
         }
     }
 
-    /// Runs `wait`, with a bar in the timeline for the time of the wait.
+    /// Runs `wait`; a bar in the timeline shows how long it takes.
     pub fn waiting<R>(&self, what: &str, wait: impl FnOnce() -> R) -> R {
         let _bar = self.timeline.bar(Activity::Waiting, what);
         wait()
@@ -209,7 +209,7 @@ impl Screen {
         self.report.more.push((name, value));
     }
 
-    /// Ends the page: each image that is still open is missing, for the given reason.
+    /// Ends the page: each image that is still open becomes a gap with the given reason.
     pub(crate) fn finish(mut self, why: &Gap) -> Drawn {
         for image in self.open_images() {
             self.show_gap(image.place, why);
@@ -238,8 +238,8 @@ impl Screen {
         self.changed(Some(Event::Text));
     }
 
-    /// Marks the image in this place as settled, and returns the image. Returns `None` if the image
-    /// was settled before, or if there is no image in this place.
+    /// Marks the image in this place as settled, and returns it. Returns `None` if the image was
+    /// already settled, or if there is no image in this place.
     fn open_image(&mut self, place: usize) -> Option<Arc<ImageRef>> {
         let Some(Element::Image(image)) = self.page.elements.get(place) else { return None };
         if std::mem::replace(&mut self.settled[place], true) { None } else { Some(Arc::clone(image)) }

@@ -1,5 +1,5 @@
-//! The work that every program does around its strategy: it finds the page, stops when it is told to, and
-//! writes the picture.
+//! What every program does around its strategy: it finds the page, stops when it is told to, and writes the
+//! picture.
 //!
 //! ```text
 //!   command line ─▶ Stage ─open─▶ Rendering ─the strategy paints─▶ finish: PNG, timeline, summary, exit status
@@ -7,9 +7,9 @@
 //!                     └ the first Ctrl-C or SIGTERM cancels its token, the second ends the process
 //! ```
 //!
-//! While the strategy runs, the page's token is the current token. So each wait of the strategy ends when a
-//! signal comes or the time of the page is over. The strategy then returns an error, but what it has drawn so
-//! far is still written.
+//! While the strategy runs, the page's token is the current token. So each wait of the strategy ends at a
+//! signal, and when the time of the page is over. The strategy then returns an error, but the program still
+//! writes what was drawn so far.
 
 use crate::args::RenderArgs;
 use crate::canvas::Canvas;
@@ -35,14 +35,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use url::Url;
 
-/// The number of bytes of text that a page may have.
+/// How many bytes of text a page may have.
 const MOST_TEXT: usize = 1 << 20;
 
-/// The number of elements that a page may have.
+/// How many elements a page may have.
 const MOST_ELEMENTS: usize = 20_000;
 
-/// The number of bytes at the beginning of an image that are searched for its size, before the page is
-/// laid out. Cameras write much other data before the size.
+/// How many bytes at the beginning of an image are searched for its size, before the page is laid out.
+/// Cameras write much other data before the size.
 const LOOK: u64 = 64 << 10;
 
 /// The program around a strategy.
@@ -50,21 +50,20 @@ pub struct Stage<'a> {
     name: &'static str,
     args: &'a RenderArgs,
     timeline: Timeline,
-    /// The token that a signal cancels.
+    /// A signal cancels this token.
     stop: CancelToken,
-    /// The token that is cancelled with `stop`, and when the time of the page is over.
+    /// This token is cancelled together with `stop`, and also when the time of the page is over.
     token: CancelToken,
     demo: Option<Demo>,
 }
 
-/// A page that is being drawn, which is the input of a strategy.
+/// A page that is being drawn; each strategy gets one.
 pub struct Rendering {
     /// The screen on which the page is painted.
     pub screen: Screen,
     /// Loads an image, on the calling thread. Each task gets its own clone.
     pub loader: Arc<Loader>,
-    /// The value of `--threads`, or else six, the number of connections that browsers open to one
-    /// server.
+    /// The value of `--threads`; without it, six, because browsers open six connections to one server.
     pub threads: usize,
     page: Arc<Page>,
 }
@@ -82,8 +81,7 @@ pub fn draw_page(
     })
 }
 
-/// Runs a program that draws: signals stop the program, and an error becomes a sentence and the
-/// exit status 1.
+/// Runs a program that draws: signals stop it, and an error becomes a sentence and exit status 1.
 pub fn run(
     name: &'static str,
     args: &RenderArgs,
@@ -98,12 +96,12 @@ pub fn run(
 }
 
 impl<'a> Stage<'a> {
-    /// Makes a program that draws according to `args`, until `stop` is cancelled. Starts the built-in
-    /// server if it is needed.
+    /// Makes a program that draws according to `args`, until `stop` is cancelled. Starts the built-in server,
+    /// if the program needs it.
     ///
     /// # Errors
-    /// Returns an error if a file or the frames cannot be written where the flags say, or if the system
-    /// gives the program no port or no thread.
+    /// Returns an error if the picture or the frames cannot be written where the flags say, or if the system
+    /// has no free port or cannot start a thread.
     pub fn new(name: &'static str, args: &'a RenderArgs, stop: CancelToken) -> anyhow::Result<Stage<'a>> {
         [Some(&args.out), args.timeline.as_ref()]
             .into_iter()
@@ -118,21 +116,21 @@ impl<'a> Stage<'a> {
         Ok(Stage { name, args, timeline: Timeline::start(), stop, token, demo })
     }
 
-    /// Runs `program` so that each of its waits ends when the program must stop, or when the time
-    /// of the page is over.
+    /// Runs `program` so that each of its waits ends when the program must stop or when the time of the page
+    /// is over.
     pub fn attached<R>(&self, program: impl FnOnce() -> R) -> R {
         self.token.attach(program)
     }
 
-    /// Returns the activities of the program's threads since it began.
+    /// Returns what the program's threads have done since its start.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
     }
 
-    /// Returns the address on the command line, or the address of the page at the built-in server.
+    /// Returns the address on the command line, or else the address of the page on the built-in server.
     ///
     /// # Errors
-    /// Returns a sentence, if the argument is neither an address nor the name of a file.
+    /// Returns an error with a sentence if the argument is neither an address nor the name of a file.
     pub fn address(&self, of_demo: impl FnOnce(&Demo) -> Url) -> anyhow::Result<Url> {
         match (&self.args.page, &self.demo) {
             (Some(written), _) => address(written),
@@ -144,7 +142,7 @@ impl<'a> Stage<'a> {
     /// Fetches the bytes at an address.
     ///
     /// # Errors
-    /// Returns a sentence, if the bytes cannot be fetched, or the program must stop.
+    /// Returns an error with a sentence if the bytes cannot be fetched, or if the program must stop.
     pub fn fetch(&self, url: &Url) -> anyhow::Result<Fetched> {
         let _bar = self.timeline.bar(Activity::Fetching, "page");
         let fetched = match fetch(url, self.args.max_bytes, &self.token) {
@@ -154,10 +152,10 @@ impl<'a> Stage<'a> {
         fetched.map_err(|gap| anyhow!("{url} cannot be drawn: {gap}"))
     }
 
-    /// Fetches the page of the command line and lays it out.
+    /// Fetches the page that the command line names, and lays it out.
     ///
     /// # Errors
-    /// Returns a sentence, if there is no page at that address.
+    /// Returns an error with a sentence if there is no page at that address.
     pub fn open(&self) -> anyhow::Result<Rendering> {
         let fetched = self.fetch(&self.address(Demo::page)?)?;
         self.lay_out(&fetched)
@@ -166,7 +164,7 @@ impl<'a> Stage<'a> {
     /// Computes the layout of a page.
     ///
     /// # Errors
-    /// Returns a sentence, if the bytes are not a page, or if the font or the directory for the
+    /// Returns an error with a sentence if the bytes are not a page, or if the font or the directory for the
     /// frames cannot be used.
     pub fn lay_out(&self, fetched: &Fetched) -> anyhow::Result<Rendering> {
         let args = self.args;
@@ -223,8 +221,8 @@ impl<'a> Stage<'a> {
     /// Writes the picture and reports what is missing, even if the strategy has failed.
     ///
     /// # Errors
-    /// Returns the error of the strategy, unless the program was stopped or the time of the page was over.
-    /// Returns a sentence, if a file cannot be written.
+    /// Returns the error of the strategy, unless the program was stopped or the time of the page is over.
+    /// Returns an error with a sentence if a file cannot be written.
     pub fn finish(&self, rendering: Rendering, ended: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
         let (ended, Drawn { canvas, report, failure }) = self.close(rendering, ended);
         write(&self.args.out, &canvas.png())?;
@@ -238,8 +236,8 @@ impl<'a> Stage<'a> {
         Ok(ExitCode::from(report.exit_status()))
     }
 
-    /// Ends the page: images that have not arrived are missing, and the error of the strategy gives the
-    /// reason. If the program was stopped, or the time of the page was over, the strategy does not count as
+    /// Ends the page: the images that have not arrived are missing, for the reason that the strategy's
+    /// error gives. If the program was stopped, or the time of the page is over, the strategy has not
     /// failed.
     pub fn close(&self, rendering: Rendering, ended: anyhow::Result<()>) -> (anyhow::Result<()>, Drawn) {
         let interrupted = self.stop.is_cancelled();
@@ -265,7 +263,7 @@ impl<'a> Stage<'a> {
 }
 
 impl Rendering {
-    /// Returns the page, in which the index of each element is its place.
+    /// Returns the page; the index of each element is its place.
     pub fn page(&self) -> &Arc<Page> {
         &self.page
     }
@@ -279,7 +277,7 @@ impl Rendering {
 
 fn address(written: &str) -> anyhow::Result<Url> {
     let url = match Url::parse(written) {
-        Ok(url) if url.scheme().len() > 1 => url, // one letter is a drive of Windows
+        Ok(url) if url.scheme().len() > 1 => url, // a single letter is a Windows drive
         _ => {
             let path = fs::canonicalize(written).with_context(|| format!("{written} cannot be read"))?;
             Url::from_file_path(&path)
@@ -294,8 +292,8 @@ fn address(written: &str) -> anyhow::Result<Url> {
     }
 }
 
-/// Checks that a file can be written to this path, if that can be known without making the file. So
-/// the program does not load a page whose picture it cannot write.
+/// If this can be known without creating the file, checks that the program can write a file at this path. So
+/// the program does not load a page if it cannot write the picture.
 fn check_place(path: &Path) -> anyhow::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {

@@ -38,8 +38,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Sends all requests at once to an event loop; returns the bodies of the answers in the order in which the
-/// answers came.
+/// Sends all requests at once to an event loop; returns the bodies of the answers in the order of their
+/// arrival.
 fn answers_of(give: impl Fn(Job) + Send + 'static) -> anyhow::Result<Vec<String>> {
     let stop = CancelToken::new();
     let server = Server::new(Site::new(None), Limits::default(), AccessLog::Quiet).until(&stop);

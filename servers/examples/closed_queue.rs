@@ -1,5 +1,5 @@
 //! Opens two listeners at one address, each with its own queue. Shows what happens to the clients in a
-//! queue whose listener is closed.
+//! queue after its listener was closed.
 //!
 //! ```sh
 //! cargo run --example closed_queue
@@ -62,7 +62,7 @@ mod listeners {
         listener.set_nonblocking(true)?;
         let mut accepted = 0;
         while let Ok((connection, _)) = listener.accept() {
-            std::mem::forget(connection); // it stays open
+            std::mem::forget(connection); // the listener stays open
             accepted += 1;
         }
         Ok(accepted)

@@ -1,5 +1,5 @@
-//! Shows what a client observes when the backlog is full. A listening socket has room for a few
-//! connections, and no thread accepts the connections.
+//! Shows what a client observes if the server's backlog is full. A listening socket has room for a
+//! few connections, and no thread accepts them.
 //!
 //! ```sh
 //! cargo run --example full_backlog
@@ -38,7 +38,7 @@ fn main() -> std::io::Result<()> {
         match told.recv_timeout(PATIENCE) {
             Ok((_, Ok(connection))) => {
                 println!("client {clients}: connected");
-                std::mem::forget(connection); // it stays connected
+                std::mem::forget(connection); // the client stays connected
             }
             Ok((_, Err(error))) => {
                 println!("client {clients}: {error}");

@@ -20,7 +20,7 @@ const CLIENTS: usize = 8;
 const REQUESTS: usize = 300_000;
 const REQUEST: &str = "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// A client that could neither send nor read for this time counts as stuck.
+/// A client counts as stuck if it could neither send nor read for this time.
 const STUCK: Duration = Duration::from_millis(500);
 
 struct Client {
@@ -41,7 +41,7 @@ fn main() -> anyhow::Result<()> {
     let mut clients = Vec::new();
     for _ in 0..CLIENTS {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
-        // With buffers of the usual size, the system would hold megabytes for the client.
+        // With buffers of the usual size, the system would buffer megabytes for the client.
         socket.set_recv_buffer_size(64 * 1024)?;
         socket.set_send_buffer_size(64 * 1024)?;
         socket.connect(&addr.into())?;
@@ -73,8 +73,8 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Calls `step` for each client in turn until no client can go on. `step` returns the number of bytes
-/// that it has moved.
+/// Calls `step` for each client in turn until no client can make progress. `step` returns the number
+/// of bytes that it has moved.
 fn until_stuck(clients: &mut [Client], step: impl Fn(&mut Client) -> io::Result<usize>) -> io::Result<()> {
     let mut moved = Instant::now();
     while moved.elapsed() < STUCK {
@@ -108,7 +108,7 @@ fn unless_it_would_wait(result: io::Result<usize>) -> io::Result<usize> {
     }
 }
 
-/// Returns the answer that another client gets. A short answer like this one arrives in one piece.
+/// Returns the answer that one more client gets. A short answer like this one arrives in one piece.
 fn one_answer(addr: SocketAddr) -> io::Result<String> {
     let mut client = TcpStream::connect(addr)?;
     client.write_all(REQUEST.as_bytes())?;

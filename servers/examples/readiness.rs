@@ -1,5 +1,6 @@
-//! Shows how the system reports a readable connection: if level-triggered, as long as the connection is
-//! readable; if edge-triggered, once, when the connection becomes readable.
+//! Shows how the system reports a readable connection: level-triggered, it reports the connection as
+//! long as there is something to read; edge-triggered, it reports the connection only once, when bytes
+//! arrive.
 //!
 //! ```sh
 //! cargo run --example readiness
@@ -67,7 +68,7 @@ impl Edges {
         Ok(Edges { poll, _socket: socket })
     }
 
-    /// Returns whether bytes have arrived since the system was last asked.
+    /// Returns whether bytes have arrived since the program last asked the system.
     fn ask(&mut self) -> bool {
         let mut events = Events::with_capacity(8);
         self.poll.poll(&mut events, Some(PATIENCE)).is_ok() && !events.is_empty()

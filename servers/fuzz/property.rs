@@ -1,14 +1,15 @@
-//! The properties that must hold for any input.
+//! The properties that must hold for every input.
 //!
 //! 1. Nothing panics.
 //! 2. The places where the arriving bytes are split do not matter: the requests, their bodies and the
 //!    refusal at the end are the same.
-//! 3. A request gets the same answer whether it is answered in its conversation or taken out first.
-//! 4. If a step is asked for twice, the conversation returns the same step both times. A refusal is
-//!    repeated, whatever bytes arrive after it.
-//! 5. Memory taken from the shared bound is given back when the conversation and its requests are dropped.
-//! 6. A refusal has a status that tells the client its mistake, and the conversation holds no more bytes
-//!    than the limits allow.
+//! 3. A request gets the same answer, whether it stays in its conversation or is moved out of it first.
+//! 4. If a test asks for the same step twice, the conversation returns the same step both times. A refusal
+//!    is repeated even if more bytes arrive.
+//! 5. When the conversation and its requests are dropped, they give back the memory that they took from
+//!    the shared bound.
+//! 6. Each refusal has a status that tells the client its mistake, and the conversation never holds more
+//!    bytes than the limits allow.
 
 use servers::Limits;
 use servers::http::{Body, Conversation, OwnedRequest, Refusal, Request, Response, Room, Status, Step};
@@ -32,7 +33,7 @@ struct Exchange {
     body: Vec<u8>,
 }
 
-/// Returns the default limits, and also limits that even small inputs exceed.
+/// Returns the default limits, and also limits that are so small that even short inputs exceed them.
 pub(crate) fn all_limits() -> [Limits; 2] {
     let small =
         Limits { max_request_line: 40, max_head: 120, max_headers: 4, max_body: 20, ..Limits::default() };
@@ -46,7 +47,7 @@ pub(crate) fn check(bytes: &[u8], limits: &Limits) {
     assert_eq!(whole, taken, "taken away: {:?}", bytes.escape_ascii().to_string());
     let byte_by_byte = converse(bytes.chunks(1), limits);
     assert_eq!(whole, byte_by_byte, "byte by byte: {:?}", bytes.escape_ascii().to_string());
-    // Two places at which the input is cut; they depend only on the input, so that a failure can be
+    // Two places at which the test cuts the input; they depend only on the input, so a failure can be
     // repeated.
     let sum = bytes.iter().fold(bytes.len(), |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     check_cuts(bytes, [sum % (bytes.len() + 1), sum / 7 % (bytes.len() + 1)], limits);
@@ -61,8 +62,8 @@ pub(crate) fn check(bytes: &[u8], limits: &Limits) {
     }
 }
 
-/// Panics unless `bytes` are understood in the same way when they arrive in one piece and when they
-/// are cut in two at each of these places.
+/// Panics if the server understands `bytes` differently when they arrive in two pieces, cut at one of
+/// these places.
 pub(crate) fn check_cuts(bytes: &[u8], cuts: impl IntoIterator<Item = usize>, limits: &Limits) {
     let whole = converse([bytes], limits);
     for cut in cuts {
@@ -76,13 +77,13 @@ pub(crate) fn check_cuts(bytes: &[u8], cuts: impl IntoIterator<Item = usize>, li
     }
 }
 
-/// Reads requests and their bodies from pieces as the pieces arrive, and answers the requests, as a
+/// Takes the bytes piece by piece, reads the requests and their bodies, and answers the requests, as a
 /// server does.
 fn converse<'b>(pieces: impl IntoIterator<Item = &'b [u8]>, limits: &Limits) -> Heard {
     converse_by(answered, pieces, limits)
 }
 
-/// Moves a whole request into an exchange, so that the conversation goes on to the next request.
+/// Moves a whole request out of its conversation, so that the conversation goes on to the next request.
 type Way = fn(&mut Conversation, Instant) -> Exchange;
 
 fn converse_by<'b>(way: Way, pieces: impl IntoIterator<Item = &'b [u8]>, limits: &Limits) -> Heard {
@@ -106,8 +107,7 @@ fn converse_in<'b>(
         conversation.arrived(piece, now);
         advance(&mut conversation, requests, now, way)?;
     }
-    // Bytes that were too few to be parsed earlier are parsed now. An incomplete request is
-    // refused.
+    // Parses bytes that were too few to be parsed earlier. An incomplete request is refused.
     conversation.ended();
     advance(&mut conversation, requests, now, way)
 }

@@ -1,8 +1,8 @@
 //! The access log: an event for each answer, which begins when the answer begins and ends with the answer's
 //! last byte.
 //!
-//! An event contains the name of the thread that answers: other web servers' logs do not, but threads are
-//! what this course is about.
+//! An event contains the name of the thread that answers. Other web servers do not log this name, but
+//! threads are the subject of this course.
 
 use crate::http::{Request, date};
 use std::fmt::Write;
@@ -12,24 +12,23 @@ use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, info};
 
-/// The target of the events of the access log.
+/// The `tracing` target of the access log's events.
 pub const ACCESS: &str = "servers::access";
 
-/// The event of each answer has these fields: client, time, request, status, bytes of the body that
-/// were sent, duration, thread, and whether the body was cut off.
+/// Whether the access log is written: an event for each answer, or nothing.
 ///
-/// The event has the target [`ACCESS`], the level info, no message, and these fields:
+/// Each event has the target [`ACCESS`], the level info, no message, and these fields:
 ///
 /// | field | value |
 /// |---|---|
 /// | `client` | the address of the client, without the port |
-/// | `time` | when the answer began, as HTTP writes it |
-/// | `request` | the request line, or `-` if the request could not be read. A quotation mark in it is `%22` |
+/// | `time` | when the answer began, in the date format of HTTP |
+/// | `request` | the request line, or `-` if the request could not be read. A quotation mark in the line becomes `%22` |
 /// | `status` | a number |
 /// | `bytes` | how many bytes of the body the system took |
 /// | `ms` | milliseconds from the request to the last of these bytes |
 /// | `thread` | the name of the thread that made the answer, or `-` |
-/// | `cut_off` | true if there was more to send |
+/// | `cut_off` | true if the answer was not sent completely |
 ///
 /// [`show_diagnostics`](crate::show_diagnostics) writes the event as a line on stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +45,7 @@ pub(crate) struct Line {
     client: IpAddr,
     /// The first part of the line: the time, and then the request line.
     text: String,
-    /// The number of bytes at the beginning of the text that are the time.
+    /// The length of the time at the beginning of the text, in bytes.
     time: usize,
     status: u16,
     /// The thread that answers the request.
@@ -54,14 +53,14 @@ pub(crate) struct Line {
 }
 
 impl AccessLog {
-    /// Returns whether a subscriber receives the events. This check costs one atomic load.
-    /// `enabled!` would also call the subscriber, which the event then calls again.
+    /// Returns whether a subscriber receives the events. This check costs one atomic load. `enabled!` would
+    /// also call the subscriber, and the event would then call it again.
     pub(crate) fn is_on(self) -> bool {
         self == AccessLog::Events && LevelFilter::current() >= Level::INFO
     }
 
-    /// Begins the event of an answer with this status; returns `None` if no subscriber receives the events.
-    /// `request` is `None` if the request could not be read.
+    /// Begins the event of an answer with this status; returns `None` if no subscriber receives such
+    /// events. `request` is `None` if the request could not be read.
     pub(crate) fn begin(self, peer: SocketAddr, request: Option<&Request<'_>>, status: u16) -> Option<Line> {
         if !self.is_on() {
             return None;
@@ -78,9 +77,9 @@ impl AccessLog {
 }
 
 fn push_request_line(text: &mut String, request: &Request<'_>) {
-    let _ = write!(text, "{} ", request.method); // to a `String` it cannot fail
+    let _ = write!(text, "{} ", request.method); // writing to a `String` cannot fail
     for (place, part) in request.target.split('"').enumerate() {
-        // A quotation mark in the target would look like the end of the request line in the log.
+        // In the log, a quotation mark in the request's target would look like the end of the request line.
         text.push_str(if place > 0 { "%22" } else { "" });
         text.push_str(part);
     }
@@ -89,8 +88,8 @@ fn push_request_line(text: &mut String, request: &Request<'_>) {
 
 impl Line {
     /// Ends the event of an answer. The system has taken `bytes` of the body; it is not known
-    /// whether the client has received them. If the answer `is_cut`, the server should have sent
-    /// more bytes.
+    /// whether the client has received them. `is_cut` means that the server could not send the
+    /// whole answer.
     pub(crate) fn end(self, bytes: u64, is_cut: bool, took: Duration) {
         let (time, request) = self.text.split_at(self.time);
         info!(

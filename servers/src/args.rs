@@ -1,4 +1,4 @@
-//! The command line that every stage has, so that one stage can take the place of another.
+//! The command line that all stages share, so that one stage can take the place of another.
 
 use crate::access_log::AccessLog;
 use crate::diagnostics::show_diagnostics;
@@ -13,26 +13,26 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// The largest number of threads that a stage may have: more than a user needs, and fewer than most systems
-/// allow. Close to the system's own limit, a thread may start and then have no memory for its first steps;
-/// in that case the standard library ends the process.
+/// allow. Close to the system's own limit, the system may start a thread but have no memory left for its
+/// first steps; then the standard library ends the process.
 const MOST_THREADS: usize = 10_000;
 
 /// The flags of every stage.
 #[derive(clap::Args, Debug)]
 pub struct ServerArgs {
-    /// Address to listen on; port 0 means any free port (the first line of output tells which)
+    /// Address to listen on; port 0 means any free port (the first line of output names it)
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8080", value_parser = address)]
     pub addr: SocketAddr,
 
-    /// How many threads serve connections [default: what suits the stage]
+    /// How many threads serve connections [default: a number that suits the stage]
     #[arg(long, value_name = "COUNT", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
 
-    /// Directory whose files are served; without it there are only the endpoints
+    /// Directory with the files to serve; without it, the stage serves only the endpoints
     #[arg(long, value_name = "DIRECTORY")]
     pub root: Option<PathBuf>,
 
-    /// Serve files and directories whose names begin with a dot, too (`/.well-known` needs no such word)
+    /// Serve files and directories whose names begin with a dot, too (`/.well-known` is always served)
     #[arg(long)]
     pub dot_files: bool,
 
@@ -40,16 +40,16 @@ pub struct ServerArgs {
     #[command(flatten)]
     pub hosts: HostArgs,
 
-    /// Address at which the stage can be watched, by a listener and a thread of its own: a live page, /stats
-    /// and /metrics
+    /// Address of a second listener with its own thread, for watching the stage: a live page, /stats and
+    /// /metrics
     #[arg(long, value_name = "HOST:PORT", value_parser = address)]
     pub watch: Option<SocketAddr>,
 
-    /// No line on stderr for each answer
+    /// Do not log a line on stderr for each answer
     #[arg(long)]
     pub quiet: bool,
 
-    /// Bounds on what a client may take.
+    /// Bounds on the memory and the time that a client may take.
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -83,7 +83,7 @@ impl ServerArgs {
     ///
     /// # Errors
     ///
-    /// Returns a sentence that says what to do, if there is no such directory.
+    /// Returns a message that says what to do, if there is no such directory.
     pub fn site(&self) -> anyhow::Result<Site> {
         let below = |root: &PathBuf| {
             Files::below(root).map_err(|error| {
@@ -95,8 +95,8 @@ impl ServerArgs {
         Ok(site.with_panic().answering_for(self.hosts.on(self.addr.ip())))
     }
 
-    /// Returns whether answers are logged. [`show_diagnostics`] writes answers to stderr, and also
-    /// the events that `RUST_LOG` asks for.
+    /// Returns whether answers are logged. [`show_diagnostics`] then writes to stderr the answers (if they
+    /// are logged) and the events that `RUST_LOG` asks for.
     pub fn log(&self) -> AccessLog {
         show_diagnostics();
         if self.quiet { AccessLog::Quiet } else { AccessLog::Events }

@@ -1,12 +1,11 @@
-//! A client that is being served by a thread: every wait for the client has a limit, and an answer is a
-//! single write if possible.
+//! A client that a thread serves: every wait for the client has a limit, and an answer is a single write if
+//! possible.
 //!
 //! Every wait for a client has a limit. A read returns at a time that the caller gives, or after [50
 //! ms](SLICE), so that the caller can check for other reasons to end the wait. A write is limited by a
-//! [budget](crate::write_budget). If the task that serves the client is cancelled, its token also ends the
-//! waits for the client. If the task is cancelled, a read returns within a slice (at once if the read
-//! would wait for longer), and its caller then checks [`is_cancelled`](Client::is_cancelled). A write ends
-//! soon after the task is cancelled.
+//! [budget](crate::write_budget). If the task that serves the client is cancelled, its token also ends
+//! these waits: a read returns within a slice (at once if the read would wait for longer), and a write
+//! soon afterwards. After a read, the caller checks [`is_cancelled`](Client::is_cancelled).
 //!
 //! [`lingering`](crate::lingering) decides how long the server reads on after the last answer.
 
@@ -22,19 +21,18 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The time that a read or a write waits before its thread checks whether its deadline has passed,
-/// whether its task was cancelled, and whether the server needs the thread.
+/// The longest time that one system call of a read or write waits. After it, the thread checks whether its
+/// deadline has passed, whether its task was cancelled, and whether the server needs the thread.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
 
-/// The shortest time-out of a socket; it is not zero, because for the system zero means no
-/// time-out.
+/// The shortest time-out of a socket: not zero, because the system takes zero to mean "no time-out".
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// A connection that is being served.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// This field is dropped first, so that a client that has seen the end of its connection finds a free
-    /// place for another connection.
+    /// Fields are dropped in their order, and this one is the first: when a client sees the end of its
+    /// connection, its place is already free for another connection.
     _place: Option<Place>,
     stream: Arc<TcpStream>,
     peer: SocketAddr,
@@ -42,13 +40,13 @@ pub(crate) struct Client {
     task: CancelToken,
     reads: Waits,
     writes: Waits,
-    /// The registration that ends a long wait when the task is cancelled.
+    /// The registration of a callback that ends a long wait when the task is cancelled.
     wakes: OnceCell<Registration>,
 }
 
-/// The time for which one read or one write waits. The socket gets this time-out only before the first call
-/// that must wait. Many connections have only one request, which has already arrived, and one answer, for
-/// which there is room.
+/// The time for which one read waits, or one write. The socket gets this time-out only before the first
+/// call that must wait. Many connections never wait: their only request has already arrived, and there is
+/// room for their only answer.
 #[derive(Debug)]
 struct Waits {
     longest: Duration,
@@ -60,7 +58,7 @@ struct Waits {
 pub(crate) enum Wait {
     /// The read waits for a [slice](SLICE) at most.
     ASlice,
-    /// The read waits until this time, or up to a slice longer. Only cancellation of the task ends
+    /// The read waits until this time, or at most a slice longer. Only the cancellation of the task can end
     /// the wait earlier.
     Until(Instant),
 }
@@ -88,7 +86,8 @@ impl Client {
             stream.set_nodelay(true)?;
         }
         let waits = |longest| Waits { longest, set: Cell::new(None) };
-        // On Windows a write that timed out does not tell how much it sent, so it cannot be continued.
+        // On Windows a write that timed out does not report how many bytes it sent, so the writer cannot
+        // continue it.
         let write_slice = if cfg!(windows) { limits.write_timeout } else { SLICE.min(limits.write_timeout) };
         Ok(Client {
             _place: place,
@@ -136,7 +135,7 @@ impl Client {
                 deadline.saturating_duration_since(Instant::now()).max(SHORTEST)
             }
         };
-        // The current time-out of the socket is kept if it is nearly right: usually the wait is as long as
+        // If the current time-out of the socket is nearly right, it is kept: usually the wait is as long as
         // before, and no system call is needed.
         if self.reads.set.get().is_none_or(|set| set > longest + SLICE || set < longest / 2) {
             self.stream.set_read_timeout(Some(longest))?;
@@ -150,13 +149,13 @@ impl Client {
         self.wakes.get_or_init(|| {
             let stream = Arc::downgrade(&self.stream);
             self.task.on_cancel(move || {
-                // The read then returns no bytes; the server still answers an incomplete request.
+                // The read then returns no bytes, but the server still answers the incomplete request.
                 let _ = stream.upgrade().map(|stream| stream.shutdown(Shutdown::Read));
             })
         });
     }
 
-    /// Calls write once, and waits until there is room, for a slice at most.
+    /// Calls write once; if there is no room, the call waits for a slice at most.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         if self.writes.set.get().is_none() {
             match at_once::write(&self.stream, bytes) {
@@ -187,8 +186,8 @@ impl Client {
         }
     }
 
-    /// Ends the sending side, then discards what arrives until the client ends its side, or until
-    /// the time is over.
+    /// Ends the sending side, then reads and discards bytes until the client ends its side or the time is
+    /// over.
     pub(crate) fn linger(self, mut lingering: Lingering) {
         if self.stream.shutdown(Shutdown::Write).is_err() {
             return;
@@ -226,8 +225,8 @@ pub(crate) struct Writer<'c> {
 }
 
 impl Writer<'_> {
-    /// Returns how many bytes were written: the system has taken them, but the client may not have received
-    /// them.
+    /// Returns how many bytes were written: the system has taken these bytes, but the client may not have
+    /// received them.
     pub(crate) fn taken(&self) -> u64 {
         self.taken
     }
@@ -269,9 +268,9 @@ impl Write for Writer<'_> {
     }
 }
 
-/// Returns whether the error means only that a read or a write has timed out or was interrupted.
+/// Returns whether the error only means that a read or a write has timed out or was interrupted.
 pub(crate) fn is_nothing_yet(error: &io::Error) -> bool {
-    // Which of the first two kinds of error a time-out returns depends on the platform.
+    // A time-out returns one of the first two kinds of error; the platform decides which one.
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
@@ -291,14 +290,14 @@ mod at_once {
         Ok(send(stream, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?)
     }
 
-    /// Returns 1 if there are bytes to read, and 0 at the end.
+    /// Returns 1 if there are bytes to read, and 0 if the client has ended its side.
     pub(super) fn look(stream: &TcpStream) -> io::Result<usize> {
         let (count, _) = recv(stream, &mut [0], RecvFlags::DONTWAIT | RecvFlags::PEEK)?;
         Ok(count)
     }
 }
 
-/// On systems that have no flag for a single non-blocking call, the socket is made non-blocking during the
+/// Some systems have no flag for a single non-blocking call; there the socket is made non-blocking during the
 /// call.
 #[cfg(not(unix))]
 mod at_once {
@@ -345,8 +344,7 @@ mod tests {
         peer.write_all(b"here already").unwrap();
         let client = listener.incoming().next().unwrap().take(&Limits::default()).unwrap();
         let mut bytes = [0; 100];
-        // The byte may still be on its way through the network; in that case the first read waits
-        // for the byte.
+        // The byte may still be on its way through the network; in that case the first read waits for it.
         let has_waited = client.receive(&mut bytes, Wait::ASlice).unwrap() == Received::Nothing;
         assert_eq!(
             client.stream.read_timeout().unwrap().is_some(),

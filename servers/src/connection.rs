@@ -1,5 +1,4 @@
-//! A client that has been accepted and is not served yet: the client is answered even if no task ever serves
-//! it.
+//! An accepted client that is not served yet: it gets an answer even if no task ever serves it.
 
 use crate::client::Client;
 use crate::crowd::Place;
@@ -8,25 +7,25 @@ use crate::turned_away::TurnedAway;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 
-/// An accepted client that is not served yet.
+/// An accepted connection that is not served yet.
 ///
 /// [`Server::serve`](crate::server::Server::serve) consumes the connection. A connection that is dropped
 /// without being served answers 503 first (but see [`silent_if_dropped`](Connection::silent_if_dropped)).
 /// So the client gets an answer whatever happens to the task that holds the connection: the pool may
-/// refuse the task, discard it from its queue, or hand it back from `shutdown_now`. So no accept loop
-/// needs code for answering such clients.
+/// refuse the task, discard it from the queue, or return it from `shutdown_now`. No accept loop needs its
+/// own code for such clients.
 ///
 /// # Blocking
 ///
-/// The drop writes the answer at once and does not wait for the client. Afterwards [`TurnedAway`] waits for
-/// all clients that were turned away, together.
+/// The drop writes the answer without waiting for the client. Afterwards [`TurnedAway`] waits for all such
+/// clients together.
 #[derive(Debug)]
 pub struct Connection {
-    /// The value is `None` once the connection is served.
+    /// `None` once a task has begun to serve the connection.
     stream: Option<TcpStream>,
     peer: SocketAddr,
     turned_away: TurnedAway,
-    /// The value is `None` if the connection is not going to be served.
+    /// `None` if the connection must be closed without an answer.
     place: Option<Place>,
     is_silent: bool,
 }
@@ -49,11 +48,11 @@ impl Connection {
     }
 
     // ANCHOR: silent
-    /// Arranges that the connection, if it is dropped, is closed without an answer. But once the stage stops,
-    /// a dropped connection still answers 503.
+    /// Makes a drop of the connection close it without an answer. But after the stop of the stage, a dropped
+    /// connection still answers 503.
     ///
-    /// This function is for a policy that discards tasks and cannot look into them. The connection
-    /// still ends gracefully, without a reset.
+    /// This function is for a policy that discards tasks and cannot look into them. Even then the connection
+    /// ends gracefully, without a reset.
     #[must_use]
     pub fn silent_if_dropped(mut self) -> Connection {
         self.is_silent = true;
@@ -61,7 +60,7 @@ impl Connection {
     }
     // ANCHOR_END: silent
 
-    /// Prepares the connection for being served by the current task.
+    /// Takes the connection out of this value, so that the current task can serve it.
     pub(crate) fn take(mut self, limits: &Limits) -> io::Result<Client> {
         let stream = self.stream.take().expect("a connection is taken once");
         Client::new(stream, self.peer, self.place.take(), limits)

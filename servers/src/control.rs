@@ -1,28 +1,27 @@
-//! Decides who may stop a server by a request, instead of only reading from it.
+//! Decides who may send a request that stops the server.
 //!
-//! Not only its owner can reach a server on this machine. Other machines can, if the server listens on more
-//! than the loopback address. So can every web page that the owner has open, because a browser sends
-//! requests wherever a page tells it to. So `POST /shutdown` must pass three checks, each of which prevents
-//! another attack:
+//! Its owner is not the only one who can reach a server on this machine. Other machines can reach it if it
+//! listens on more than the loopback address. Every web page that the owner has open can reach it too,
+//! because a browser sends requests wherever a page tells it to. So `POST /shutdown` must pass three
+//! checks, and each check prevents a different attack:
 //!
-//! | check | keeps out |
+//! | check | keeps out requests from |
 //! |---|---|
 //! | the peer has a loopback address | other machines |
 //! | `Host` is a loopback name | pages whose domain name leads to this machine (DNS rebinding) |
-//! | `Origin`, which browsers add, is this very server | pages from anywhere else |
+//! | `Origin`, which browsers add, is this server | pages of other sites |
 //!
 //! # Behind a reverse proxy the checks prove nothing
 //!
 //! A proxy on this machine connects from a loopback address, and most proxies replace `Host` by the name of
-//! the server to which they pass the request. So a stranger's request passes all three checks. **Start a
-//! server behind a proxy with `--no-shutdown` or with `--shutdown-token`**, and configure the proxy not to
-//! pass on `/shutdown`.
+//! the target server. So a stranger's request passes all three checks. **Start a server behind a proxy with
+//! `--no-shutdown` or with `--shutdown-token`**, and configure the proxy not to pass on `/shutdown`.
 //!
-//! If the server has a token, the token replaces the checks: a request whose `Authorization` header is `Bearer
-//! TOKEN` stops the server, wherever the request comes from, and no other request does. The token also keeps
-//! out other users of this machine. The token is sent in clear text: across a network that is not yours, send
-//! the token through a proxy that uses TLS. Every user of this machine can read a token that was given on the
-//! command line (with `ps`), but not a generated one.
+//! If the server has a token, the token replaces the checks: only a request whose `Authorization` header is
+//! `Bearer TOKEN` stops the server, but such a request may come from anywhere. The token also protects the
+//! server from other users of this machine. The token is sent in clear text, so send it through a proxy
+//! with TLS if the network is not yours. Every user of this machine can read (with `ps`) a token that was
+//! given on the command line, but not a generated token.
 
 use crate::http::{Authority, Request, Response, Status};
 use crate::site::Site;
@@ -32,36 +31,37 @@ use executor::CancelToken;
 /// The flags about `POST /shutdown`.
 #[derive(clap::Args)]
 pub struct ShutdownArgs {
-    /// `POST /shutdown` needs this secret as its bearer token, and may then come from anywhere; without
-    /// TOKEN, one is made up and printed as the second line of output [default: it needs none, and may come
-    /// from this machine only]
+    /// `POST /shutdown` then needs this secret as its bearer token, and may come from anywhere; without
+    /// TOKEN, the server generates one and prints it as the second line of output [default: no token, and
+    /// only this machine may send `POST /shutdown`]
     #[arg(long, value_name = "TOKEN", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     #[arg(value_parser = token)]
     shutdown_token: Option<String>,
 
-    /// No `POST /shutdown`: only a signal stops the server. Choose this, or a token, behind a reverse proxy
+    /// Never stop at `POST /shutdown`, only at a signal. Behind a reverse proxy, use this flag or a token
     #[arg(long, conflicts_with = "shutdown_token")]
     no_shutdown: bool,
 }
 
-/// The requests that may stop a server.
+/// Decides which requests may stop a server.
 #[derive(Clone)]
 pub enum Control {
     /// No request may stop the server.
     Nobody,
-    /// A request may stop the server if it comes from this machine and no page of another site has
-    /// sent it.
+    /// A request may stop the server if it comes from this machine and was not sent by a page of another
+    /// site.
     ThisMachine,
     /// A request with this bearer token may stop the server.
     Token(String),
 }
 
 impl ShutdownArgs {
-    /// Returns which requests the flags allow to stop the server. Generates a token if the flag has no value.
+    /// Returns which requests may stop the server, as the flags say. Generates a token if the flag has no
+    /// value.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system gives no random bytes.
+    /// Returns an error if the system cannot supply random bytes.
     pub fn control(&self) -> anyhow::Result<Control> {
         Ok(match &self.shutdown_token {
             None if self.no_shutdown => Control::Nobody,
@@ -73,7 +73,7 @@ impl ShutdownArgs {
 }
 
 impl Control {
-    /// Adds `POST /shutdown` to the site, which cancels `stop` if the request may stop the server.
+    /// Adds `POST /shutdown` to the site; it cancels `stop` if the request may stop the server.
     pub fn route(&self, site: Site, stop: CancelToken) -> Site {
         let about = match self {
             Control::Nobody => return site,
@@ -115,7 +115,7 @@ fn forbidden(why: &str) -> Response {
 
 #[expect(clippy::result_large_err, reason = "an answer, and asked for once in the life of a server")]
 fn check_origin(request: &Request<'_>) -> Result<(), Response> {
-    // The address of an IPv4 client of an IPv6 socket is wrapped into an IPv6 address.
+    // An IPv6 socket reports the address of an IPv4 client as an IPv6 address that contains it.
     if !request.peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback()) {
         return Err(forbidden("only this machine may do that"));
     }
@@ -128,7 +128,7 @@ fn check_origin(request: &Request<'_>) -> Result<(), Response> {
     }
     let is_own =
         |origin: &&str| origin.strip_prefix("http://").is_some_and(|own| own.eq_ignore_ascii_case(host));
-    // The fields are counted, because the parsed headers leave out a value that is not text.
+    // The loop counts the fields, because the parsed headers leave out values that are not text.
     if request.headers("Origin").filter(is_own).count() != request.header_count("Origin") {
         return Err(forbidden("pages of other sites may not do that"));
     }
@@ -152,7 +152,7 @@ fn made_up() -> anyhow::Result<String> {
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
-/// Accepts a text that may occur in an `Authorization` field and is too long to be guessed. If the text is
+/// Accepts a text if it may occur in an `Authorization` field and is too long to be guessed. If the text is
 /// empty, the server generates a token.
 fn token(text: &str) -> Result<String, String> {
     let may_be_in_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);

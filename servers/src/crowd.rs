@@ -1,13 +1,13 @@
-//! Bounds the number of open connections, and gives each open connection a place.
+//! Limits the number of open connections, and gives each open connection a place.
 //!
-//! A connection gives its place up just before it is closed: so a client that has seen the end of one
-//! connection finds a place for the next connection.
+//! A connection gives its place up just before it is closed, so a client that has seen the end of one
+//! connection finds a place for its next one.
 
 use crate::stats::{Samples, family};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// The number of connections that are open, and the number that may be open at the same time.
+/// The connections that are open; their number has a bound.
 ///
 /// Listeners that [admit](crate::Listener::admitting) the same crowd share the bound. A client that arrives
 /// when the bound is reached gets a 503, and its connection is closed; no thread is needed for the client.
@@ -25,7 +25,7 @@ struct Count {
     unanswered: AtomicU64,
 }
 
-/// The place of an open connection. When the place is dropped, another connection can take a place.
+/// The place that an open connection holds until the place is dropped; then another connection can take it.
 #[derive(Debug)]
 pub(crate) struct Place(Crowd);
 
@@ -36,8 +36,8 @@ impl Crowd {
         Crowd(Arc::new(Count { open: AtomicUsize::new(0), most, accepted, turned_away, unanswered }))
     }
 
-    /// Returns how many connections are open: connections that are served, and accepted connections that
-    /// wait for a thread.
+    /// Returns how many connections are open: some are being served, and others are accepted and wait for a
+    /// thread.
     pub fn open(&self) -> usize {
         self.0.open.load(Ordering::Relaxed)
     }
@@ -45,8 +45,7 @@ impl Crowd {
     /// Takes a place for another connection, if there is one. This function never blocks.
     pub(crate) fn enter(&self) -> Option<Place> {
         let Count { open, most, .. } = &*self.0;
-        // Relaxed: the counter is only a number, and its readers read no other data that depends on
-        // it.
+        // Relaxed is enough: the counter is only a number, and no other data depends on it.
         let one_more = |open: usize| (open < *most).then(|| open + 1);
         let entered = open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
         if entered.is_err() {
@@ -57,14 +56,13 @@ impl Crowd {
         Some(Place(self.clone()))
     }
 
-    /// Counts an accepted connection that found no place.
+    /// Counts an accepted connection for which there was no place.
     pub(crate) fn turn_away(&self) {
         self.0.accepted.fetch_add(1, Ordering::Relaxed);
         self.0.turned_away.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Measures the number of connections that were accepted, that are open, and that were not
-    /// served.
+    /// Measures how many connections were accepted, are open, and were not served.
     pub(crate) fn measure(&self, samples: &mut Samples) {
         samples.count(&family::CONNECTIONS, self.open() as u64);
         samples.count(&family::ACCEPTED, self.0.accepted.load(Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! Decides what the operator is told, and where the reports are written.
+//! Decides what the server reports to the operator, and where it writes the reports.
 //!
 //! The library reports everything through the `tracing` facade. The program that uses the library
 //! installs a subscriber, which decides what to do with each event:
@@ -6,12 +6,12 @@
 //! | target | level | event |
 //! |---|---|---|
 //! | [`ACCESS`] | info | an answer; the page of [`AccessLog`] names the fields |
-//! | [`REPORTS`] | warn | an error that does not stop the server; and what a stage waits for while it stops |
+//! | [`REPORTS`] | warn | an error that does not stop the server; also what a stage that is stopping waits for |
 //! | [`REPORTS`] | error | a panic |
 //!
-//! The stages install the subscriber of [`show_diagnostics`]. The subscriber writes to stderr, and no thread
-//! waits for stderr (see `stderr.rs`). An answer becomes a line like that of other web servers, and a report
-//! is just its text.
+//! The stages install the subscriber of [`show_diagnostics`]. The subscriber writes to stderr without making
+//! any thread wait (see `stderr.rs`). An answer becomes one line, as in the logs of other web servers, and a
+//! report becomes just its text.
 
 use crate::access_log::{ACCESS, AccessLog};
 use crate::stderr::{Lines, write_line};
@@ -29,14 +29,14 @@ use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::prelude::*;
 use tracing_subscriber::registry::LookupSpan;
 
-/// The target of the events for reports and panics.
+/// The `tracing` target of the events for reports and panics.
 pub const REPORTS: &str = "servers";
 
 /// Reports an error that does not stop the server: an event of level warn and target [`REPORTS`].
 ///
-/// Without a subscriber the report is a line on stderr, so that it is not lost. Unlike `eprintln!`,
-/// this function survives a closed stderr, and does not wait for the process that reads stderr. A
-/// line is dropped and counted if there is no room for it.
+/// If there is no subscriber, the report becomes a line on stderr, so that it is not lost. Unlike
+/// `eprintln!`, this function survives a closed stderr, and does not wait for the process that
+/// reads stderr. If there is no room for a line, the function drops the line and counts it.
 pub fn report(what: impl Display) {
     if dispatcher::has_been_set() {
         warn!(target: REPORTS, "{what}");
@@ -45,8 +45,8 @@ pub fn report(what: impl Display) {
     }
 }
 
-/// Installs the subscriber of the stages, which consists only of [`on_stderr`]. From now on, panics are
-/// reported in the same way as errors.
+/// Installs the subscriber of the stages, which consists of the layer [`on_stderr`] alone. From now on,
+/// panics are reported in the same way as errors.
 ///
 /// A process can install only one subscriber: if one is installed already, it stays.
 pub fn show_diagnostics() {
@@ -54,8 +54,8 @@ pub fn show_diagnostics() {
     let _ = tracing_subscriber::registry().with(on_stderr(AccessLog::Events)).try_init();
 }
 
-/// From now on, panics are events of level error and target [`REPORTS`], or lines on stderr if there is no
-/// subscriber. In contrast, the standard library's own hook would wait for room on stderr.
+/// From now on, a panic becomes an event of level error and target [`REPORTS`], or a line on stderr if there
+/// is no subscriber. The standard library's own hook would wait for room on stderr instead.
 pub fn tell_of_panics() {
     panic::set_hook(Box::new(tell_of_panic));
 }
@@ -71,18 +71,18 @@ where
 {
     let of_answers = if answers == AccessLog::Quiet { LevelFilter::OFF } else { LevelFilter::INFO };
     let ours = Targets::new().with_target(REPORTS, LevelFilter::INFO).with_target(ACCESS, of_answers);
-    // The layers are a list, because `and_then` returns the maximum level of the second layer as the level of
-    // both layers (tracing-subscriber 0.3.23).
+    // `and_then` would report the second layer's maximum level for both layers (tracing-subscriber 0.3.23),
+    // so the layers are in a list.
     let mut layers = vec![Plain.with_filter(ours).boxed()];
     if let Some(wanted) = asked_for() {
-        // The layer does not report its own errors, because it would panic if stderr is closed.
+        // The layer does not print its own errors, because printing panics if stderr is closed.
         let lines = fmt::layer().with_writer(|| Lines).with_ansi(false).log_internal_errors(false);
         layers.push(lines.with_filter(wanted).boxed());
     }
     layers
 }
 
-/// Returns the filter that `RUST_LOG` asks for, except for events that are shown anyway.
+/// Returns the filter that `RUST_LOG` asks for, without the events that are shown anyway.
 fn asked_for() -> Option<Targets> {
     let wanted = env::var("RUST_LOG").unwrap_or_default();
     if wanted.is_empty() {
@@ -121,7 +121,7 @@ struct AnswerLine<'a>(&'a mut String);
 
 impl AnswerLine<'_> {
     fn push(&mut self, text: std::fmt::Arguments<'_>) {
-        let _ = self.0.write_fmt(text); // to a `String` it cannot fail
+        let _ = self.0.write_fmt(text); // writing to a `String` cannot fail
     }
 }
 
@@ -159,12 +159,12 @@ struct Message<'a>(&'a mut String);
 impl Visit for Message<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         if field.name() == "message" {
-            let _ = write!(self.0, "{value:?}"); // to a `String` it cannot fail
+            let _ = write!(self.0, "{value:?}"); // writing to a `String` cannot fail
         }
     }
 }
 
-/// Reports a panic with the same facts as the hook of the standard library.
+/// Reports a panic with the same facts as the standard library's hook does.
 fn tell_of_panic(info: &PanicHookInfo<'_>) {
     let thread = thread::current();
     let name = thread.name().unwrap_or("<unnamed>");

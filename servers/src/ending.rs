@@ -7,8 +7,8 @@
 //!                                   └──the last task is done─▶ the end, with SERVED
 //! ```
 //!
-//! From the moment of the stop, the stage itself refuses new work: it shuts the pool down and ends its
-//! accept loop. This module waits for the end, with a deadline, and reports to the operator.
+//! From the moment of the stop, the stage itself refuses new work: it shuts the pool down and ends its accept
+//! loop. This module waits for accepted connections until a deadline, and reports to the operator.
 
 use crate::diagnostics::report;
 use crate::server::KEPT_FOR;
@@ -17,30 +17,30 @@ use executor::{CancelToken, ExecutorService, ThreadPoolExecutor};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// The interval at which the operator is told what the end is waiting for.
+/// The interval between reports to the operator about what the stage still waits for.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// The time that clients that came too late may take for their answer.
+/// The time for answering clients that came too late.
 const LATE: Duration = Duration::from_secs(1);
 
-/// The time that cancelled requests may take to answer their clients.
+/// The time that the server gives cancelled requests to answer their clients.
 pub const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// The exit status when every client was answered.
+/// The exit status if every client was answered.
 pub const SERVED: u8 = 0;
 
-/// The exit status when a request was cut off.
+/// The exit status if at least one request was cut off.
 pub const CUT_OFF: u8 = 3;
 
 // ANCHOR: finish
-/// Waits for the accepted connections, and cuts off those that are not finished at the `deadline`. Returns
-/// the exit status of the stage.
+/// Waits until the accepted connections are finished, and at the `deadline` cuts off the others. Returns the
+/// exit status of the stage.
 pub fn finish(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instant) -> u8 {
     let late = turned_away.see_off(deadline.min(Instant::now() + LATE));
     if late > 0 {
         report(format_args!("stopping: refused {late} that came too late"));
     }
-    // Idle connections stay open for a moment, and the operator needs no report about that.
+    // Idle connections stay open for a moment, and the operator needs no report about such a short wait.
     pool.await_termination((2 * KEPT_FOR).min(deadline.saturating_duration_since(Instant::now())));
     while !pool.is_terminated() {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -68,11 +68,12 @@ fn cut_off(pool: &ThreadPoolExecutor, turned_away: &TurnedAway, deadline: Instan
 }
 // ANCHOR_END: finish
 
-/// The time that a stage has to end after it is told to stop. This type is for a stage whose accepting
-/// thread can be busy at that moment.
+/// The time that a stage has to end after it is told to stop. This type is for a stage whose accepting thread
+/// may be busy when the stage is told to stop.
 ///
-/// [`finish`] cancels the pool's tasks. But [`finish`] is called only after the accepting thread has done its
-/// own work. The token [`over`](Grace::over) cancels that work, if it is the thread's current token.
+/// [`finish`] cancels the pool's tasks. But a stage calls [`finish`] only after its accepting thread has done
+/// its own work. The token [`over`](Grace::over) also cancels this work if the accepting thread uses it as
+/// its current token.
 #[derive(Debug)]
 pub struct Grace {
     over: CancelToken,
@@ -110,8 +111,8 @@ impl Grace {
         self.length
     }
 
-    /// Returns the time when the grace period is over: counted from now, if the stage was not told
-    /// to stop.
+    /// Returns the time when the grace period is over; if the stage was not told to stop, the period is
+    /// counted from now.
     pub fn deadline(&self) -> Instant {
         self.end.get().map_or_else(|| Instant::now() + self.length, |&(deadline, _)| deadline)
     }
@@ -130,7 +131,7 @@ mod tests {
         stop.cancel();
         let deadline = grace.deadline();
         assert_eq!(deadline, grace.deadline());
-        // This latch is never opened: only the token ends the wait.
+        // No thread opens this latch: only the token ends the wait.
         assert!(grace.over().attach(|| Latch::new(1).wait()).is_err());
         assert!(Instant::now() >= deadline);
     }

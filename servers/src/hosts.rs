@@ -1,19 +1,20 @@
 //! The names of the hosts for which a server answers requests.
 //!
 //! A server that listens on the loopback address seems to serve only this machine. But a browser on this
-//! machine shows pages of strangers. A stranger can make the domain name of such a page resolve to 127.0.0.1
-//! (DNS rebinding). The browser then takes the server's answers for answers of that page's own server, and
-//! lets the page read them all. Such a request can be recognised by its host, which is the stranger's domain
+//! machine shows pages of strangers. A stranger can make the domain name of such a page point to 127.0.0.1
+//! (DNS rebinding). The browser then assumes that this server's answers come from the page's own server, and
+//! lets the page read them. The server recognises such a request by its host: it is the stranger's domain
 //! name and not `localhost`.
 //!
 //! | the server listens on | it answers for |
 //! |---|---|
-//! | a loopback address | `localhost` and names below it, 127.0.0.0/8 and `[::1]`, and what `--host` names |
+//! | a loopback address | `localhost` and names below it, 127.0.0.0/8 and `[::1]`, and the names given with `--host` |
 //! | another address | any host: it serves other machines, under names that it cannot know |
 //! | another address, with `--host` | the names given, and the loopback names |
 //!
-//! A request for another host is answered with 421. Ports are not compared: a port that is forwarded has
-//! another number. A request that names no host, as HTTP/1.0 allows and no browser does, is answered.
+//! A request for another host is answered with 421. Ports are not compared, because a forwarded port has
+//! another number. A request without a host is answered: HTTP/1.0 allows such requests, but no browser sends
+//! them.
 
 use crate::http::{Authority, Request};
 use std::net::IpAddr;
@@ -21,8 +22,8 @@ use std::net::IpAddr;
 /// The flag that names hosts.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct HostArgs {
-    /// Answer requests for this host, too; `*` means any, several take a flag each [default: on a loopback
-    /// address only `localhost` and the like, on others any]
+    /// Answer requests for this host, too; `*` means any host, repeat the flag for several hosts [default:
+    /// on a loopback address only `localhost` and the like, on other addresses any host]
     #[arg(long = "host", value_name = "NAME", value_parser = name)]
     names: Vec<String>,
 }
@@ -53,9 +54,9 @@ fn name(text: &str) -> Result<String, String> {
 pub enum Hosts {
     /// Every host.
     Any,
-    /// The hosts that mean this machine on every machine.
+    /// The hosts that mean "this machine" on every machine.
     Loopback {
-        /// Further names.
+        /// Additional names.
         and: Vec<String>,
     },
 }

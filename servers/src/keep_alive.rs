@@ -1,21 +1,22 @@
-//! Decides whether connections may stay open, by the stage's settings and by the number of waiting clients.
+//! Decides whether connections may stay open: this depends on the stage's settings and on the clients that
+//! wait.
 
 use executor::CancelToken;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// After an idle connection was closed for another client, no answer within this time promises that
-/// its connection stays open.
+/// For this time after an idle connection was closed for another client, no answer promises that its
+/// connection stays open.
 const PRESSURE: Duration = Duration::from_secs(1);
 
 pub(crate) struct KeepAlive {
     has_threads: Option<Box<dyn Fn() -> bool + Send + Sync>>,
-    /// The value is `None` if the server is never asked to stop.
+    /// `None` if no request to stop can reach the server.
     stop: Option<Stop>,
     began: Instant,
-    /// The time when an idle connection was last closed for another client, in milliseconds since
-    /// `began`; 0 means never.
+    /// When an idle connection was last closed for another client, in milliseconds since `began`; 0 means
+    /// never.
     pressure: AtomicU64,
 }
 
@@ -41,7 +42,8 @@ impl KeepAlive {
         self.stop = Some(Stop { token: stop.clone(), since });
     }
 
-    /// Returns whether only the client can end the wait of a connection.
+    /// Returns whether an idle connection stays open until its client acts, because no other client and no
+    /// stop can end its wait.
     pub(crate) fn is_certain(&self) -> bool {
         self.has_threads.is_none() && self.stop.is_none()
     }
@@ -58,12 +60,12 @@ impl KeepAlive {
         self.has_threads.as_ref().is_none_or(|has_threads| has_threads())
     }
 
-    /// Returns whether an idle connection must be closed for another client. If an idle connection
-    /// must be closed, the server remembers the time of the closing for a while.
+    /// Returns whether an idle connection must be closed for another client. The server remembers
+    /// for a while when it closed such a connection.
     pub(crate) fn is_thread_wanted(&self, now: Instant) -> bool {
         let is_wanted = !self.has_threads();
         if is_wanted {
-            // Relaxed: in the worst case a thread sees the new value late, and promises once more that a
+            // Relaxed is enough: at worst a thread sees the new value late, and promises once more that a
             // connection stays open.
             self.pressure.store(self.milliseconds(now), Ordering::Relaxed);
         }
@@ -80,7 +82,7 @@ impl KeepAlive {
         u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX).max(1)
     }
 
-    /// Returns whether the request to stop came at least `time` ago.
+    /// Returns whether at least `time` has passed since the request to stop.
     pub(crate) fn is_stopped_for(&self, time: Duration, now: Instant) -> bool {
         let since = self.stop.as_ref().and_then(|stop| stop.since.get());
         since.is_some_and(|&since| now.saturating_duration_since(since) >= time)

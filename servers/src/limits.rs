@@ -1,85 +1,89 @@
-//! The limits on the bytes and the time of each client, and the limits on all clients together.
+//! The limits on the bytes and the time that one client may take, and on the memory and connections of all
+//! clients together.
 //!
-//! A server reads bytes that strangers send. Every length and duration that strangers control has a bound
-//! here, and each bound has a flag. Time bounds are deadlines for a whole step (the head, the body, the
-//! answer), not for one read or write. Otherwise a client that sends or takes one byte a second would
-//! restart the time-out again and again.
+//! A server reads bytes that strangers send. This module bounds every length and duration that strangers
+//! control, and each bound has a flag. Each time bound is a deadline for a whole step (the head, the
+//! body, the answer), not for one read or write. Otherwise a client that sends or takes one byte a second
+//! would restart its time-out with every byte.
 
 use command_line::{count, duration};
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// Bounds on what clients can make the server hold or wait for.
+/// Bounds on the memory that clients can make the server hold, and on the time that they can make it wait.
 #[derive(clap::Args, Clone, Debug, PartialEq, Eq)]
 #[command(next_help_heading = "Limits")]
 pub struct Limits {
-    /// Longest request line, in bytes; a longer one is answered with 414
+    /// Longest request line, in bytes; a longer line is answered with 414
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().max_request_line,
           value_parser = count::<16, 65_536>)]
     pub max_request_line: usize,
 
-    /// Longest request head (request line and header fields), in bytes; a longer one is answered with 431
+    /// Longest request head (request line and header fields), in bytes; a longer head is answered with 431
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().max_head,
           value_parser = count::<64, 1_048_576>)]
     pub max_head: usize,
 
-    /// Most header fields in a request; more are answered with 431
+    /// Largest number of header fields in a request; a request with more is answered with 431
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().max_headers,
           value_parser = count::<1, { Limits::MOST_HEADERS }>)]
     pub max_headers: usize,
 
-    /// Longest request body, in bytes; a longer one is answered with 413
+    /// Longest request body, in bytes; a longer body is answered with 413
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().max_body,
           value_parser = count::<0, 1_073_741_824>)]
     pub max_body: usize,
 
-    /// Time a client has to send a whole request head, from its first byte
+    /// Time in which a client must send a whole request head, from its first byte
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub header_timeout: Duration,
 
-    /// Time a client has to send a whole request body
+    /// Time in which a client must send a whole request body
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub body_timeout: Duration,
 
-    /// Time a connection may stay open with no request on it
+    /// Time for which a connection may stay open without a request
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub idle_timeout: Duration,
 
-    /// Time a client may take nothing of an answer
+    /// Longest time in which a client may take no byte of an answer
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub write_timeout: Duration,
 
-    /// Bytes of an answer that a client has to take in a second, beyond the write time-out
+    /// Bytes of an answer that a client must take in a second, on average; it may be late by the write
+    /// time-out
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().min_write_rate,
           value_parser = count::<1, 1_073_741_824>)]
     pub min_write_rate: usize,
 
-    /// Time a client whose request was refused may go on sending before the connection is reset
+    /// Time for which a client may go on sending after its request was refused; then the connection is reset
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     pub linger_timeout: Duration,
 
-    /// Most requests on one connection; the last answer says that it is the last [default: no limit]
+    /// Largest number of requests on one connection; the last answer says that it is the last [default: no
+    /// limit]
     #[arg(long, value_name = "COUNT")]
     pub max_requests: Option<NonZeroUsize>,
 
-    /// Memory for the bodies of all clients together, in bytes; a request for which there is none left is
-    /// answered with 503. A body counts twice, since an answer may repeat it; a single one may be as long as
-    /// a quarter
+    /// Memory for the bodies of all clients together, in bytes; if none is left, a request is answered with
+    /// 503. A body counts twice, since an answer may repeat it; so a single body may be as long as a quarter
+    /// of this memory
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().body_memory,
           value_parser = count::<1_048_576, { isize::MAX as usize }>)]
     pub body_memory: usize,
 
-    /// Most connections that are open at the same time; the next client is told 503
+    /// Largest number of open connections; a further client gets a 503
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().max_connections)]
     pub max_connections: NonZeroUsize,
 }
 
 impl Limits {
-    /// The largest value that `max_headers` may have: parsing keeps that many fields on the stack.
+    /// The largest value that `max_headers` may have, because the parser keeps this many fields on the
+    /// stack.
     pub const MOST_HEADERS: usize = 256;
 
-    /// Returns the length that a body may have. Even a single body must not take more than a quarter of the
-    /// memory for bodies.
+    /// Returns the greatest length that a body may have. Even a single body must not take more than a
+    /// quarter of the memory for bodies.
     pub(crate) fn longest_body(&self) -> usize {
         self.max_body.min(self.body_memory / 4)
     }

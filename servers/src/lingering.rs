@@ -1,49 +1,48 @@
-//! Decides when a connection may be closed after its last answer.
+//! Decides when the server may close a connection after its last answer.
 //!
-//! TCP sends a reset when a socket with unread bytes is closed, and also when more bytes arrive after that. A
-//! reset can overtake the answer that was sent just before: the client sees "connection reset" instead of the
-//! answer. So the server first ends its sending side. Then, for a bounded time, the server reads and drops
-//! what the client still sends. The server reads on only for a client that is still sending, because in a
-//! blocking stage reading takes a thread:
+//! TCP sends a reset if a socket is closed while it has unread bytes, and also if more bytes arrive after the
+//! close. A reset can overtake the answer that was sent before it: the client then sees "connection reset"
+//! instead of the answer. So the server first ends its sending side. Then, for a bounded time, the server
+//! reads and drops the bytes that the client still sends. In a blocking stage, reading on takes a thread, so
+//! the server reads on only for a client that is still sending:
 //!
-//! | the answer was | reads on | at most until the client is silent for | at most for |
+//! | the answer was | the server reads on | until the client is silent for | but at most for |
 //! |---|---|---|---|
-//! | to a request that its client has announced as its last | no: it must not send more (RFC 9112, 9.6) | | |
-//! | to another request that was read whole, and nothing more has arrived | no | | |
-//! | to another request that was read whole, and more has arrived | yes | 50 ms | 500 ms |
+//! | to a request that its client has announced as its last | no: the client must not send more (RFC 9112, 9.6) | | |
+//! | to another request, which was read whole, and nothing more has arrived | no | | |
+//! | to another request, which was read whole, and more bytes have arrived | yes | 50 ms | 500 ms |
 //! | 408: the client did not send in time | yes | 50 ms, or less if the time for a head is less | 500 ms |
-//! | any other refusal | yes | 500 ms; 2 s if it is known to be sending | `--linger-timeout` |
-//! | 503 to a connection that is not served | yes | 500 ms; 2 s once it has sent something | 5 s |
+//! | any other refusal | yes | 500 ms; 2 s if the server knows that the client is sending | `--linger-timeout` |
+//! | 503 to a connection that is not served | yes | 500 ms; 2 s once the client has sent something | 5 s |
 //!
-//! In a blocking stage, the thread that served the client reads on ([`client`](crate::client)), and the
-//! accept loop reads on for all clients that it has turned away ([`turned_away`](crate::turned_away)). An
-//! event loop reads on for its connections.
+//! In a blocking stage, a thread reads on for the client that it served ([`client`](crate::client)), and
+//! the accept loop reads on for all clients that it has turned away
+//! ([`turned_away`](crate::turned_away)). An event loop reads on for its connections.
 
 use crate::http::Conversation;
 use std::time::{Duration, Instant};
 
-/// The time that a client may be silent after its last answer.
+/// How long a client may be silent after its last answer before its connection is closed.
 const BRIEFLY: Duration = Duration::from_millis(50);
 
-/// The time that a client may go on sending after its last answer.
+/// How long a client may go on sending after its last answer.
 const LAST_BYTES: Duration = Duration::from_millis(500);
 
-/// The time that a refused client may be silent before the server assumes that it has sent everything.
-/// The client may pause for the same time once it has sent more.
+/// The time that a refused client may be silent before the server assumes that it has sent everything. If
+/// the server knows that the client is sending, this time is [`PAUSE`].
 const QUIET: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// The time that a client may go on sending after it was turned away.
+/// How long a client may go on sending after it was turned away.
 pub(crate) const LONGEST: Duration = Duration::from_secs(5);
 
-/// The time that a client may take for the rest of its answer once the task that serves it is
-/// cancelled.
+/// How long a client may take for the rest of its answer after the task that serves it was cancelled.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Says whether a client continues to send after its last answer.
+/// Whether a client continues to send after its last answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StillSending {
-    /// The client has announced that it will not send more.
+    /// The client has announced that it will send no more bytes.
     No,
     /// The client is sending if there are bytes to read.
     Perhaps,
@@ -63,11 +62,11 @@ impl StillSending {
     }
 }
 
-/// The time until which the server reads on.
+/// Decides how long the server reads on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lingering {
     quiet: Duration,
-    /// The time that the client may pause once it has sent something.
+    /// How long the client may pause after it has sent something.
     pause: Duration,
     longest: Duration,
     began: Instant,
@@ -84,19 +83,19 @@ impl Lingering {
         Lingering::new(BRIEFLY, BRIEFLY, LAST_BYTES, now)
     }
 
-    /// Lingers for a client whose time is over, while other clients may be waiting for the thread: the
-    /// server stops as soon as a read returns no bytes.
+    /// Lingers for a client whose time is over. Other clients may be waiting for the thread, so the server
+    /// stops as soon as a read returns no bytes.
     pub(crate) fn for_one_read(now: Instant) -> Lingering {
         Lingering::new(Duration::ZERO, BRIEFLY, LAST_BYTES, now)
     }
 
-    /// Lingers for a client whose request was refused, or for which there was no room. The client
-    /// `is_sending` if it has announced more bytes than have arrived.
+    /// Lingers for a client whose request was refused, or for which there was no room. `is_sending` means
+    /// that the client has announced more bytes than have arrived.
     pub(crate) fn refused(is_sending: bool, longest: Duration, now: Instant) -> Lingering {
         Lingering::new(if is_sending { PAUSE } else { QUIET }, PAUSE, longest, now)
     }
 
-    /// Starts the time again at `now`.
+    /// Restarts the time at `now`.
     pub(crate) fn from(self, now: Instant) -> Lingering {
         Lingering { began: now, heard: now, ..self }
     }
@@ -106,8 +105,8 @@ impl Lingering {
         (self.heard, self.quiet) = (now, self.pause);
     }
 
-    /// Returns the time when the connection is closed unless more bytes arrive before. `is_cancelled` means
-    /// that the server has no more time.
+    /// Returns when the connection is closed if no more bytes arrive before. `is_cancelled` means that the
+    /// server has no more time for this client.
     pub(crate) fn deadline(&self, is_cancelled: bool) -> Instant {
         let longest = if is_cancelled { self.longest.min(LAST_WORDS) } else { self.longest };
         (self.heard + self.quiet).min(self.began + longest)

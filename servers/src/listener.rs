@@ -1,14 +1,14 @@
-//! The listening socket, and an accept loop that outlives its errors and can be stopped.
+//! The listening socket, and an accept loop that survives errors and can be stopped.
 //!
 //! | `accept` | what it means | what the loop does |
 //! |---|---|---|
-//! | gives a connection, and there is room | | hands it out |
-//! | gives a connection, and there is no room | the [crowd](crate::crowd) is complete | tells it 503 |
-//! | fails, because the client has gone or a signal came | nothing | tries again |
-//! | fails otherwise | most likely, descriptors have run out | closes the connections of clients that it has turned away; or reports, pauses, tries again |
+//! | returns a connection, and there is room | nothing special | returns it to its caller |
+//! | returns a connection, and there is no room | the [crowd](crate::crowd) is complete | answers it with 503 |
+//! | fails, because the client has gone or a signal came | nothing special | tries again |
+//! | fails for another reason | probably, descriptors have run out | closes the connections of clients that it has turned away; if there are none, reports the error, pauses, and tries again |
 //!
-//! No portable system call can end an `accept` that is waiting. So a stop connects to the listener: the
-//! connection wakes one thread, and each woken thread wakes the next.
+//! No portable system call can end an `accept` that is waiting. So a stop opens a connection to the listener:
+//! this connection wakes one thread, and each woken thread wakes the next.
 
 use crate::connection::Connection;
 use crate::crowd::Crowd;
@@ -26,19 +26,19 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The number of connections that the system keeps by default before a thread accepts them. (Linux cuts
-/// this number to `net.core.somaxconn`.) If there is no room for a connection, the system drops it, and
-/// the client tries again after a second.
+/// By default the system keeps this many connections before a thread accepts them. (Linux cuts this
+/// number to `net.core.somaxconn`.) If there is no room for a connection, the system drops it, and the
+/// client tries again after a second.
 pub(crate) const BACKLOG: u16 = 1024;
 
-/// The time without a new client after which a listener that is closing is really closed, because some
-/// clients may be half connected.
+/// A listener that is closing is really closed when no client has arrived for this time, because some
+/// connections may not be established yet.
 pub(crate) const LAST_MOMENT: Duration = Duration::from_millis(50);
 
 pub(crate) const FIRST_PAUSE: Duration = Duration::from_millis(10);
 pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// A listening socket, and the accept loop as an iterator.
+/// A listening socket, with the accept loop as an iterator.
 ///
 /// Threads may share a listener and iterate over it at the same time: each connection goes to one of
 /// these threads.
@@ -56,8 +56,8 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// Returns [`ErrorKind::AddrInUse`] if another socket already listens on this address, and
-    /// other errors of the system.
+    /// Returns [`ErrorKind::AddrInUse`] if another socket already listens on this address; also returns other
+    /// errors of the system.
     pub fn bind(addr: SocketAddr) -> io::Result<Listener> {
         Listener::bind_with_backlog(addr, BACKLOG)
     }
@@ -66,17 +66,17 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// As [`bind`](Listener::bind).
+    /// The same errors as [`bind`](Listener::bind).
     pub fn bind_with_backlog(addr: SocketAddr, backlog: u16) -> io::Result<Listener> {
         Listener::listen(Listener::socket(addr)?, addr, backlog)
     }
 
-    /// Listens on `addr` with `count` listeners. On Linux each listener has its own queue, and the system
-    /// distributes new connections among the queues. On other systems the listeners share one queue.
+    /// Makes `count` listeners that all listen on `addr`. On Linux each listener has its own queue, and the
+    /// system distributes new connections among the queues. On other systems the listeners share one queue.
     ///
     /// # Errors
     ///
-    /// As [`bind`](Listener::bind).
+    /// The same errors as [`bind`](Listener::bind).
     ///
     /// # Panics
     ///
@@ -89,9 +89,9 @@ impl Listener {
         Ok(iter::once(first).chain(others).collect())
     }
 
-    /// Bounds the number of open connections to the number that `crowd` admits. Any further client gets a
-    /// 503 with `Retry-After`, and its connection is closed. [`incoming`](Listener::incoming) itself
-    /// turns the client away, or the event loop of the listener does.
+    /// Limits the number of open connections to the number that `crowd` admits. Any further client gets a
+    /// 503 with `Retry-After`, and its connection is closed. [`incoming`](Listener::incoming) or the
+    /// listener's event loop turns the client away, not the caller.
     #[must_use]
     pub fn admitting(mut self, crowd: &Crowd) -> Listener {
         self.crowd = crowd.clone();
@@ -101,15 +101,15 @@ impl Listener {
     /// Makes another listener at the address of this one.
     #[cfg(target_os = "linux")]
     fn another(&self) -> io::Result<Listener> {
-        // Linux lets sockets of one user listen at the same address if all these sockets allow it. The first
-        // socket does not allow sharing before it listens. So its `listen` fails if any other socket listens
-        // on the address. Afterwards every other socket is refused, even the socket of a server that starts
-        // in the same way.
+        // Linux lets several sockets of one user listen at the same address if all of them allow it. The
+        // first socket does not allow sharing before it listens. So its `listen` fails if any other socket
+        // listens on the address. Afterwards the system refuses every other socket, even the socket of a
+        // server that starts in the same way.
         //
-        // Two problems remain. First, another program that asks for exactly this port may listen before the
-        // first socket does: then this function fails, and nothing is shared. Second, from now on any program
-        // of the same user that also allows sharing gets some of the clients. Forbidding sharing again once
-        // all sockets listen does not help, because Linux remembers for the port that sharing was allowed.
+        // Two problems remain. First, before the first socket listens, another program may listen on exactly
+        // this port: then this function fails, and nothing is shared. Second, from now on any other program
+        // of the same user gets some of the clients if it also allows sharing. It does not help to forbid
+        // sharing after all sockets listen, because Linux remembers for the port that sharing was allowed.
         SockRef::from(&self.socket).set_reuse_port(true)?;
         let socket = Listener::socket(self.local_addr)?;
         socket.set_reuse_port(true)?;
@@ -131,13 +131,13 @@ impl Listener {
     fn socket(addr: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
         // Without this option, a restarted server must wait until the system has forgotten the server's
-        // old connections. On Windows the option has another meaning: with it, a program can take a port
-        // from the program that has the port.
+        // old connections. On Windows the option means something else: with it, a program can take a
+        // port that another program is using.
         #[cfg(unix)]
         socket.set_reuse_address(true)?;
-        // Each answer is sent in as few writes as possible, so waiting in order to merge small writes would
-        // only cause delay. On Linux each accepted socket inherits this option, which saves a system call
-        // for each connection.
+        // Each answer is sent in as few writes as possible, so it would only cause delay if the system
+        // waited in order to merge small writes. On Linux each accepted socket inherits this option, which
+        // saves a system call for each connection.
         socket.set_tcp_nodelay(true)?;
         Ok(socket)
     }
@@ -159,17 +159,17 @@ impl Listener {
     ///
     /// # Blocking
     ///
-    /// The method `next` waits for a connection. An `accept` that fails does not end the iteration.
-    /// The error is reported on stderr and `accept` is called again, after a pause if a resource has
-    /// run out.
+    /// The method `next` blocks until there is a connection. If `accept` fails, the iteration does
+    /// not end. The error is reported on stderr and `accept` is called again, after a pause if a
+    /// resource has run out.
     pub fn incoming(&self) -> Incoming<'_> {
         self.incoming_until(&CancelToken::new())
     }
 
-    /// Returns the connections that come in until `stop` is cancelled, even if `stop` is cancelled
-    /// while a thread waits for a connection.
+    /// Returns the connections that arrive until `stop` is cancelled; the stop also ends a wait for a
+    /// connection.
     ///
-    /// Threads that share the listener and must stop must share the token as well.
+    /// If threads share the listener and must all stop, they must also share the token.
     pub fn incoming_until(&self, stop: &CancelToken) -> Incoming<'_> {
         let local_addr = self.local_addr;
         self.turned_away.count_from(stop);
@@ -177,24 +177,24 @@ impl Listener {
         Incoming { listener: self, stop: stop.clone(), pause: FIRST_PAUSE, _wake: wake }
     }
 
-    /// Makes the socket of an event loop: a call of `accept` on it never waits.
+    /// Makes a socket for an event loop: its `accept` never waits.
     pub(crate) fn into_nonblocking(self) -> io::Result<(TcpListener, Crowd)> {
         self.socket.set_nonblocking(true)?;
         Ok((self.socket, self.crowd))
     }
 
-    /// Ends listening. Clients that the system has connected, but that no thread has accepted, get a 503.
-    /// Otherwise these clients would see a reset instead of an answer.
+    /// Closes the listener. Clients that are connected but not accepted yet get a 503. Without this, these
+    /// clients would see a reset instead of an answer.
     ///
-    /// The result holds the connections of these clients, and of clients that are turned away later.
-    /// The result keeps these connections open until the clients are [seen off](TurnedAway::see_off).
+    /// Returns the connections of these clients, and of clients that are turned away later. They stay open
+    /// until the clients are [seen off](TurnedAway::see_off).
     ///
     /// # Blocking
     ///
-    /// Blocks until no client has arrived for 50 ms, and for a second at most. On Linux no new client can
-    /// connect after the call has begun: its first attempt is not answered, and its second attempt, a second
-    /// later, is refused. On other systems a client gets a reset if it arrives between the last check and
-    /// the end.
+    /// Blocks until no client has arrived for 50 ms, but at most for a second. On Linux no new client can
+    /// connect after the call has begun: the client's first attempt gets no reply, and its second attempt, a
+    /// second later, is refused. On other systems a client gets a reset if it arrives between the last check
+    /// and the end.
     pub fn close(self) -> TurnedAway {
         let Listener { socket, turned_away, crowd, .. } = self;
         turned_away.count_from_now();
@@ -215,7 +215,7 @@ impl Listener {
                     }
                     Err(error) if is_the_clients(&error) => {}
                     Err(_) if Instant::now() >= deadline => break,
-                    // No descriptors are left: the connections of accepted clients must be closed, so that
+                    // No descriptors are left, so the connections of accepted clients must be closed before
                     // others can be accepted.
                     Err(_) => {
                         late.clear();
@@ -224,15 +224,15 @@ impl Listener {
                     }
                 }
             }
-            // The listener is closed before the clients are answered, because some clients connect again at
-            // once, and would otherwise get a reset in the queue.
+            // The listener is closed before the clients get their answers, because some clients connect again
+            // at once; they would then wait in the queue and get a reset.
             drop(socket);
         }
         turned_away
     }
 }
 
-/// The connections of a [`Listener`], in the order in which they came.
+/// Iterates over the connections of a [`Listener`] in the order of their arrival.
 #[derive(Debug)]
 pub struct Incoming<'l> {
     listener: &'l Listener,
@@ -258,15 +258,15 @@ impl Iterator for Incoming<'_> {
                         if has_room {
                             return Some(connection);
                         }
-                        continue; // dropped, it answers 503
+                        continue; // the dropped connection answers 503
                     }
-                    // This connection was perhaps meant to wake another thread: dropping our registration
-                    // takes our own wake-up back, and that thread gets no other wake-up. So each woken
-                    // thread wakes the next.
+                    // Perhaps this connection was meant to wake another thread. Dropping our registration
+                    // withdraws our own wake-up, so that thread would get none. So each woken thread
+                    // wakes the next.
                     wake_one_accept(*local_addr);
                 }
                 Err(error) if is_the_clients(&error) => {}
-                // Descriptors have run out, and the code above has freed some descriptors.
+                // Descriptors had run out, and `hang_up` has freed some.
                 Err(_) if turned_away.hang_up() => {}
                 Err(error) => self.back_off(&error),
             }
@@ -276,8 +276,8 @@ impl Iterator for Incoming<'_> {
 }
 
 impl Incoming<'_> {
-    /// Waits, longer each time, until connections are closed: without descriptors or memory, `accept`
-    /// fails at once and the loop would be busy. During this pause the client waits in the backlog.
+    /// Pauses, each time for longer: without descriptors or memory, `accept` fails at once, and without a
+    /// pause the loop would be busy. During this pause the client waits in the backlog.
     fn back_off(&mut self, error: &io::Error) {
         report(format_args!("cannot accept a connection, trying again: {error}"));
         let _ = self.stop.sleep(self.pause);
@@ -291,8 +291,8 @@ pub(crate) fn is_the_clients(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::Interrupted)
 }
 
-/// Makes the system drop the first packets of new connections. Connections that have already begun to
-/// be established are completed.
+/// Makes the system drop the first packets of new connections. Connections that are already being established
+/// are completed.
 #[cfg(target_os = "linux")]
 pub(crate) fn stop_connecting(socket: &impl AsFd) {
     use socket2::SockFilter;
@@ -304,7 +304,7 @@ pub(crate) fn stop_connecting(socket: &impl AsFd) {
         SockFilter::new(0x06, 0, 0, 0),
         SockFilter::new(0x06, 0, 0, u32::MAX),
     ];
-    // If the system does not allow the filter, the listener behaves as on other systems.
+    // If the system does not allow the filter, the listener behaves as it does on other systems.
     let _ = SockRef::from(socket).attach_filter(&NO_SYN);
 }
 
@@ -314,11 +314,11 @@ pub(crate) fn stop_connecting<S>(_: &S) {}
 /// Wakes a thread that waits in `accept`. Only a connection wakes such a thread portably, so this
 /// function opens a connection.
 fn wake_one_accept(local_addr: SocketAddr) {
-    // If the connection fails, the queue of connections is full, and `accept` is about to return anyway.
+    // If this connection fails, the queue of connections is full, so `accept` returns soon anyway.
     let _ = TcpStream::connect_timeout(&reachable(local_addr), LONGEST_PAUSE);
 }
 
-/// Returns the address at which this process reaches a listener: a listener on every address is reached on
+/// Returns the address for reaching a listener from this process: a listener on every address is reached at
 /// the loopback address.
 fn reachable(addr: SocketAddr) -> SocketAddr {
     let ip = match addr.ip() {

@@ -1,4 +1,4 @@
-//! Serves one connection, as a task.
+//! Serves one connection as a task.
 //!
 //! In these servers, a task is a *connection*: the task reads a request, answers it, and repeats this until
 //! the client or the server ends the connection. This module decides neither which thread runs the task, nor
@@ -8,24 +8,24 @@
 //! # How a connection ends
 //!
 //! - The client has finished: it has closed its side, or has asked for `Connection: close`.
-//! - The thread of the connection is needed: see [`Server::keep_alive_while`]. Requests that have arrived
-//!   by that time, or that arrive within 200 ms of the last answer, are still answered. After an idle
-//!   connection was closed for another client, every answer within a second is the last on its connection.
-//!   So no client relies on a promise that is then broken.
-//! - The stage has begun to stop: see [`Server::until`]. Requests that arrive within 50 ms, or within 200 ms
-//!   of the last answer, are still answered, as the last requests. The rest of a request head that has begun
-//!   must arrive within a second.
-//! - The connection has had as many answers as [`Limits::max_requests`] allows.
-//! - The connection has been idle for the idle time-out, or the client has sent nothing within the header
-//!   time-out after the connection was opened. In this case the client expects no answer, so the connection
-//!   is closed without one.
-//! - A request cannot be read, or does not arrive in time: the client gets one [`Refusal`], then the
+//! - Another client needs the thread of the connection: see [`Server::keep_alive_while`]. The server still
+//!   answers requests that have arrived by that time, or that arrive within 200 ms of the last answer. After
+//!   an idle connection was closed for another client, every answer of the next second is the last on its
+//!   connection. So the server does not promise to keep a connection open and then break the promise.
+//! - The stage has begun to stop: see [`Server::until`]. The server still answers requests that arrive
+//!   within 50 ms, or within 200 ms of the last answer, but as the last requests. If a request head has
+//!   begun to arrive, the rest must arrive within a second.
+//! - The connection has got as many answers as [`Limits::max_requests`] allows.
+//! - The connection has been idle for the idle time-out; or it is new, and the client has sent nothing
+//!   within the header time-out. In this case the client expects no answer, so the server closes the
+//!   connection without one.
+//! - A request cannot be read, or does not arrive in time: the client gets one [`Refusal`], and then the
 //!   connection is closed.
 //! - The client does not take its answer in time, or has closed the connection.
-//! - The task is cancelled, because the stage is stopping and has no more time. An incomplete request is
-//!   answered with 503, and an answer that is being sent is cut off.
+//! - The task is cancelled, because the time for the stop is over. An incomplete request is answered with
+//!   503, and an answer that is being sent is cut off.
 //!
-//! If a handler panics, no thread is lost: the request is answered with 500, and the connection is closed.
+//! A handler's panic ends no thread: the request is answered with 500, and the connection is closed.
 
 use crate::access_log::{AccessLog, Line};
 use crate::client::{Client, Received, Wait};
@@ -50,20 +50,20 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time that a new connection may be silent before it counts as idle. The same time applies to a request
-/// head that has begun to arrive when the stage stops. Browsers open connections in advance and leave
-/// them silent, but a client's bytes take time on the network.
+/// How long a new connection may be silent before it counts as idle. The same time applies to a request head
+/// that is incomplete when the stage stops. Browsers open connections in advance and leave them silent, but
+/// even the bytes of a busy client need time on the network.
 pub(crate) const ON_THE_WAY: Duration = Duration::from_secs(1);
 
-/// The time that a connection is kept after an answer that promised to keep it, even if other clients
+/// If an answer has promised to keep its connection, the server keeps it for this time, even if other clients
 /// wait. The next request of a busy client arrives within this time.
 pub(crate) const KEPT_FOR: Duration = Duration::from_millis(200);
 
-/// The largest number of bytes that one read can return. If another client needs the thread, the
-/// requests within the bytes that were read are still answered.
+/// The largest number of bytes that one read can return. If another client needs the thread, the server still
+/// answers the requests within the bytes that it has read.
 const READ: usize = 16 * 1024;
 
-/// The values that are needed to serve a connection. All connections of a stage share one server.
+/// What the server needs to serve a connection. All connections of a stage share one server.
 pub struct Server {
     pub(crate) site: Site,
     pub(crate) limits: Limits,
@@ -77,9 +77,9 @@ pub struct Server {
     keep_alive: KeepAlive,
 }
 
-/// The reason why a conversation has ended.
+/// Why a conversation has ended.
 enum End {
-    /// The last answer was sent, and the client was told that this answer is the last.
+    /// The server has sent the last answer, and the answer said that it is the last.
     Finished(StillSending),
     /// The client has finished, or was silent for too long; in both cases it expects no answer.
     Silent,
@@ -104,8 +104,8 @@ impl From<io::Error> for End {
 }
 
 impl Server {
-    /// Makes a server that serves `site` within `limits`. Idle connections stay open until the idle
-    /// time-out ends.
+    /// Makes a server that serves `site` within `limits`. An idle connection stays open until it reaches the
+    /// idle time-out.
     pub fn new(site: Site, limits: Limits, log: AccessLog) -> Server {
         let room = Room::of_at_most(limits.body_memory);
         let idle_for = Persistence::idle_for(limits.idle_timeout);
@@ -113,13 +113,13 @@ impl Server {
         Server { site, limits, log, room, tally, board: None, idle_for, keep_alive }
     }
 
-    /// Lets a connection stay open only while `may_stay` returns true. Once `may_stay` returns false, the
-    /// requests that were read together are answered, and then the connection is closed.
+    /// A connection may stay open only as long as `may_stay` returns true. Once `may_stay` returns false, the
+    /// server answers the requests that it has already read, and then closes the connection.
     ///
-    /// A blocking stage gives a thread to each connection. An idle connection does not use its thread,
-    /// although another client may be waiting for a thread. With a single thread, one idle browser tab would
-    /// prevent all other clients from being served. HTTP lets a server close an idle connection at any time;
-    /// the client opens another connection when it needs one.
+    /// A blocking stage gives a thread to each connection. An idle connection keeps its thread idle, even if
+    /// another client waits for a thread. With a single thread, one idle browser tab would prevent all other
+    /// clients from being served. HTTP lets a server close an idle connection at any time; the client opens
+    /// another connection when it needs one.
     ///
     /// `may_stay` is called after each answer, and about twenty times a second for each idle connection, so
     /// it must be cheap.
@@ -129,23 +129,22 @@ impl Server {
         self
     }
 
-    /// Ends connections once `stop` is cancelled. An idle connection is closed if nothing arrives on it for a
-    /// moment. A request head that has begun is refused if it is not complete within a second of its first
-    /// byte. All other connections are closed as if their threads were needed. Requests in progress, and
-    /// bodies that are arriving, have as much time as before.
+    /// Ends connections once `stop` is cancelled. An idle connection is closed if no bytes arrive on it for a
+    /// moment. If a request head has begun to arrive, it is refused unless it is complete within a second of
+    /// its first byte. All other connections are closed in the same way as when their threads are needed.
+    /// Requests in progress and arriving bodies still get their usual time.
     #[must_use]
     pub fn until(mut self, stop: &CancelToken) -> Server {
         self.keep_alive.until(stop);
         self
     }
 
-    /// Returns the memory for the bodies of all clients, which knows how many of its bytes are
-    /// taken.
+    /// Returns the memory for the bodies of all clients; it also knows how many of its bytes are taken.
     pub fn room(&self) -> &Room {
         &self.room
     }
 
-    /// Lets the threads of the server show on a board what they are doing.
+    /// Makes the threads of the server show on a board what they are doing.
     pub(crate) fn watched_on(mut self, board: Option<Arc<Board>>) -> Server {
         self.board = board;
         self
@@ -155,8 +154,7 @@ impl Server {
     ///
     /// # Blocking
     ///
-    /// Blocks while the client is slow, but each time at most for the time-out that [`Limits`]
-    /// sets.
+    /// Blocks while the client is slow, but never longer than the time-outs of [`Limits`] allow.
     pub fn serve(&self, connection: Connection) {
         let _doing = self.board.as_ref().map(|board| board.serves(connection.peer()));
         let Ok(client) = connection.take(&self.limits) else { return };
@@ -193,20 +191,20 @@ impl Server {
             Received::Nothing => {}
             Received::End => conversation.ended(),
         }
-        // The deadline is also checked after bytes have arrived, because otherwise a client that sends byte
-        // by byte could take as long as it likes.
+        // The deadline is also checked after bytes have arrived, because otherwise a client that sends single
+        // bytes could take any time.
         match conversation.step()? {
             Step::Read => self.check_patience(client, conversation, now),
             _ => Ok(()),
         }
     }
 
-    /// Returns the time that one read may wait. A blocked read does not notice that its thread is needed, or
-    /// that the stage stops. If the thread can be needed, or the stage can stop, the wait is divided into
-    /// slices, with checks between the slices. Otherwise the thread sleeps until the time is over.
+    /// Returns how long one read may wait. A blocked read notices neither that its thread is needed, nor
+    /// that the stage stops. If either can happen, the wait is divided into slices, with checks between the
+    /// slices; otherwise one read waits for the whole time.
     fn longest_wait(&self, conversation: &Conversation) -> Wait {
         match conversation.deadline() {
-            // On Windows, shutting a socket down does not end a read that waits on the socket.
+            // On Windows, shutting down a socket does not end a read that waits on the socket.
             Some(deadline) if self.keep_alive.is_certain() && cfg!(unix) => Wait::Until(deadline),
             _ => Wait::ASlice,
         }
@@ -251,14 +249,14 @@ impl Server {
     /// Returns what an answer must say about its connection.
     pub(crate) fn then(&self, stays: bool, has_more: bool) -> Persistence<'_> {
         match &self.idle_for {
-            // A client that has already sent its next request does not need to know for how long the
-            // connection may be idle.
+            // A client that has already sent its next request does not need to know how long the connection
+            // may be idle.
             Some(lines) if stays && !has_more => Persistence::Idles(lines),
             _ => stays.into(),
         }
     }
 
-    /// Tells a waiting client to send its body, or refuses the request.
+    /// Permits a waiting client to send its body, or refuses the request.
     fn go_ahead(
         &self,
         client: &Client,
@@ -270,7 +268,7 @@ impl Server {
             let (began, status) = (Instant::now(), refusal.status);
             let body = conversation.answer(refusal, false, output);
             self.send(client, Some(&request), status, body, output, began)?;
-            // The client may send its body although it was refused.
+            // The client may still send the body of a refused request.
             return Err(End::Declined);
         }
         Ok(client.writer(&self.limits).write_all(conversation.go_ahead())?)
@@ -288,13 +286,13 @@ impl Server {
         request.client = Some(client);
         let began = Instant::now();
         let (response, is_sound) = self.respond(&request);
-        // A complete request that has arrived is answered even if the thread is needed, because closing the
-        // connection would drop the request. But the server does not read more requests: a client can send
-        // as fast as it is answered, so the server might never finish.
+        // If a complete request has arrived, the server answers it even if the thread is needed, because
+        // closing the connection would drop the request. But the server reads no further requests: a client
+        // may send as fast as the server answers, so the server might never finish.
         let stays = is_sound && conversation.may_go_on() && (self.may_stay() || conversation.next_is_here());
-        // The next request is often on its way. If the thread yields and then finds the request here, the
-        // system has less work than if the thread fell asleep and were woken. After a file, no request is
-        // on its way yet, because the client must first receive the file.
+        // The client's next request is often on its way. So the thread yields before it reads: if the request
+        // is then here, this costs the system less than putting the thread to sleep and waking it. After a
+        // file, no request is on its way yet, because the client must receive the whole file first.
         let gives_way = !conversation.has_unread() && !matches!(response.body, Body::File { .. });
         let status = response.status;
         let then = self.then(stays, conversation.has_unread());
@@ -310,7 +308,7 @@ impl Server {
         Ok(())
     }
 
-    /// Returns whether a request is for a [slow](Site::is_slow) handler.
+    /// Returns whether the handler of a request [is slow](Site::is_slow).
     pub fn is_slow(&self, request: &Request<'_>) -> bool {
         self.site.is_slow(request)
     }
@@ -328,7 +326,7 @@ impl Server {
         }
     }
 
-    /// Counts an answer with this status, and begins the event of the answer in the log. `request` is
+    /// Counts an answer with this status, and begins the answer's event in the access log. `request` is
     /// `None` if the request could not be read.
     pub(crate) fn begin_answer(
         &self,
@@ -381,7 +379,7 @@ impl Server {
     }
 }
 
-/// Leaks the payload of a panic, because dropping the payload could panic as well. The panic hook has
+/// Leaks the payload of a panic, because dropping it could cause another panic. The panic hook has already
 /// reported the panic.
 fn forget(payload: Box<dyn Any + Send>) {
     std::mem::forget(payload);

@@ -1,8 +1,7 @@
-//! The content that the stages serve: a few endpoints for experiments, and files.
+//! The content of the stages: a few endpoints for experiments, and files.
 //!
-//! The endpoints stand for the work that real handlers do: some return at once, some compute, some wait.
-//! Each stage answers the same requests, so that what differs between two stages is the execution policy
-//! alone.
+//! The endpoints imitate the work of real handlers: some return at once, some compute, and some wait. All
+//! stages answer the same requests, so two stages differ only in their execution policy.
 
 use crate::files::Files;
 use crate::hosts::Hosts;
@@ -14,13 +13,13 @@ use std::fmt::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The longest time for which a client may ask the server to work.
+/// The longest work that a client may ask for.
 const LONGEST_WORK: Duration = Duration::from_mins(1);
 
 const STOPPING: &str = "the server is stopping";
 
-/// The interval at which a computation checks whether its client is still connected. A computation
-/// that is shorter is done without a check.
+/// The interval at which a computation checks whether its client is still connected. A shorter computation
+/// runs without a check.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A site: routes, and files for all other paths.
@@ -32,7 +31,7 @@ pub struct Site {
     about: About,
 }
 
-/// The information that a site shows about itself on its front page.
+/// What a site says about itself on its front page.
 #[derive(Debug)]
 struct About {
     name: String,
@@ -43,7 +42,7 @@ struct Route {
     path: &'static str,
     methods: &'static [&'static str],
     about: &'static str,
-    /// The route's handler computes or waits.
+    /// True if the handler of the route computes or waits.
     is_slow: bool,
     handler: Handler,
 }
@@ -51,13 +50,15 @@ struct Route {
 type Handler = Box<dyn Fn(&Request<'_>) -> Response + Send + Sync>;
 
 impl Site {
-    /// Makes a site with the statistics as its only endpoints, without files, for requests to any host.
+    /// Makes a site that has only the statistics as endpoints, has no files, and answers requests for any
+    /// host.
     pub fn empty() -> Site {
         let about = About { name: "Endpoints".to_owned(), what: String::new() };
         Site { routes: Vec::new(), files: None, hosts: Hosts::Any, stats: Arc::default(), about }
     }
 
-    /// Makes a site with the endpoints, and with `files` at every other path, for requests to any host.
+    /// Makes a site that has all endpoints, serves `files` at every other path, and answers requests for
+    /// any host.
     pub fn new(files: Option<Files>) -> Site {
         Site { files, ..Site::empty() }
             .route("/hello", &["GET"], "answers at once", |_| Response::text(Status::Ok, "Hello, world!"))
@@ -72,7 +73,7 @@ impl Site {
             .route("/echo", &["POST"], "answers with the body that was sent", echo)
     }
 
-    /// Adds `/panic`, whose handler panics, to show what happens to the thread of a stage.
+    /// Adds `/panic`, whose handler panics; it shows what a panic does to a thread of the stage.
     #[must_use]
     pub fn with_panic(self) -> Site {
         self.route("/panic", &["GET"], "panics: what becomes of its thread?", |_| {
@@ -80,32 +81,32 @@ impl Site {
         })
     }
 
-    /// Answers requests only for these hosts, and all other requests with 421.
+    /// Answers requests for these hosts only, and all other requests with 421.
     #[must_use]
     pub fn answering_for(mut self, hosts: Hosts) -> Site {
         self.hosts = hosts;
         self
     }
 
-    /// Answers `/stats` and `/metrics` with the given statistics; the default statistics measure
-    /// only the process.
+    /// Answers `/stats` and `/metrics` with the given statistics; without them, only the process is
+    /// measured.
     #[must_use]
     pub fn with_stats(mut self, stats: &Arc<Stats>) -> Site {
         self.stats = Arc::clone(stats);
         self
     }
 
-    /// Sets what the site says about itself on its front page: its `name`, and `what` it is.
+    /// Sets what the site says about itself on its front page: its `name`, and `what` kind of server it is.
     #[must_use]
     pub fn called(mut self, name: impl Into<String>, what: impl Into<String>) -> Site {
         self.about = About { name: name.into(), what: what.into() };
         self
     }
 
-    /// Answers requests for `path` with `handler`, even if there is a file of that name.
+    /// Answers requests for `path` with `handler`, even if there is also a file at this path.
     ///
-    /// `methods` lists the methods that the handler answers; `GET` implies `HEAD`. `about` is the line for
-    /// the handler in the list of endpoints.
+    /// `methods` lists the methods that the handler answers; `GET` implies `HEAD`. `about` describes the
+    /// handler in the list of endpoints.
     #[must_use]
     pub fn route(
         mut self,
@@ -127,18 +128,19 @@ impl Site {
         self
     }
 
-    /// Returns whether a request is for a handler that was declared to compute or wait.
+    /// Returns whether the request's handler was declared to compute or wait.
     ///
-    /// An event loop that answers other requests by itself hands requests for such handlers over.
+    /// An event loop hands requests for such handlers to other threads, and answers all other requests
+    /// itself.
     pub fn is_slow(&self, request: &Request<'_>) -> bool {
         self.at(request.path).is_some_and(|route| route.is_slow)
     }
 
-    /// Returns a refusal if the head of a request is enough to refuse it. The reason for such a refusal
-    /// is another host, or a method that the server does not answer.
+    /// Returns a refusal if the server can refuse the request after reading only its head. It refuses a
+    /// request for another host, or with a method that it does not answer.
     ///
-    /// The server calls this function before it reads the body, so that a client that waits for *100
-    /// Continue* does not need to send the body.
+    /// The server calls this function before it reads the body. So a client that waits for *100 Continue*
+    /// need not send the body of a refused request.
     pub fn refusal(&self, request: &Request<'_>) -> Option<Response> {
         if !self.hosts.include(request) {
             let what =
@@ -155,8 +157,7 @@ impl Site {
         Some(Response::error(Status::MethodNotAllowed, &what).header("Allow", allow))
     }
 
-    /// Returns the answer to a request whose body has been read, after the work for the request is
-    /// done.
+    /// Does the work for a request whose body has been read, and returns the answer.
     pub fn respond(&self, request: &Request<'_>) -> Response {
         if let Some(refusal) = self.refusal(request) {
             return refusal;
@@ -187,15 +188,15 @@ impl Site {
 
     fn methods(&self, path: &str) -> &'static [&'static str] {
         match path {
-            // The target `*` stands for the server as a whole: the answer lists every method that
-            // some path answers.
+            // The target `*` stands for the whole server: the answer lists every method that at least one
+            // path answers.
             "*" => &["GET", "POST"],
             path => self.at(path).map_or(&["GET"], |route| route.methods),
         }
     }
 
-    /// Makes a page that describes the stage, lists the endpoints and shows what to try, for a site without
-    /// its own front page.
+    /// Makes a front page for a site that has none: the page describes the stage, lists the endpoints, and
+    /// shows what to try.
     fn list(&self, request: &Request<'_>) -> Response {
         let (name, what) = (escape(&self.about.name), escape(&self.about.what));
         let mut page = format!(
@@ -248,8 +249,7 @@ const EXPERIMENTS: [(&str, &str, &str); 6] = [
     ),
 ];
 
-/// Returns the host of the request if it is safe in a shell command, because a client can send any text as
-/// host.
+/// Returns the host of the request if it is safe in a shell command; a client can send any text as host.
 fn shown<'r>(request: &Request<'r>) -> &'r str {
     let is_plain = |host: &&str| {
         !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
@@ -268,8 +268,7 @@ impl fmt::Debug for Site {
     }
 }
 
-/// Returns the value of the `Allow` field: the methods of the path, and the methods that every path
-/// has.
+/// Returns the value of the `Allow` field: the methods of the path, and the methods that all paths answer.
 fn allow(methods: &[&str]) -> String {
     methods.join(", ").replace("GET", "GET, HEAD") + ", OPTIONS"
 }
@@ -277,14 +276,14 @@ fn allow(methods: &[&str]) -> String {
 fn echo(request: &Request<'_>) -> Response {
     let mut body = Vec::new();
     if body.try_reserve_exact(request.body.len()).is_err() {
-        return Refusal::NoRoom.response(); // the system gives less than the server may take
+        return Refusal::NoRoom.response(); // the system has less memory than the server may use
     }
     body.extend_from_slice(request.body);
     let body = Body::Bytes(Cow::Owned(body));
     Response::new(Status::Ok, "application/octet-stream", body)
 }
 
-/// Calls `how` for as many milliseconds as the request says, unless the work is ended early.
+/// Calls `how` with the duration that the request asks for; if the work ends early, the answer is 503.
 fn work(request: &Request<'_>, how: fn(&Request<'_>, Duration) -> Result<(), &'static str>) -> Response {
     let wanted = request.query_value("ms").and_then(whole_number).map(Duration::from_millis);
     match wanted {
@@ -300,12 +299,12 @@ fn work(request: &Request<'_>, how: fn(&Request<'_>, Duration) -> Result<(), &'s
     }
 }
 
-/// Digits alone: `parse` alone would also accept `+5`.
+/// Only digits: `parse` alone would also accept `+5`.
 fn whole_number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// Keeps a core busy for this time, unless the task is cancelled or the client leaves earlier.
+/// Keeps a processor core busy for this time; ends earlier if the task is cancelled or the client leaves.
 fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     let token = CancelToken::current();
     let began = Instant::now();
@@ -328,8 +327,8 @@ fn spin(request: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     }
 }
 
-/// Keeps a thread busy, but no core, for this time, unless the task is cancelled. This work stands for a
-/// query to a database, which continues even if the client has left.
+/// Blocks a thread, without using a processor core, for this time; ends earlier if the task is cancelled.
+/// This work stands for a query to a database, which continues even after the client has left.
 fn block(_: &Request<'_>, duration: Duration) -> Result<(), &'static str> {
     CancelToken::current().sleep(duration).map_err(|_| STOPPING)
 }

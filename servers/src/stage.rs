@@ -1,5 +1,4 @@
-//! The parts that all stages share besides their lesson: name and statistics, and the graceful stop
-//! of the later stages.
+//! What all stages share: name and statistics, and for the later stages the graceful stop.
 
 use crate::args::ServerArgs;
 use crate::control::{Control, ShutdownArgs};
@@ -23,8 +22,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The parts that every stage has besides its execution policy: a name, statistics, and optionally an
-/// address at which it is watched.
+/// What every stage has besides its execution policy: a name, statistics, and perhaps an address for watching
+/// it.
 pub struct Stage<'a> {
     args: &'a ServerArgs,
     name: String,
@@ -35,18 +34,17 @@ pub struct Stage<'a> {
     board: Option<Arc<Board>>,
     watched_at: Option<SocketAddr>,
     stop: CancelToken,
-    /// The requests that may stop the stage.
+    /// Which requests may stop the stage.
     control: Control,
 }
 
 impl<'a> Stage<'a> {
-    /// Makes a stage with the name and the description of its command line `C`. With `--watch`, the
-    /// stage can be watched from now on.
+    /// Makes a stage whose name and description come from its command line `C`. With `--watch`, the stage can
+    /// be watched from this moment on.
     ///
     /// # Errors
     ///
-    /// Returns a sentence that says what to do, for instance when the address of `--watch` is
-    /// taken.
+    /// Returns a message that says what to do, for instance if the address of `--watch` is taken.
     pub fn new<C: CommandFactory>(args: &'a ServerArgs, stats: Stats) -> anyhow::Result<Stage<'a>> {
         let command = C::command();
         let name = command.get_name().to_owned();
@@ -72,11 +70,11 @@ impl<'a> Stage<'a> {
         &self.stats
     }
 
-    /// Makes the server of the usual site, with the usual limits.
+    /// Makes the server of the default site, with the limits of the command line.
     ///
     /// # Errors
     ///
-    /// As [`ServerArgs::site`].
+    /// The same errors as [`ServerArgs::site`].
     pub fn server(&self) -> anyhow::Result<Server> {
         Ok(self.server_of(self.site()?))
     }
@@ -99,7 +97,7 @@ impl<'a> Stage<'a> {
     ///
     /// # Errors
     ///
-    /// Returns a sentence that says what to do, for instance when the port is taken.
+    /// Returns a message that says what to do, for instance if the port is taken.
     pub fn bind(&self) -> anyhow::Result<Listener> {
         self.bind_with_backlog(BACKLOG)
     }
@@ -109,7 +107,7 @@ impl<'a> Stage<'a> {
     ///
     /// # Errors
     ///
-    /// As [`bind`](Stage::bind).
+    /// The same errors as [`bind`](Stage::bind).
     pub fn bind_with_backlog(&self, backlog: u16) -> anyhow::Result<Listener> {
         let listener = Listener::bind_with_backlog(self.args.addr, backlog);
         Ok(self.admit(listener.map_err(|error| self.args.cannot_listen(&error))?))
@@ -120,7 +118,7 @@ impl<'a> Stage<'a> {
     ///
     /// # Errors
     ///
-    /// As [`bind`](Stage::bind).
+    /// The same errors as [`bind`](Stage::bind).
     pub fn bind_each(&self, count: usize) -> anyhow::Result<Vec<Listener>> {
         let listeners = Listener::bind_each(self.args.addr, count);
         let listeners = listeners.map_err(|error| self.args.cannot_listen(&error))?;
@@ -135,7 +133,7 @@ impl<'a> Stage<'a> {
     ///
     /// # Errors
     ///
-    /// As [`bind`](Stage::bind).
+    /// The same errors as [`bind`](Stage::bind).
     pub fn listen(&self) -> anyhow::Result<Listener> {
         let listener = self.bind()?;
         self.announce(listener.local_addr());
@@ -155,7 +153,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Prints a line; an error is ignored, because the server must still serve if nobody reads its output.
+/// Prints a line; ignores an error, because the server must still serve if its output has no reader.
 fn print_line(line: fmt::Arguments<'_>) {
     let mut stdout = io::stdout();
     let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
@@ -165,7 +163,7 @@ fn print_line(line: fmt::Arguments<'_>) {
 #[derive(clap::Args)]
 #[command(next_help_heading = "Stop")]
 pub struct StopArgs {
-    /// Time that requests in progress have to finish when the server is told to stop
+    /// Time that requests in progress have after the server is told to stop
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = command_line::duration)]
     grace: Duration,
 
@@ -173,24 +171,24 @@ pub struct StopArgs {
     shutdown: ShutdownArgs,
 }
 
-/// A stage that stops gracefully when its token is cancelled, by a signal or by `POST /shutdown`.
+/// A stage that stops gracefully when a signal or `POST /shutdown` cancels its token.
 pub struct Stoppable<'a> {
     stage: Stage<'a>,
     grace: Grace,
     outcome: Promise<u8>,
-    /// Calls the hooks when `main` ends.
+    /// Runs the shutdown hooks when `main` ends.
     guard: ShutdownGuard,
 }
 
 impl<'a> Stoppable<'a> {
     // ANCHOR: stop
-    /// Makes a stage, like [`Stage::new`], that stops when it is asked to. After the stop, the stage has
-    /// the time that the flags allow, and a little more to tell its clients; then the process ends.
+    /// Makes a stage like [`Stage::new`], but one that can be stopped. After the stop, the stage has the time
+    /// that the flags allow, and a little more for telling its clients; then the process ends.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Stage::new`], and an error if the system gives no thread, no descriptor or
-    /// no random bytes.
+    /// Returns the errors of [`Stage::new`], and an error if the system cannot start a thread or has no
+    /// descriptors or random bytes.
     pub fn new<C: CommandFactory>(
         args: &'a ServerArgs,
         flags: &StopArgs,
@@ -209,18 +207,18 @@ impl<'a> Stoppable<'a> {
         &self.stage.stop
     }
 
-    /// Returns the time that the stage has after it is told to stop.
+    /// Returns how much time the stage has after it is told to stop.
     pub fn grace(&self) -> &Grace {
         &self.grace
     }
 
     // ANCHOR: control
-    /// Makes the server of the usual site, with `POST /shutdown` if the flags allow it.
-    /// [`until`](Server::until) describes the stop of this server.
+    /// Makes the server of the default site, with `POST /shutdown` if the flags allow it.
+    /// [`until`](Server::until) describes how this server stops.
     ///
     /// # Errors
     ///
-    /// As [`ServerArgs::site`].
+    /// The same errors as [`ServerArgs::site`].
     pub fn server(&self) -> anyhow::Result<Server> {
         let site = self.stage.control.route(self.stage.site()?, self.stop().clone());
         Ok(self.stage.server_of(site))
@@ -228,11 +226,11 @@ impl<'a> Stoppable<'a> {
     // ANCHOR_END: control
 
     // ANCHOR: outcome
-    /// Ends the stage after all clients were served or cut off: passes the exit status to the hook that
-    /// waits for it.
+    /// Ends the stage after all clients were served or cut off: passes the exit status to the shutdown hook
+    /// that waits for it.
     pub fn end(self, status: u8) -> ExitCode {
         let _ = self.outcome.complete(status);
-        drop(self.guard); // runs the hooks, if no signal has
+        drop(self.guard); // runs the hooks, unless a signal has already run them
         ExitCode::from(status)
     }
     // ANCHOR_END: outcome
@@ -246,12 +244,12 @@ impl<'a> Deref for Stoppable<'a> {
     }
 }
 
-/// The reason why a stage could not begin: the error that `main` returns.
+/// The error that `main` returns if a stage could not begin.
 ///
-/// The standard library prints the `Debug` form of an error that `main` returns. If `RUST_BACKTRACE` is set,
-/// the `Debug` form of [`anyhow::Error`] has a backtrace after its sentence, which helps to find a bug in the
-/// program. But a port that is taken is not a bug in the program. So this type prints only the sentences of
-/// the error, in one line.
+/// The standard library prints the `Debug` form of such an error. If `RUST_BACKTRACE` is set,
+/// [`anyhow::Error`] prints a backtrace after its message, which helps to find a bug in the program. But if
+/// the port is taken, this is not a bug in the program. So this type prints only the messages of the error,
+/// in one line.
 pub struct Failure(Error);
 
 impl<E: Into<Error>> From<E> for Failure {

@@ -1,25 +1,23 @@
-//! Writes to standard error in such a way that no thread waits.
+//! Writes to standard error without making any thread wait.
 //!
 //! The process that reads standard error can be slow, stopped or stuck. A thread that waits for room in the
-//! pipe serves no client during that time, and in the end all threads would wait. So a line is dropped and
-//! counted if there is no room for it. Before the next line that is written, another line says how many are
-//! missing.
+//! pipe serves no client meanwhile, and in the end all threads would wait. So a line is dropped and counted
+//! if there is no room for it. The next time that there is room, a line says how many lines are missing.
 //!
 //! On Windows a line is written without a check for room, so writing it may wait.
 
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A pipe that is ready for writing has room for this many bytes. POSIX guarantees no more for the smallest
-/// pipe.
+/// A pipe that is ready for writing has room for this many bytes. POSIX guarantees this room and no more.
 const PIECE: usize = 512;
 
 static STDERR: Mutex<Stderr> = Mutex::new(Stderr { lost: 0, is_cut: false });
 
-/// The state of the last line. Only one thread writes at a time, so lines of different threads do
+/// What is known about the last lines. Only one thread at a time writes, so lines of different threads do
 /// not mix.
 struct Stderr {
-    /// The number of lines that were dropped since the last written line.
+    /// The number of lines that were dropped after the last written line.
     lost: u64,
     /// True if the last line was dropped after a part of it was written.
     is_cut: bool,
@@ -68,7 +66,7 @@ impl Stderr {
         is_said
     }
 
-    /// Writes the bytes if there is room. Returns whether all bytes were written.
+    /// Writes the bytes, if there is room for them. Returns whether all bytes were written.
     fn write(&mut self, bytes: &[u8]) -> bool {
         let mut pieces = bytes.chunks(PIECE);
         let is_begun = pieces.next().is_some_and(system::write_if_there_is_room);
@@ -83,12 +81,13 @@ mod system {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::{io, stdio};
 
-    /// Writes without the lock of `std::io::stderr`, which another thread may hold while it waits for room.
+    /// Does not use the lock of `std::io::stderr`, because another thread may hold it while it waits for
+    /// room.
     pub(super) fn write_if_there_is_room(mut bytes: &[u8]) -> bool {
         let stderr = stdio::stderr();
         let mut watched = [PollFd::new(&stderr, PollFlags::OUT)];
-        // A descriptor that cannot be polled is a file or a device; writing to such a descriptor
-        // does not wait for a reader.
+        // A descriptor that cannot be polled is a file or a device; a write to it does not wait for a
+        // reader.
         if poll(&mut watched, Some(&Timespec::default())) == Ok(0) {
             return false;
         }

@@ -1,10 +1,10 @@
 //! The clients that were turned away, with a 503 or without an answer.
 //!
-//! If a connection is closed while its client is still sending, the system sends a reset, and perhaps the
-//! client never sees the answer (see [`lingering`](crate::lingering)). If the server waited for one client
+//! If a connection is closed while its client is still sending, the system sends a reset, so the client
+//! may never see the answer (see [`lingering`](crate::lingering)). If the server waited for one client
 //! after another, the last of several hundred clients would wait for seconds. So each client is answered
-//! at once. Then the accept loop waits for all clients that it has turned away together, while it waits
-//! for the next connection.
+//! at once. While the accept loop waits for the next connection, it also waits for all clients that it has
+//! turned away.
 
 use crate::http::{CLOSE, Refusal};
 use crate::lingering::{LONGEST, Lingering};
@@ -16,21 +16,21 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The number of turned-away clients that the loop waits for at a time. If there are more clients, the
-/// connection of the client that was turned away first is closed.
+/// How many turned-away clients the loop waits for at a time. If there are more, the loop closes the
+/// connection of the client that it turned away first.
 pub(crate) const MOST: usize = 2000;
 
-/// The number of bytes of one client that are dropped before the next client's turn.
+/// How many bytes of one client are dropped before the next client's turn.
 const TURN: usize = 1024 * 1024;
 
-/// The clients that were turned away and have not closed their connections.
+/// The clients that were turned away and have not closed their connections yet.
 #[derive(Debug, Clone, Default)]
 pub struct TurnedAway(Arc<Mutex<Clients>>);
 
 #[derive(Debug, Default)]
 struct Clients {
     list: Vec<Leaver>,
-    /// Clients that are turned away after this token was cancelled came too late.
+    /// A client that is turned away after this token was cancelled came too late.
     stop: CancelToken,
 }
 
@@ -52,22 +52,22 @@ impl Drop for Leaver {
     }
 }
 
-/// The state of a client after a check.
+/// The result of checking a client.
 #[derive(PartialEq, Eq)]
 enum Fate {
     Stays,
     Closed,
-    /// The client has closed its connection without having sent anything.
+    /// The client has closed its connection, and has never sent anything.
     Silent,
 }
 
 impl TurnedAway {
-    /// Once `stop` is cancelled, clients that are turned away count as too late.
+    /// Once `stop` is cancelled, a client that is turned away counts as too late.
     pub(crate) fn count_from(&self, stop: &CancelToken) {
         self.lock().stop = stop.clone();
     }
 
-    /// From now on, clients that are turned away count as too late.
+    /// From now on, a client that is turned away counts as too late.
     pub(crate) fn count_from_now(&self) {
         let now = CancelToken::new();
         now.cancel();
@@ -76,7 +76,7 @@ impl TurnedAway {
 
     /// Answers 503 without waiting.
     pub(crate) fn turn_away(&self, stream: TcpStream) {
-        let is_late = self.is_late(); // before the client knows
+        let is_late = self.is_late(); // before the client gets its answer
         // A client that has already closed its connection needs no answer.
         if tell(&stream).is_ok() {
             self.push(stream, is_late);
@@ -111,9 +111,9 @@ impl TurnedAway {
         });
     }
 
-    /// Waits until all clients that were turned away have closed their connections or are silent,
-    /// but at most until `deadline`. Returns how many of these clients came too late, after the
-    /// stage had begun to stop.
+    /// Blocks until each turned-away client has closed its connection or is silent, but at most
+    /// until `deadline`. Returns how many of these clients came too late, that is, after the stage
+    /// had begun to stop.
     pub fn see_off(&self, deadline: Instant) -> usize {
         let mut seen_off = 0;
         loop {
@@ -128,8 +128,8 @@ impl TurnedAway {
         }
     }
 
-    /// Reads from the clients that were turned away until `listener` has a connection, or until no such
-    /// client is left.
+    /// Reads from the turned-away clients until `listener` has a connection, or until no such client is
+    /// left.
     pub(crate) fn look_after_until(&self, listener: &TcpListener) {
         loop {
             let mut leavers = self.take();
@@ -166,7 +166,7 @@ impl TurnedAway {
     }
 }
 
-/// Writes the answer, for which a new connection always has room.
+/// Writes the answer; a new connection always has room for it.
 fn tell(mut stream: &TcpStream) -> io::Result<()> {
     stream.set_nonblocking(true)?;
     let mut answer = Vec::new();
@@ -177,7 +177,7 @@ fn tell(mut stream: &TcpStream) -> io::Result<()> {
 }
 
 /// Waits until one of `leavers` has sent something or must be closed, until `listener` has a connection, or
-/// until the `deadline` has passed. Returns whether `listener` has a connection.
+/// until `deadline`. Returns whether `listener` has a connection.
 fn look_after(leavers: &mut [Leaver], listener: Option<&TcpListener>, deadline: Instant) -> bool {
     let first = leavers.iter().map(Leaver::deadline).fold(deadline, Instant::min);
     let mut watched: Vec<_> =
@@ -200,14 +200,14 @@ pub(crate) fn is_ready_within(listener: &TcpListener, longest: Duration) -> bool
 
 fn wait(watched: &mut [PollFd<'_>], longest: Duration) {
     let longest = Timespec::try_from(longest).expect("some seconds");
-    // If a signal interrupts the system call, or memory is short, the call returns early, and is
-    // made again.
+    // If a signal interrupts the system call, or memory is short, the call returns early, and the loop
+    // repeats it.
     let _ = poll(watched, Some(&longest));
 }
 
 /// Drops the clients that have closed their connections or had enough time. Returns how many of the
-/// dropped clients came too late. Clients that sent nothing do not count, such as the connection with
-/// which a stop wakes the accept loop.
+/// dropped clients came too late. Does not count clients that sent nothing, for example the
+/// connection with which a stop wakes the accept loop.
 fn sweep(leavers: &mut Vec<Leaver>) -> usize {
     let now = Instant::now();
     let mut gone = 0;
@@ -262,7 +262,7 @@ mod tests {
         let turned_away = TurnedAway::default();
         turned_away.turn_away(stream);
         assert!(turned_away.hang_up());
-        // A client whose connection was reset could not send, and would not read an answer either.
+        // A client whose connection was reset could neither send bytes nor read an answer.
         client.write_all(b"more").unwrap();
         let mut answer = String::new();
         client.read_to_string(&mut answer).unwrap();

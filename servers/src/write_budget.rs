@@ -1,31 +1,31 @@
 //! Limits the time that a client may take for an answer.
 //!
-//! A time-out for each write would start again whenever the client takes a byte. So a client that takes a
-//! byte now and then would hold a thread for hours. So an answer has a budget of time. The budget begins
-//! with the write time-out. Each byte that the client takes adds the time that one byte takes at the
-//! lowest allowed rate, but the budget never grows beyond the write time-out. Two bounds follow from this
-//! budget:
+//! If each write had a time-out, the time-out would start again whenever the client takes a byte. So a
+//! client that takes a single byte now and then would hold a thread for hours. To prevent this, an answer
+//! has a budget of time. At first, the budget is the write time-out. Each byte that the client takes adds
+//! the time for one byte at the lowest allowed rate, but the budget never exceeds the write time-out. Two
+//! bounds follow from this budget:
 //!
-//! - the server gives up a client that takes nothing after the write time-out, and
-//! - an answer of N bytes ends at the latest after the write time-out plus N / rate seconds.
+//! - the server gives up a client that takes no byte for the write time-out, and
+//! - an answer of N bytes ends after at most the write time-out plus N / rate seconds.
 
 use crate::limits::Limits;
 use std::time::{Duration, Instant};
 
-/// The budget of time for one answer.
+/// The time that a client has left for one answer.
 #[derive(Debug)]
 pub(crate) struct WriteBudget {
     timeout: Duration,
-    /// The number of bytes that the client must take in a second.
+    /// How many bytes the client must take in a second.
     rate: usize,
-    /// The time when the budget is used up.
+    /// When the budget is used up.
     deadline: Instant,
-    /// True if the budget no longer grows.
+    /// True if the budget does not grow any more.
     is_ending: bool,
 }
 
 impl WriteBudget {
-    /// Makes the budget of an answer that begins `now`.
+    /// Makes the budget of an answer that begins at the time `now`.
     pub(crate) fn new(limits: &Limits, now: Instant) -> WriteBudget {
         let (timeout, rate) = (limits.write_timeout, limits.min_write_rate);
         WriteBudget { timeout, rate, deadline: now + timeout, is_ending: false }
@@ -39,7 +39,7 @@ impl WriteBudget {
         }
     }
 
-    /// Limits the client's time to `deadline`, however many bytes the client takes.
+    /// Gives the client time until `deadline` at most, however many bytes it takes.
     pub(crate) fn end_by(&mut self, deadline: Instant) {
         if !self.is_ending {
             self.is_ending = true;
@@ -47,7 +47,7 @@ impl WriteBudget {
         }
     }
 
-    /// Returns the time until which the client must take the next bytes.
+    /// Returns until when the client must take the next bytes.
     pub(crate) fn deadline(&self) -> Instant {
         self.deadline
     }

@@ -1,5 +1,5 @@
-//! Counts the allocations for a request, once all buffers have grown to their size. This test has its
-//! own process, because all code of a process has the same allocator.
+//! Counts the allocations that a request needs after all buffers have grown to their full size. This
+//! test runs in its own process, because all code of a process uses the same allocator.
 #![allow(unsafe_code, reason = "an allocator that counts is an allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -14,8 +14,8 @@ use std::time::Instant;
 use executor::{CancelToken, StripedExecutor, ThreadPoolExecutor};
 use servers::{AccessLog, Limits, Listener, Reactor, Server, Site};
 
-/// Counts the allocations of all threads except the client's and the test harness's. An allocation that
-/// grows counts as one allocation.
+/// Counts the allocations of all threads except those of the client and of the test harness. An
+/// allocation that grows counts as one allocation.
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -30,22 +30,22 @@ fn count() {
     }
 }
 
-// SAFETY: each call is passed on to `System` with the same arguments.
+// SAFETY: each call goes to `System` with the same arguments.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the promises of the caller are passed on to `System`.
+        // SAFETY: the caller's promises also hold for this call of `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the promises of the caller are passed on to `System`.
+        // SAFETY: the caller's promises also hold for this call of `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         count();
-        // SAFETY: the promises of the caller are passed on to `System`.
+        // SAFETY: the caller's promises also hold for this call of `System`.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
 }
@@ -64,8 +64,7 @@ fn ask(client: &mut TcpStream, requests: &str, times: usize) {
     for _ in 0..times {
         client.write_all(requests.as_bytes()).unwrap();
         let mut read = 0;
-        // The length of the answer is unknown only the first time; later answers have the same
-        // length.
+        // Only the first answer has an unknown length; all later answers have the same length.
         while if length > 0 { read < length } else { count_of(BODY, &answers[..read]) < expected } {
             let count = client.read(&mut answers[read..]).unwrap();
             assert!(count > 0, "closed");
@@ -80,7 +79,7 @@ fn count_of(words: &[u8], bytes: &[u8]) -> usize {
 }
 
 /// Returns how many allocations the server makes for a thousand requests on one connection, and how many
-/// seconds the requests take. A thousand earlier requests do not count.
+/// seconds the requests take. The first thousand requests do not count.
 fn allocations(addr: SocketAddr, request: &str) -> (usize, usize) {
     let mut client = TcpStream::connect(addr).unwrap();
     client.set_nodelay(true).unwrap();
@@ -106,7 +105,8 @@ const BROWSERS: &str = "GET /hello?a=b HTTP/1.1\r\nHost: localhost:8080\r\nUser-
 /// a thousand requests take many seconds.
 const FOR_A_DATE: usize = 4;
 
-// All checks are in one test, because allocations of another test would be counted as well.
+// All checks are in one test, because a second test would run at the same time and its allocations would
+// count.
 #[test]
 fn once_warm_nothing_is_allocated_for_a_request() {
     IS_OUTSIDE.set(true);

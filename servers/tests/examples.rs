@@ -1,5 +1,5 @@
-//! Checks the output of the examples. These tests are a separate test program. Cargo builds the examples
-//! of a package before it runs the package's tests, unless it is told which of the tests to run.
+//! Checks the output of the examples. These tests are a separate test program: when Cargo runs all tests
+//! of a package, it first builds the package's examples.
 
 use std::process::Command;
 

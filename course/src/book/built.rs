@@ -1,5 +1,4 @@
-//! Checks whether the last built book is still up to date, so that it does not need to be built
-//! again.
+//! Checks whether the last built book is still up to date and need not be built again.
 
 use super::includes::includes;
 use super::pages::{Page, files_below};
@@ -16,8 +15,8 @@ pub(super) struct Note {
 
 impl Note {
     /// Lists the files from which the book below `source` would be built: its own files, the files that its
-    /// pages include, and the program that builds it. A file counts as unchanged if its size and its time are
-    /// the same as before.
+    /// pages include, and the program that builds it. A file counts as unchanged if its size and its
+    /// modification time are the same as before.
     ///
     /// # Errors
     /// Returns an error if the book cannot be read.
@@ -49,7 +48,7 @@ impl Note {
         let _ = fs::remove_file(&self.file);
     }
 
-    /// Writes the list. If the list cannot be written, the book is built again the next time.
+    /// Writes the list. If this fails, the book is built again the next time.
     pub(super) fn write(&self) {
         let _ = fs::write(&self.file, &self.made_of);
     }

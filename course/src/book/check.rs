@@ -1,4 +1,4 @@
-//! `book check`: finds the faults of the book that a build does not report.
+//! `book check`: finds faults of the book that a build does not report.
 
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 use exercises_protocol::{Contents, Exercise, Kinds};
 use std::fs;
 
-/// Checks the book, prints every fault with its page and line, and returns whether there was none.
+/// Checks the book, prints every fault with its page and line, and returns whether there was no fault.
 ///
 /// # Errors
 /// Returns an error if the book or the project's manifests cannot be read.
@@ -61,7 +61,7 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
         faults.extend(silent(for_teachers, &format!("There are {} questions", exam.count())));
     }
     if listings_are_there {
-        // If there is a fault, no book is built, so there are no links to follow.
+        // If a listing is broken, no book can be built, so there are no links to follow.
         match build(workspace) {
             Ok(book) => {
                 faults.extend(links::faults(&book)?);
@@ -73,8 +73,8 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Returns the pages that readers cannot reach, because the table of contents does not name them.
-/// Files that tests generate are parts of pages, and do not count as pages.
+/// Returns the pages that readers cannot reach because the table of contents does not name them. Files that
+/// tests generate are parts of pages, and do not count as pages.
 fn unlisted(pages: &[Page]) -> Vec<String> {
     let Some(summary) = pages.iter().find(|page| page.name == "SUMMARY.md") else { return Vec::new() };
     let is_listed = |page: &&Page| {
@@ -86,7 +86,8 @@ fn unlisted(pages: &[Page]) -> Vec<String> {
     unlisted.map(|page| format!("{}: SUMMARY.md does not name this page", page.name)).collect()
 }
 
-/// Returns the exercises that name a missing chapter, and those whose chapter does not name them.
+/// Returns faults for exercises that name a missing chapter, and for chapters that do not name their
+/// exercise.
 fn unlinked(exercises: &[Exercise], pages: &[Page]) -> Vec<String> {
     let mut faults = Vec::new();
     for exercise in exercises {
@@ -109,7 +110,7 @@ fn readme(workspace: &Workspace) -> Option<Page> {
     Some(Page { path, name: "README.md".to_owned(), text })
 }
 
-/// Checks that the hours in the README, and on the page about the use of the course, are the sum of the times
+/// Checks the hours in the README and on the page about using the course: they must be the sums of the times
 /// of all pages and exercises.
 fn wrong_hours(exercises: &[Exercise], pages: &[Page], readme: Option<&Page>) -> Vec<String> {
     let how_to_use = pages.iter().find(|page| page.name == "how-to-use.md");
@@ -135,14 +136,14 @@ fn in_hours(minutes: usize) -> usize {
     (minutes + 30) / 60
 }
 
-/// The pages that do not have these words, wherever their lines end.
+/// Returns the pages that do not contain these words; line breaks between the words do not matter.
 fn silent<'a>(pages: impl Iterator<Item = &'a Page>, text: &str) -> Vec<String> {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let silent = pages.filter(|page| !words(&page.text).contains(text));
     silent.map(|page| format!("{}: does not say \"{text}\"", page.name)).collect()
 }
 
-/// Returns the number of minutes from the line under a page's title.
+/// Returns the minutes that a page takes, according to the line under its title.
 pub(super) fn minutes(page: &Page) -> Option<usize> {
     let (_, facts) = page.text.split_once("<p class=\"facts\">")?;
     let (before, _) = facts.split_once("</p>")?.0.split_once(" minutes")?;

@@ -1,9 +1,9 @@
-//! Proves that a reader can type every `cargo …` command on the pages. The package, program, example or test
-//! in the command must exist and be built with the features in the command. `cargo course` must have the
-//! commands and options that the page uses.
+//! Proves that every `cargo …` command on the pages works when a reader types it. The package, program,
+//! example or test in the command must exist and be built with the features in the command. `cargo course`
+//! must have the commands and options that the page shows.
 //!
-//! Commands are lines of code blocks that begin with `$ cargo`, or with `cargo` in `sh` blocks, and code in
-//! the prose that begins with `cargo`.
+//! Commands are: lines of code blocks that begin with `$ cargo`, lines of `sh` blocks that begin with
+//! `cargo`, and code in the prose that begins with `cargo`.
 
 use crate::book::pages::Page;
 use crate::cli::Course;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
-/// The commands of Cargo that name no package, and the commands that pages tell readers to install.
+/// Commands of Cargo that name no package, and commands that pages tell readers to install.
 const OTHERS: [&str; 12] = [
     "--version",
     "--help",
@@ -51,7 +51,7 @@ struct Metadata {
 struct Package {
     id: String,
     name: String,
-    /// The program that runs if the command names none.
+    /// The program that runs if the command names no program.
     default_run: Option<String>,
     targets: Vec<Target>,
     features: BTreeMap<String, Vec<String>>,
@@ -103,7 +103,7 @@ impl Commands {
         );
         let metadata: Metadata =
             serde_json::from_slice(&output.stdout).context("cargo's metadata is not as expected")?;
-        let exercises = catalogue::all(workspace).unwrap_or_default(); // a project may have none
+        let exercises = catalogue::all(workspace).unwrap_or_default(); // a project may have no exercises
         let mut course = Course::command();
         course.build();
         Ok(Self {
@@ -127,7 +127,7 @@ impl Commands {
     }
 
     fn judge(&self, command: &str) -> Result<(), String> {
-        // Redirections, pipes and comments belong to the shell.
+        // Redirections, pipes and comments are for the shell, so they are ignored.
         let ends = |word: &&str| ["#", "|", "&&", ">", "2>", ">>", "…"].contains(word);
         let words: Vec<&str> = command.split_whitespace().skip(1).take_while(|word| !ends(word)).collect();
         let Some((&first, rest)) = words.split_first() else { return Ok(()) };
@@ -141,8 +141,8 @@ impl Commands {
         }
     }
 
-    /// Checks the commands and options of a `cargo course` line. The values of options are not
-    /// checked, except for exercises.
+    /// Checks the commands and options of a `cargo course` line. The value of an option is checked only if
+    /// it must be an exercise.
     fn judge_course(&self, words: &[&str]) -> Result<(), String> {
         let mut command = &self.course;
         let mut words = words.iter();
@@ -192,7 +192,7 @@ impl Commands {
 
     fn judge_targets(&self, command: &str, words: &[&str]) -> Result<(), String> {
         let own = words.iter().position(|word| *word == "--").unwrap_or(words.len());
-        let words = &words[..own]; // the rest is for the program
+        let words = &words[..own]; // the remaining arguments are for the program
         let value = |names: [&str; 2]| {
             let at = words.iter().position(|word| names.contains(word))?;
             words.get(at + 1).copied()

@@ -1,8 +1,7 @@
-//! Collects mdBook's complaints during a build.
+//! Collects the complaints of mdBook during a build.
 //!
-//! If mdBook cannot make a page properly, it reports a log event, and still treats the build as a
-//! success. This module keeps the events of level warning and error, so that the build can fail
-//! with them.
+//! If mdBook cannot make a page properly, it logs an event but still reports success. This module
+//! keeps the events of level warning and error, so that the build can fail with them.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +9,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Runs `work` on this thread, and returns the result with every warning and error that `work` has
+/// Runs `work` on this thread, and returns its result with every warning and error that it has
 /// logged.
 pub(crate) fn during<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
     let heard = Arc::new(Mutex::new(Vec::new()));

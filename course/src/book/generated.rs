@@ -1,5 +1,6 @@
-//! The parts of pages that are made of the project's lists: the plan of each way through the course, and what
-//! each page and exercise needs. They lie in `book/src/generated`, where a page includes them.
+//! Generates the parts of pages that are made of the project's lists: the plan of each way through the
+//! course, and what each page and exercise needs. These parts are files in `book/src/generated`, and the
+//! pages include them.
 
 use crate::book::check::minutes;
 use crate::book::graph;
@@ -11,8 +12,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// Compares the parts that pages include with the lists. A part that differs is written again, and
-/// its name is printed.
+/// Compares the parts that pages include with the project's lists. If a part differs, it is written again,
+/// and its name is printed.
 ///
 /// # Errors
 /// Returns an error if a file cannot be written.
@@ -44,7 +45,7 @@ pub(super) fn renew(
     Ok(faults)
 }
 
-/// Returns a way through the course as a table: its parts with their pages, exercises and hours.
+/// Returns one way through the course as a table: its parts with their pages, exercises and hours.
 fn plan(way: &Way, pages: &[Page], contents: &Contents, exercises: &[Exercise]) -> String {
     let mut text = "| | pages | reading | exercises | doing |\n|---|---|--:|---|--:|\n".to_owned();
     for part in &way.parts {
@@ -65,8 +66,7 @@ fn plan(way: &Way, pages: &[Page], contents: &Contents, exercises: &[Exercise]) 
     text
 }
 
-/// Returns the hours of the exercises of a part. A task takes only some minutes, and is not
-/// counted.
+/// Returns the hours of the exercises of a part. A task takes only a few minutes, and is not counted.
 fn doing(part: &Part, exercises: &[Exercise]) -> String {
     let of_part =
         exercises.iter().filter(|exercise| part.exercises.iter().any(|name| name == exercise.short()));
@@ -78,7 +78,7 @@ fn doing(part: &Part, exercises: &[Exercise]) -> String {
     hours(least, most)
 }
 
-/// Returns the text of a time, such as `1½–2 h`, which is rounded up to half hours.
+/// Returns a time as text, such as `1½–2 h`, rounded up to half hours.
 fn hours(least: usize, most: usize) -> String {
     let one = |minutes: usize| {
         let halves = minutes.div_ceil(30);
@@ -104,7 +104,7 @@ fn needs(contents: &Contents, exercises: &[Exercise]) -> String {
     text
 }
 
-/// Returns a link to a page, relative to the page that includes the part.
+/// Returns a link to a page, relative to the page that includes the generated part.
 fn link(page: &str, contents: &Contents) -> String {
     let title = contents.place(page).and_then(|place| contents.page(place)).map_or(page, |page| &page.title);
     format!("[{title}]({page})")

@@ -1,7 +1,7 @@
-//! Which page needs which, as a figure: a line for each chapter, an arc from each page to the later ones that
-//! need it, and the exercises that can be done after a page, with arcs of their own.
+//! Draws a figure that shows which page needs which: a line for each chapter, an arc from each page to each
+//! later page that needs it, and beside a page its exercises, with their own arcs.
 //!
-//! No arc goes upwards: [`order`](crate::book::order) finds a page, and an exercise, that needs a later one.
+//! No arc leads upwards: [`order`](crate::book::order) reports every page or exercise that needs a later one.
 
 use crate::book::order::{needed_exercises, needs};
 use crate::book::pages::Page;
@@ -9,16 +9,16 @@ use charts::escaped;
 use exercises_protocol::{Contents, Exercise};
 use std::fmt::Write as _;
 
-/// The height of a line.
+/// The height of a line, in pixels.
 const LINE: usize = 20;
-/// Where the dots of the pages stand, with room for the arcs on their left side.
+/// The position of the dots of the pages, with room for arcs on their left side.
 const DOTS: usize = 100;
-/// Where the names of exercises begin, and where their arcs do.
+/// The position of the names of exercises, and then of the arcs beside them.
 const EXERCISES: usize = 370;
 const AFTER_EXERCISES: usize = 437;
 const WIDTH: usize = 475;
 
-/// Draws the chapters. A core page has a dot that is filled.
+/// Draws the chapters. The dot of a core page is filled.
 pub(super) fn svg(pages: &[Page], contents: &Contents, core: &[String], exercises: &[Exercise]) -> String {
     let count = contents.chapters();
     let height = (count + 1) * LINE;
@@ -68,8 +68,8 @@ pub(super) fn svg(pages: &[Page], contents: &Contents, core: &[String], exercise
     text
 }
 
-/// Draws the arc from the line `from` down to the line `to`: it begins and ends at the first of the two
-/// places, and comes near the second.
+/// Draws an arc from the line `from` down to the line `to`; it begins and ends at the first of the two
+/// positions, and bends to the second.
 fn arc(text: &mut String, (at, reach): (usize, usize), from: usize, to: usize, needed: &str) {
     let (from, to) = (from * LINE, to * LINE);
     if from == to {

@@ -6,8 +6,8 @@
 //! line itself; if the anchor is missing, it shows nothing. mdBook treats both cases as a success,
 //! so this module checks the listings first.
 //!
-//! A line may include only a whole file or an anchor: line numbers would show something else after
-//! the next edit.
+//! An include may name a whole file or an anchor, but no line numbers: they would show other lines after the
+//! next edit.
 
 use crate::book::pages::{Page, files_below};
 use anyhow::bail;
@@ -32,7 +32,7 @@ pub(super) fn check(pages: &Path) -> anyhow::Result<()> {
     bail!("the book includes code that is not there:\n  {}", faults.join("\n  "));
 }
 
-/// Returns the includes that do not show what they should.
+/// Returns the includes that do not show what they should show.
 pub(super) fn faults(pages: &[Page]) -> Vec<String> {
     let mut faults = Vec::new();
     for page in pages {
@@ -45,11 +45,11 @@ pub(super) fn faults(pages: &[Page]) -> Vec<String> {
     faults
 }
 
-/// Returns the anchors in the project's code that no page includes: the page now shows another listing, or
-/// the page was removed.
+/// Returns the anchors in the project's code that no page includes. Such an anchor is left over from a
+/// listing or a page that was removed.
 ///
-/// `awaited` lists files, one per line, whose page is not written yet: their anchors may be unused. A file
-/// that is listed without need is a fault, so that the list can only get shorter.
+/// `awaited` lists files, one per line, whose pages are not written yet: the anchors of these files may be
+/// unused. If a file is in the list without need, this is a fault, so the list can only get shorter.
 pub(super) fn unused_anchors(root: &Path, pages: &[Page], awaited: &str) -> anyhow::Result<Vec<String>> {
     let mut used = BTreeSet::new();
     for page in pages {
@@ -86,7 +86,7 @@ pub(super) fn unused_anchors(root: &Path, pages: &[Page], awaited: &str) -> anyh
     Ok(faults)
 }
 
-/// Returns the anchors that begin in a file; an anchor is a comment that contains nothing else.
+/// Returns the anchors that begin in a file; the comment of an anchor contains nothing else.
 fn anchors(source: &str) -> impl Iterator<Item = (usize, &str)> {
     source.lines().zip(1..).filter_map(|(text, line)| {
         let comment = text.trim().strip_prefix("//").or_else(|| text.trim().strip_prefix('#'))?;

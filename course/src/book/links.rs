@@ -1,5 +1,5 @@
-//! Follows every link of the built book that stays within the book: the page or file must exist, and
-//! the `#fragment` as well.
+//! Follows every link of the built book that stays within the book: the page or file must exist, and so
+//! must the `#fragment`.
 
 use crate::book::pages::files_below;
 use anyhow::Context;
@@ -30,7 +30,7 @@ pub(super) fn faults(dir: &Path) -> anyhow::Result<Vec<String>> {
     let mut faults = BTreeSet::new();
     for (path, page) in &pages {
         let name = path.strip_prefix(dir).unwrap_or(path).display();
-        // The page for printing repeats the other pages, and the page for missing pages is shown under many
+        // The page for printing repeats the other pages; the page for missing pages is shown at many
         // addresses.
         if path.file_name().is_some_and(|file| file == "print.html" || file == "404.html") {
             continue;
@@ -74,7 +74,7 @@ fn follow(dir: &Path, from: &Path, link: &str, pages: &BTreeMap<PathBuf, Html>) 
     }
 }
 
-/// Returns the path without `.` and `..`.
+/// Returns the path with `.` and `..` resolved.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

@@ -1,9 +1,9 @@
-//! Builds the book, and checks that the book and the code agree.
+//! Builds the book, and checks that it agrees with the code.
 //!
 //! mdBook does not fail on a missing include, a misspelt anchor or a broken link. Besides, mdBook does not
-//! understand the prose: it does not know whether `cargo run --bin pooled` still exists, or whether a program
-//! prints what a page says. So [`build`] fails on every complaint, [`check`] finds the other faults, and
-//! [`record`] runs the commands whose output the book shows.
+//! understand the prose: it knows neither whether `cargo run --bin pooled` still exists, nor whether a
+//! program prints what a page says. So [`build`] fails on every complaint, [`check`] finds the other faults,
+//! and [`record`] runs the commands whose output the book shows.
 
 mod built;
 mod check;
@@ -32,7 +32,7 @@ use mdbook_driver::MDBook;
 use std::fs;
 use std::path::PathBuf;
 
-/// Builds the book into `book` under the target directory, unless it is up to date already, and returns the
+/// Builds the book into `book` below the target directory, unless the book is up to date, and returns that
 /// directory.
 ///
 /// # Errors

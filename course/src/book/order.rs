@@ -1,13 +1,13 @@
-//! Proves that the pages can be read from the first to the last: a page needs only pages before it, and no
-//! exercise is named before the page that explains it or before the page on how exercises work. Each way through
-//! a part of the course can be read so, too.
+//! Proves that a reader can read the pages from the first to the last: a page needs only earlier pages, and
+//! no page names an exercise before its subject, and how to do exercises, have been explained. The same is
+//! true for each way through a part of the course.
 
 use crate::book::pages::Page;
 use crate::ways::Ways;
 use exercises_protocol::{Contents, Exercise};
 use regex::Regex;
 
-/// Returns the pages that need a later page, and the exercises that are named too early.
+/// Returns faults for pages that need a later page, and for exercises that are named too early.
 pub(super) fn faults(pages: &[Page], exercises: &[Exercise]) -> Vec<String> {
     let Some(summary) = pages.iter().find(|page| page.name == "SUMMARY.md") else { return Vec::new() };
     let contents = Contents::of(&summary.text);
@@ -31,7 +31,7 @@ pub(super) fn faults(pages: &[Page], exercises: &[Exercise]) -> Vec<String> {
     faults
 }
 
-/// Exercises that need one which comes after them. The exercises are in the order of the book.
+/// Returns faults for exercises that need a later exercise. The exercises are in the order of the book.
 fn later_exercises(exercises: &[Exercise]) -> Vec<String> {
     let mut faults = Vec::new();
     for (number, exercise) in exercises.iter().enumerate() {
@@ -46,10 +46,11 @@ fn later_exercises(exercises: &[Exercise]) -> Vec<String> {
     faults
 }
 
-/// What the line under the title of a page begins with that is no core page.
+/// The beginning of the line under the title of a page that is not a core page.
 const FURTHER: &str = "<p class=\"facts\">Further reading. ";
 
-/// Chapters that do not say rightly whether they are core pages. A book without core pages has no such fault.
+/// Returns the chapters that say wrongly whether they are core pages. If the book has no core pages, there
+/// are no such faults.
 pub(super) fn wrong_about_core(pages: &[Page], contents: &Contents, core: &[String]) -> Vec<String> {
     let is_core = |name: &String| core.contains(name);
     let is_chapter = |page: &&Page| {
@@ -71,7 +72,7 @@ pub(super) fn wrong_about_core(pages: &[Page], contents: &Contents, core: &[Stri
     faults
 }
 
-/// Pages that a way reads before a page that they need.
+/// Returns faults for pages that a way reads before a page that they need.
 pub(super) fn unread(pages: &[Page], ways: &Ways) -> Vec<String> {
     let mut faults = Vec::new();
     for way in ways.iter() {
@@ -92,7 +93,8 @@ pub(super) fn unread(pages: &[Page], ways: &Ways) -> Vec<String> {
     faults
 }
 
-/// The pages that the line under a page's title links to, "You need …", each with its line.
+/// Returns the pages to which the line under a page's title ("You need …") links, each with the number of its
+/// line.
 pub(super) fn needs(page: &Page) -> Vec<(usize, String)> {
     let facts = Regex::new(r#"(?s)<p class="facts">.*?</p>"#).expect("a valid expression");
     let link = Regex::new(r##"href="([^"#]+)\.html"##).expect("a valid expression");
@@ -104,8 +106,8 @@ pub(super) fn needs(page: &Page) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// The exercises that the list of another one names as needed: "exercise 16". A number without an exercise is
-/// left out.
+/// Returns the exercises that another exercise lists as needed: "exercise 16". A number that belongs to no
+/// exercise is skipped.
 pub(super) fn needed_exercises<'a>(exercise: &Exercise, all: &'a [Exercise]) -> Vec<&'a Exercise> {
     let number = Regex::new(r"exercise (\d+)").expect("a valid expression");
     let needs = exercise.needs.join("; ");
@@ -113,7 +115,8 @@ pub(super) fn needed_exercises<'a>(exercise: &Exercise, all: &'a [Exercise]) -> 
     names.filter_map(|name| all.iter().find(|other| other.short() == name)).collect()
 }
 
-/// The first line of a page that has `ex01`, alone or at the beginning of the whole name.
+/// Returns the number of the first line of a page that contains `ex01`, alone or at the beginning of a full
+/// name.
 fn first_mention(page: &Page, exercise: &str) -> Option<usize> {
     let name = Regex::new(&format!(r"\b{}\b", regex::escape(exercise))).expect("a valid expression");
     page.text.lines().zip(1..).find(|(line, _)| name.is_match(line)).map(|(_, number)| number)
@@ -125,7 +128,7 @@ mod tests {
     use crate::exercises::catalogue;
     use crate::workspace::Workspace;
 
-    /// Returns the faults of a book with these pages, in this order, and an exercise `ex01` that
+    /// Returns the faults of a book with these pages, in this order, and with an exercise `ex01` that
     /// `explains.md` explains.
     fn faults_of(order: &[(&str, &str)]) -> Vec<String> {
         let summary: Vec<String> = order.iter().map(|(name, _)| format!("- [A page]({name}.md)\n")).collect();
@@ -157,7 +160,7 @@ mod tests {
         assert_eq!(faults, ["a.md:4: needs explains.md, which does not come before it"]);
     }
 
-    /// A page with this line under its title.
+    /// Makes a page with this line under its title.
     fn page(name: &str, facts: &str) -> Page {
         let text = format!("# A\n\n<p class=\"facts\">{facts}</p>\n");
         Page { path: name.into(), name: name.into(), text }

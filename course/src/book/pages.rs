@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A Markdown file of the book.
 pub(super) struct Page {
     pub(super) path: PathBuf,
-    /// The name of the page in messages: the path below the book's sources.
+    /// The name of the page in messages: its path below the book's sources.
     pub(super) name: String,
     pub(super) text: String,
 }
@@ -18,7 +18,7 @@ pub(super) struct Page {
 pub(super) struct Line<'a> {
     pub(super) number: usize,
     pub(super) text: &'a str,
-    /// The text after the opening back-ticks, if the line is within a code block.
+    /// The text behind the opening back-ticks, if the line is in a code block.
     pub(super) block: Option<&'a str>,
 }
 
@@ -39,7 +39,7 @@ impl Page {
         paths.into_iter().map(read).collect()
     }
 
-    /// Returns the lines, except for those that begin and end code blocks.
+    /// Returns all lines except those that begin and end code blocks.
     pub(super) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
         let mut block: Option<&str> = None;
         self.text.lines().zip(1..).filter_map(move |(text, number)| {
@@ -57,8 +57,8 @@ impl Page {
     }
 }
 
-/// Returns the files below a directory for which `wanted` is true, in an order that is the same on every
-/// machine. Hidden files and build output are skipped.
+/// Returns the files below a directory for which `wanted` is true, in the same order on every machine.
+/// Hidden files and build output are skipped.
 pub(super) fn files_below(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut to_visit = vec![dir.to_path_buf()];

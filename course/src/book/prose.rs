@@ -1,11 +1,11 @@
-//! Checks the sentences of the pages, as far as a program can.
+//! Checks the sentences of the pages, as far as a program can do this.
 //!
-//! A figure of four digits or more has a source: a listing or a transcript that the page includes, or a
-//! command on the page. A figure that an author has typed cannot be measured again. Years, and the numbers of
-//! RFCs and issues, are no figures.
+//! Every figure of four digits or more must have a source: a listing or a transcript that the page includes,
+//! or a command on the page. A figure without a source cannot be measured again. Years, and the numbers of
+//! RFCs and issues, do not count as figures.
 //!
-//! No sentence stops in the middle. A paragraph ends with a mark, and no sentence begins in a new line while
-//! the line before has no end.
+//! No sentence may stop in the middle. A paragraph ends with a punctuation mark, and a new line must not
+//! begin a sentence if the line before has no such mark.
 
 use crate::book::includes::includes;
 use crate::book::pages::Page;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Figures without a source, and sentences without an end.
+/// Returns the figures without a source, and the sentences without an end.
 pub(super) fn faults(pages: &[Page]) -> Vec<String> {
     let written = |page: &&Page| !page.name.starts_with("generated/") && page.name != "SUMMARY.md";
     let texts: Vec<(&Page, String)> = pages.iter().filter(written).map(|page| (page, prose(page))).collect();
@@ -26,8 +26,8 @@ fn expression(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a valid expression")
 }
 
-/// The page without code, includes, tags and link targets. It has as many lines as the page, and `code`
-/// stands for code in a line.
+/// Returns the text of a page without code, includes, tags and link targets. The text has as many lines as
+/// the page; within a line, `code` stands for code.
 fn prose(page: &Page) -> String {
     let mut lines = vec![""; page.text.lines().count()];
     for line in page.lines().filter(|line| line.block.is_none()) {
@@ -51,12 +51,12 @@ fn prose(page: &Page) -> String {
     text
 }
 
-/// The figures of a page that neither an included file nor a code block of the page has.
+/// Returns the figures of a page that occur neither in an included file nor in a code block of the page.
 fn typed(page: &Page, prose: &str) -> Vec<String> {
     let mut sources: Vec<String> =
         page.lines().filter(|line| line.block.is_some()).map(|line| line.text.to_owned()).collect();
     let folder = page.path.parent().unwrap_or(Path::new(""));
-    // A file that cannot be read is a fault of the include.
+    // If a file cannot be read, the check of the includes reports this.
     sources.extend(
         includes(&page.text).filter_map(|include| fs::read_to_string(folder.join(include.file)).ok()),
     );
@@ -83,20 +83,22 @@ fn typed(page: &Page, prose: &str) -> Vec<String> {
     faults
 }
 
-/// The words that have a capital letter in the middle of a sentence: `Java`, `Linux`.
+/// Returns the words that have a capital letter in the middle of a sentence: `Java`, `Linux`.
 fn names(texts: &[(&Page, String)]) -> BTreeSet<String> {
     let name = expression(r"[a-z,] \(?[*_]*([A-Z]\w*)");
     texts.iter().flat_map(|(_, text)| name.captures_iter(text).map(|found| found[1].to_owned())).collect()
 }
 
-/// The sentences of a page that stop in the middle. Items of lists, tables and headings need no end.
+/// Returns the sentences of a page that stop in the middle. Items of lists, tables and headings need no
+/// punctuation mark at the end.
 fn halves(page: &Page, prose: &str, names: &BTreeSet<String>) -> Vec<String> {
     let begins = expression(r"^[*_(]*([A-Z]\w*)");
     let item = expression(r"^\s*([-*]|\d+\.) ");
     let mut faults = Vec::new();
     let mut before: Option<&str> = None; // the line above, in the same paragraph
     let mut in_item = false;
-    // A line of the page, and the same line without code and tags. One more line ends the last paragraph.
+    // Each line of the page is paired with the same line without code and tags. One more line at the end
+    // closes the last paragraph.
     let lines = page.text.lines().zip(prose.lines().chain(std::iter::repeat(""))).chain([("", "")]);
     for ((source, line), number) in lines.zip(1..) {
         let line = line.trim();
@@ -124,7 +126,7 @@ fn halves(page: &Page, prose: &str, names: &BTreeSet<String>) -> Vec<String> {
     faults
 }
 
-/// The end of a line, to find it by.
+/// Returns the end of a line, so that an author can find the line.
 fn last_words(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     words[words.len().saturating_sub(4)..].join(" ")

@@ -1,5 +1,5 @@
-//! The recipes in `transcripts/record.toml`: the command of each transcript, and the parts of its
-//! output that must be equal.
+//! The recipes in `transcripts/record.toml`: the command of each transcript, and the parts of its output
+//! that must stay equal.
 //!
 //! ```toml
 //! [[run]]
@@ -16,9 +16,9 @@
 //! ]
 //! ```
 //!
-//! The transcript of a measurement is kept as long as the parts that `equal` names are equal. Delete the
-//! transcript to measure again. `--check` skips recipes with `measured = true` unless they are named: on a
-//! busy machine even the order of the lines can differ.
+//! The transcript of a measurement is kept as long as the parts that `equal` names do not change. To
+//! measure again, delete the transcript. `--check` skips recipes with `measured = true` unless the user
+//! names them: on a busy machine even the order of the lines can differ.
 
 use crate::book::speed_up::SpeedUp;
 use anyhow::{Context, ensure};
@@ -42,19 +42,20 @@ pub(super) struct Recipes {
 pub(super) struct Run {
     /// The command as the page shows it; ` target/` in it stands for the target directory.
     pub(super) command: String,
-    /// The transcript; there is none if only the picture is needed.
+    /// The transcript; `None` if only the picture is needed.
     pub(super) file: Option<String>,
-    /// A wrong answer to an exercise, which replaces the learner's answer while this command runs: `exNN
-    /// m01_x`.
+    /// A wrong answer (`exNN m01_x`) that replaces the learner's answer to an exercise while this command
+    /// runs.
     pub(super) answer: Option<String>,
-    /// A picture that the command writes below the target directory, and the figure of the book that it
-    /// becomes. If there is also a transcript, the picture is replaced only together with the transcript.
+    /// A picture that the command writes below the target directory, and the figure of the book that is
+    /// made from it. If there is also a transcript, the picture is replaced only together with the
+    /// transcript.
     pub(super) picture: Option<Picture>,
     #[serde(default)]
     pub(super) measured: bool,
     #[serde(default)]
     pub(super) equal: Equal,
-    /// What the transcript says about speed-ups.
+    /// The figures in the transcript that are speed-ups.
     pub(super) speed_up: Option<SpeedUp>,
 }
 
@@ -66,7 +67,7 @@ pub(super) struct Picture {
     pub(super) to: String,
 }
 
-/// A server, and the commands that its clients run.
+/// A server, and the commands by which its clients run.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Server {
@@ -89,7 +90,7 @@ pub(super) struct Step {
     /// A command that is run to its end.
     pub(super) run: Option<String>,
     /// A command that is started in the background. At the end of the recording, the recorder waits for
-    /// the command if its output is recorded in a file; otherwise it ends the command.
+    /// the command if its output goes to a file; otherwise it ends the command.
     pub(super) start: Option<String>,
     /// The number of seconds that the recorder waits.
     pub(super) wait: Option<f64>,
@@ -98,20 +99,20 @@ pub(super) struct Step {
     pub(super) equal: Equal,
 }
 
-/// The rules for comparing two recordings, in addition to the rules that always hold.
+/// Rules for comparing two recordings, in addition to the general rules.
 #[derive(Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Equal {
-    /// True if the order of lines may differ.
+    /// True if the lines may come in another order.
     pub(super) unordered: bool,
-    /// The expressions for text that may differ.
+    /// Expressions for text that may differ.
     pub(super) but: Vec<String>,
-    /// The expressions for text that must be in every recording.
+    /// Expressions for text that every recording must contain.
     pub(super) with: Vec<String>,
 }
 
 impl Run {
-    /// Returns the files that the recipe makes: a transcript, a picture, or both.
+    /// Returns the files that the recipe produces: a transcript, a picture, or both.
     pub(super) fn products(&self) -> impl Iterator<Item = &str> {
         self.file.as_deref().into_iter().chain(self.picture.as_ref().map(|picture| picture.to.as_str()))
     }

@@ -1,9 +1,9 @@
 //! `book record`: runs the commands whose output the book shows, and writes their output to files.
 //!
-//! Two recordings of a program that prints the time always differ. So each recording has a *core*: the text
-//! without times, dates, ports and the numbers of pool threads, and without the parts that the recipe
-//! excludes. A transcript whose core has not changed is kept. So a recording changes no file without a
-//! reason, and `--check` compares only cores.
+//! If a program prints the time, two recordings of it always differ. So each recording has a *core*: its
+//! text without times, dates, ports and the numbers of pool threads, and without the parts that the recipe
+//! excludes. A transcript whose core has not changed is kept. So recording changes no file without need,
+//! and `--check` compares only cores.
 //!
 //! A shell runs the commands, as a reader would type them. The command `book record` is a tool for
 //! authors of the book, on Unix.
@@ -23,11 +23,11 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-/// The time that a command may take, including compilation.
+/// The time that a command may take; this includes compilation.
 const DEADLINE: Duration = Duration::from_mins(10);
 
-/// The time without a new log line after which a server is stopped. A server logs a line after it
-/// has sent the answer, so a client can have the answer before the line is written.
+/// If a server logs no line for this time, the recorder stops it. A server logs a line after it has sent
+/// the answer, so a client may have the answer before the line is written.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// The address that the pages and their commands use.
@@ -121,7 +121,7 @@ impl Recorder<'_> {
             }
             if let Some(command) = &step.start {
                 let mut command = shell(self.workspace, &command.replace(SHOWN, &address));
-                // A standard input that stays open, like that of a terminal.
+                // A standard input that stays open, as at a terminal.
                 background
                     .push((Running(command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn()?), step));
             }
@@ -151,7 +151,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Writes a recording if its core differs from the core of the existing recording. With `check`, the
+    /// Writes a recording if its core differs from the core of the old recording. With `check`, the
     /// function only reports the difference.
     fn keep(&mut self, file: &str, text: &str, equal: &Equal) -> anyhow::Result<Kept> {
         ensure!(!text.trim().is_empty(), "{file}: nothing was printed; does the command work?");
@@ -180,7 +180,7 @@ impl Recorder<'_> {
     }
 
     /// Keeps or replaces a picture of the book. A picture and its transcript show the same measurement, so
-    /// the picture is kept if the transcript was kept.
+    /// the picture is kept if the transcript is kept.
     fn keep_picture(
         &mut self,
         place: &Workspace,
@@ -204,14 +204,14 @@ impl Recorder<'_> {
     }
 }
 
-/// The recording that was kept, the old or the new.
+/// Which recording is kept, the old or the new one.
 enum Kept {
-    /// The old recording was kept, if there was one.
+    /// The old recording is kept, if there is one.
     Before,
     Now,
 }
 
-/// Returns the core of a recording: the part that must be equal in two recordings.
+/// Returns the core of a recording: the part in which two recordings must agree.
 fn core(text: &str, equal: &Equal) -> anyhow::Result<String> {
     let mut core = text.to_owned();
     for (pattern, what) in [
@@ -234,18 +234,18 @@ fn core(text: &str, equal: &Equal) -> anyhow::Result<String> {
 
 // ----- running things -----
 
-/// A child process that is ended when this value is dropped.
+/// A child process; dropping this value ends it.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.0.kill(); // it may have ended by itself
+        let _ = self.0.kill(); // the child may have ended by itself
         let _ = self.0.wait();
     }
 }
 
-/// Returns a command as the pages show it, ready to run in the project's root. `cargo course` means
-/// the program that is running.
+/// Returns a command as the pages show it, ready to run in the project's root. In such a command, `cargo
+/// course` means this program itself.
 fn shell(workspace: &Workspace, command: &str) -> Command {
     let me = std::env::current_exe().unwrap_or_default();
     let command = match command.strip_prefix("cargo course") {
@@ -259,8 +259,8 @@ fn shell(workspace: &Workspace, command: &str) -> Command {
     shell
 }
 
-/// Builds the program that `command` runs. A command can have a time limit (`timeout 4 cargo run …`) or
-/// clients that come at a certain time; compilation must not use up that time.
+/// Builds the program that `command` runs. A command can have a time limit (`timeout 4 cargo run …`), or
+/// clients that come at a certain time; compilation must not use this time.
 fn build_for(workspace: &Workspace, command: &str) -> anyhow::Result<()> {
     let Some(command) = build_command(command) else { return Ok(()) };
     let mut running = Running(shell(workspace, &command).spawn().context("cannot start a shell")?);
@@ -270,8 +270,8 @@ fn build_for(workspace: &Workspace, command: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the `cargo build` command for a `cargo run` command, with its options for the program
-/// and the profile.
+/// Returns the `cargo build` command that belongs to a `cargo run` command, with its options for the
+/// program and the profile.
 fn build_command(command: &str) -> Option<String> {
     let (_, arguments) = command.split_once("cargo run ")?;
     let ends = ["--", "|", "&&", ";", "&", ">", "2>"];
@@ -293,7 +293,7 @@ impl OutputWithin for Command {
     }
 }
 
-/// Sends the lines of an output, with their line ends, as they arrive.
+/// Sends the lines of an output, with their line ends, as soon as they arrive.
 fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -309,8 +309,7 @@ fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-/// Returns everything up to the end of an output. Fails if the deadline passes before a line
-/// arrives.
+/// Returns all lines up to the end of an output. Fails if the deadline passes before a line arrives.
 fn within(deadline: Duration, lines: &Receiver<String>) -> anyhow::Result<Vec<String>> {
     let mut all = Vec::new();
     loop {
@@ -322,13 +321,13 @@ fn within(deadline: Duration, lines: &Receiver<String>) -> anyhow::Result<Vec<St
     }
 }
 
-/// Returns the lines until no line has arrived for [`QUIET`], or until the output ends.
+/// Collects lines until none has arrived for [`QUIET`], or until the output ends.
 fn until_quiet(lines: &Receiver<String>) -> Vec<String> {
     iter::from_fn(|| lines.recv_timeout(QUIET).ok()).collect()
 }
 
-/// Returns a copy of the project in which an exercise has a given wrong answer (`exNN m01_x`) instead of
-/// the learner's answer.
+/// Returns a copy of the project in which the learner's answer to an exercise is replaced by a wrong answer
+/// (`exNN m01_x`).
 fn copy_with_answer(workspace: &Workspace, answer: &str) -> anyhow::Result<Copy> {
     let copy = Copy::of(workspace, "record")?;
     let (exercise, wrong) =

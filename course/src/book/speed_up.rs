@@ -1,7 +1,9 @@
-//! Speed-ups in transcripts: `p` processors make no program more than `p` times as fast. A measurement that
-//! says so was disturbed: another program had a processor while the sequential time was taken.
+//! Checks speed-ups in transcripts: `p` processors can make a program at most `p` times as fast. If a
+//! measurement shows more, it was disturbed: another program used a processor while the sequential time was
+//! measured.
 //!
-//! No text shows by itself that a figure is a speed-up. So the recipe names the columns and rows:
+//! The text of a transcript does not show which figures are speed-ups. So the recipe names the columns and
+//! rows:
 //!
 //! ```toml
 //! [run.speed_up]
@@ -24,8 +26,8 @@ pub(super) struct SpeedUp {
 }
 
 impl SpeedUp {
-    /// The figures of a transcript that no number of threads can reach, and the columns and rows that it has
-    /// not got.
+    /// Returns the figures of a transcript that no number of threads can reach, and the named columns and
+    /// rows that the transcript does not have.
     pub(super) fn faults(&self, transcript: &str) -> Vec<String> {
         let mut faults = Vec::new();
         for column in &self.times {
@@ -61,11 +63,11 @@ impl SpeedUp {
     }
 }
 
-/// A number as it is printed.
+/// A number as the transcript shows it.
 struct Printed<'a> {
     text: &'a str,
     value: f64,
-    /// Half of one in the last digit.
+    /// Half a unit of the last digit.
     half: f64,
 }
 
@@ -77,8 +79,8 @@ impl<'a> Printed<'a> {
     }
 }
 
-/// The numbers below a column's heading; as many words are before them as before the heading. A line without
-/// numbers below it is no heading.
+/// Returns the numbers below a column's heading: in each row, the number stands after as many words as the
+/// heading does. A line is a heading only if there are numbers below it.
 fn below<'a>(transcript: &'a str, column: &str) -> Option<Vec<Printed<'a>>> {
     let lines: Vec<Vec<&str>> = transcript.lines().map(|line| line.split_whitespace().collect()).collect();
     lines.iter().enumerate().find_map(|(heading, words)| {
@@ -88,7 +90,7 @@ fn below<'a>(transcript: &'a str, column: &str) -> Option<Vec<Printed<'a>>> {
     })
 }
 
-/// The numbers of the first row with this label, without the first `before`.
+/// Returns the numbers of the first row with this label, except for the first `before` numbers.
 fn after<'a>(transcript: &'a str, row: &str, before: usize) -> Option<Vec<Printed<'a>>> {
     let numbers = transcript.lines().find_map(|line| line.strip_prefix(row))?;
     let numbers = numbers.split_whitespace().skip(before).map_while(Printed::new);

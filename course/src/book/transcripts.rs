@@ -1,5 +1,5 @@
-//! Proves that the output on the pages was recorded. The output is included from `transcripts/`, below the
-//! command that printed it, and `record.toml` says how to record it again.
+//! Proves that the output on the pages was really recorded. Each page includes the output from
+//! `transcripts/`, below the command that printed it, and `record.toml` says how to record it again.
 
 use crate::book::includes::includes;
 use crate::book::pages::Page;
@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The folder of the transcripts, as pages include them.
+/// The folder of the transcripts, as pages write it in includes.
 const FOLDER: &str = "transcripts/";
 
-/// Returns the transcripts that have no recipe or no page, and the output that is not a transcript.
+/// Returns the transcripts that have no recipe or no page, and output on pages that is not a transcript.
 ///
 /// # Errors
 /// Returns an error if `record.toml` cannot be parsed.

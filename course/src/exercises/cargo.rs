@@ -1,8 +1,8 @@
 //! Builds an exercise's tests with Cargo, and runs them with a deadline.
 //!
-//! If a property hangs, the tests themselves end it and say why. The deadline in this module is for a case
-//! that the tests cannot detect: a test program that is stuck as a whole. The deadline counts from the last
-//! output, and only while tests run, so neither a slow build nor a slow machine uses it up.
+//! If a property hangs, the tests themselves end it and report the reason. The deadline in this module is
+//! for a case that the tests cannot detect: the whole test program is stuck. The deadline counts from the
+//! last output, and only while tests run, so slow builds and slow machines do not use it up.
 
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
@@ -18,11 +18,11 @@ use std::thread;
 use std::time::Duration;
 use std::{env, fs};
 
-/// The time for which a test program may be silent. The tests end a property that hangs much earlier; the
-/// additional time allows for a busy machine.
+/// How long a test program may be silent. The tests end a property that hangs much earlier; the rest of this
+/// time is for a busy machine.
 const SILENCE: Duration = Duration::from_mins(1);
 
-/// The place where the compiler's messages go: to the terminal, or into the result.
+/// Where the compiler's messages go: to the terminal, or into the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Messages {
     Shown,
@@ -33,8 +33,7 @@ pub(super) enum Messages {
 pub(super) enum Built {
     /// The path of the test program.
     Test(PathBuf),
-    /// The file of the learner does not compile. The compiler's messages, if they were not shown
-    /// already.
+    /// The learner's file does not compile. The compiler's messages, if they were not shown already.
     Not(String),
 }
 
@@ -44,15 +43,15 @@ pub(crate) fn cargo(workspace: &Workspace) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     command.current_dir(workspace.root());
     if env::var_os("CARGO_TARGET_DIR").is_some() {
-        command.env("CARGO_TARGET_DIR", workspace.target()); // a relative path counts from where this program was started
+        command.env("CARGO_TARGET_DIR", workspace.target()); // resolves a relative path from this program's directory
     }
     command
 }
 
 /// Builds one test program of an exercise, `model` or `real`.
 ///
-/// Cargo compiles the library first, and finds a mistake in the learner's file then; so the mistake
-/// is reported only once.
+/// Cargo compiles the library first and then finds a mistake in the learner's file, so the mistake is
+/// reported only once.
 ///
 /// # Errors
 /// Returns an error if the test program cannot be built for a reason outside the learner's file: Cargo cannot
@@ -92,7 +91,7 @@ pub(super) fn build(
         eprint!("{diagnostics}");
     }
     if output.status.success() {
-        let _ = note_built(workspace, exercise); // or the next check says again that it takes a while
+        let _ = note_built(workspace, exercise); // otherwise the next check warns again that it takes a while
         let program = said.into_iter().find_map(Said::test_program);
         return Ok(Built::Test(program.context("cargo does not say where it put the test program")?));
     }
@@ -104,9 +103,9 @@ pub(super) fn build(
     bail!("cargo cannot build the tests of {}\n{cause}", exercise.name);
 }
 
-/// Returns whether the tests of an exercise like this one were built before in this target directory. The
-/// parts that take long to build are common to all exercises; the library under the model is common to
-/// all exercises that use it.
+/// Returns whether this target directory has a build of the tests of a similar exercise. All exercises
+/// share the parts that take long to build; all exercises that use the library under the model share that
+/// library.
 pub(super) fn has_built(workspace: &Workspace, exercise: &Exercise) -> bool {
     built_note(workspace, exercise).exists()
 }
@@ -146,8 +145,8 @@ struct Diagnostic {
 }
 
 impl Said {
-    /// Returns whether the message is an error in a line of the exercise. An error without a line
-    /// comes from the machine: no room on the disk, no linker, or not enough memory.
+    /// Returns whether the message is an error in a line of the exercise. An error without a line is a fault
+    /// of the machine: the disk is full, there is no linker, or there is not enough memory.
     fn is_an_error_in(&self, exercise: &Exercise) -> bool {
         self.message.as_ref().is_some_and(|message| message.level == "error" && !message.spans.is_empty())
             && self.manifest_path.parent().is_some_and(|folder| folder.ends_with(&exercise.name))
@@ -169,8 +168,8 @@ pub(super) fn run_tests(program: &Path, exercise: &Exercise, trace: &Path) -> an
     run_until_silent(command, SILENCE)
 }
 
-/// Runs a test program, and kills it after it was silent for `silence`. Returns whether the test
-/// program ended by itself.
+/// Runs a test program, and kills it if it is silent for `silence`. Returns whether the test program ended by
+/// itself.
 fn run_until_silent(mut command: Command, silence: Duration) -> anyhow::Result<bool> {
     let mut child = command
         .stdin(Stdio::null())
@@ -184,7 +183,7 @@ fn run_until_silent(mut command: Command, silence: Duration) -> anyhow::Result<b
             Ok(_) => {}
             Err(RecvTimeoutError::Disconnected) => break true,
             Err(RecvTimeoutError::Timeout) => {
-                let _ = child.kill(); // perhaps it has just ended
+                let _ = child.kill(); // perhaps the test program has just ended
                 break false;
             }
         }
@@ -252,7 +251,7 @@ mod tests {
     #[test]
     #[ignore = "another test starts it, and ends it"]
     fn will_not_end() {
-        thread::sleep(Duration::from_secs(90)); // or the other test could only hang if it does not
+        thread::sleep(Duration::from_secs(90)); // otherwise the other test could only hang
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! The exercises of this project, and the names by which a learner asks for an exercise.
+//! The exercises of this project, and the names that a learner can use for an exercise.
 
 use crate::cli::WrongUsage;
 use crate::workspace::Workspace;
 use anyhow::{Context, anyhow};
 use exercises_protocol::{Contents, Exercise, Property, Wrong};
 
-/// The message for a file that is missing in a copy for students.
+/// The message about a file that a copy for students does not have.
 pub(super) const NO_MISTAKES: &str =
     "This copy of the course has no typical mistakes: it was made for students. Your teacher has them";
 
@@ -45,7 +45,7 @@ pub fn named<'a>(exercises: &'a [Exercise], wanted: &str) -> anyhow::Result<&'a 
     found.map_err(|error| WrongUsage::of(error).into())
 }
 
-/// Finds the property that a learner means by its name.
+/// Finds the property with the name that a learner has given.
 ///
 /// # Errors
 /// Returns an error if there is no such property.
@@ -53,7 +53,7 @@ pub fn property<'a>(exercise: &'a Exercise, wanted: &str) -> anyhow::Result<&'a 
     exercise.property(wanted).map_err(|error| WrongUsage::of(error).into())
 }
 
-/// Finds the typical mistake that a learner means by `m03`, or by the full name.
+/// Finds the typical mistake with the name that a learner has given: `m03`, or the full name.
 ///
 /// # Errors
 /// Returns an error if there is no such mistake.

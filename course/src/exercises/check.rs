@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Instant;
 use std::{env, fs};
 
-/// A property and the result of checking it.
+/// A property, and what the check has found about it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Checked {
     pub name: String,
@@ -26,7 +26,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Returns whether the property held in every mode in which it was tried.
+    /// Returns whether the property held in every mode in which it was checked.
     pub fn holds(&self) -> bool {
         matches!((&self.model, &self.real), (State::Held, State::Held | State::NotRun))
     }
@@ -52,8 +52,8 @@ pub enum Verdict {
     Failed,
     /// The answer does not compile, so there is nothing to run.
     DoesNotCompile,
-    /// The machine, Cargo or the project's files prevented the check. This verdict says nothing
-    /// about the answer.
+    /// The machine, Cargo or the project's files prevented the check. This verdict does not say
+    /// whether the answer is right.
     CouldNotCheck,
 }
 
@@ -65,12 +65,12 @@ pub struct Report {
     pub verdict: Verdict,
     /// The time that the check took, including the build.
     pub milliseconds: u128,
-    /// The fingerprints of the files that were checked, and of the tests.
+    /// The fingerprints of the checked files and of the tests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Fingerprints>,
-    /// The properties in the order of `exercise.toml`, which is from simple to hard.
+    /// The properties in the order of `exercise.toml`, from simple to hard.
     pub properties: Vec<Checked>,
-    /// The notes on the answer, whatever the verdict.
+    /// The notes on the answer; they do not depend on the verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The messages of the compiler, if they are kept.
@@ -82,8 +82,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the properties that failed. The failure that says most about the mistake comes first
-    /// in the list.
+    /// Returns the properties that failed. The list begins with the failure that says most about the
+    /// mistake.
     pub(super) fn failures(&self, exercise: &Exercise) -> Vec<(&Checked, Mode, &Failure)> {
         let failures = self.properties.iter().filter_map(|checked| Some((checked, checked.failure()?)));
         let mut failures: Vec<_> =
@@ -92,7 +92,7 @@ impl Report {
         failures
     }
 
-    /// Returns the progress in a stage of the exercise, as the check has found it.
+    /// Returns how far a stage of the exercise is done, according to the check.
     pub(super) fn stage(&self, exercise: &Exercise, number: u8) -> Option<Stage> {
         Stage::seen(exercise, number, &self.properties)
     }
@@ -116,8 +116,8 @@ impl Report {
     }
 }
 
-/// Builds an exercise and checks every property: first under the model and then, if all hold there,
-/// on real threads.
+/// Builds an exercise and checks every property: first under the model, and then on real threads if
+/// all properties hold under the model.
 pub(super) fn check(workspace: &Workspace, exercise: &Exercise, messages: Messages) -> Report {
     let started = Instant::now();
     let mut report = Report {
@@ -178,7 +178,7 @@ fn properties(
         Run::Of(states) => states,
         Run::DoesNotCompile(said) => return Ok(Run::DoesNotCompile(said)),
     };
-    // The model says more about a mistake, and needs no deadline to know that no thread can
+    // The model explains a mistake better, and needs no deadline to find out that no thread can
     // continue.
     let real = if model.iter().all(|state| matches!(state, State::Held)) {
         match run(Mode::Real)? {
@@ -216,8 +216,8 @@ fn run(
     Ok(Run::Of(states.collect::<anyhow::Result<_>>()?))
 }
 
-/// Reads the result that the test of a property has written. If the test has written nothing, this is
-/// not the learner's fault: the learner's code runs in separate processes.
+/// Reads the result that the test of a property has written. If the test has written nothing, the
+/// learner is not to blame: the learner's code runs in separate processes.
 fn state(property: &Property, ended: bool, trace: &Path) -> anyhow::Result<State> {
     match fs::read(trace.join(format!("{}.json", property.name))) {
         Ok(json) => serde_json::from_slice(&json)

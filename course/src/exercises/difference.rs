@@ -9,12 +9,12 @@ use exercises_protocol::{Exercise, Wrong, paragraph};
 use std::fmt::Write as _;
 use std::fs;
 
-/// The number of lines that are shown around a difference.
+/// How many lines are shown before and after a difference.
 const AROUND: usize = 3;
 
 impl Learner {
-    /// Shows a wrong answer as a set of edits to a right one. The edits show the solution, so they
-    /// are shown only after solving.
+    /// Shows a wrong answer as a set of edits to a right one. The edits reveal the solution, so they are
+    /// shown only after the learner has solved the exercise.
     ///
     /// # Errors
     /// Returns an error if there is no such exercise or mistake, or if its files cannot be read.
@@ -41,11 +41,11 @@ impl Learner {
         Ok(solved)
     }
 
-    /// Writes a wrong answer into the learner's file, after a backup of the learner's answer.
+    /// Writes a wrong answer into the learner's file, after making a backup of the learner's answer.
     ///
     /// # Errors
-    /// Returns an error if there is no such exercise or mistake, or if a file cannot be written; in
-    /// both cases nothing is lost.
+    /// Returns an error if there is no such exercise or mistake, or if a file cannot be written; in both
+    /// cases the learner's answer is kept.
     pub fn put_mistake(&self, name: &str, mistake: &str) -> anyhow::Result<bool> {
         let exercise = catalogue::named(&self.exercises, name)?;
         let wrong = catalogue::mistake(exercise, mistake)?;
@@ -59,7 +59,7 @@ impl Learner {
         Ok(true)
     }
 
-    /// Writes an answer that is not the learner's, and keeps a copy of the learner's answer.
+    /// Writes an answer that is not the learner's own, and keeps a copy of the learner's answer.
     pub(super) fn put(&self, exercise: &Exercise, text: &str) -> anyhow::Result<()> {
         let answer = exercise.answer();
         let is_there = fs::read(&answer).is_ok_and(|before| before == text.as_bytes());
@@ -71,7 +71,7 @@ impl Learner {
     }
 }
 
-/// Returns the edits of the wrong answer; returns its path if it has a different design.
+/// Returns the edits that make the wrong answer; if it has a different design, returns its path instead.
 fn edit_of(exercise: &Exercise, wrong: &Wrong, style: Style) -> anyhow::Result<String> {
     let Some(hunks) = exercise.edit(wrong, AROUND)? else {
         return Ok("\nIt is a design of its own, and not a change of the solution.\n".into());

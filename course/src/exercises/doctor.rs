@@ -9,20 +9,20 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The version with which the project is built and tested: the value `rust-version` in its
+/// The version of Rust with which the project is built and tested: the value `rust-version` in its
 /// Cargo.toml.
 const RUST_VERSION: &str = env!("CARGO_PKG_RUST_VERSION");
 
 /// The result of one check.
 enum Finding {
     Well(String),
-    /// The problem, and what the learner can do about it.
+    /// What is wrong, and what the learner can do about it.
     Problem(String, String),
 }
 
 use Finding::{Problem, Well};
 
-/// Makes all checks, prints the results, and returns whether there is no problem.
+/// Makes all checks, prints the results, and returns whether there is no fault.
 pub fn doctor(workspace: &Workspace) -> bool {
     let style = Style::of_stdout();
     let mut findings =
@@ -61,7 +61,7 @@ fn rust() -> Finding {
     }
 }
 
-/// Returns the numbers of a version, up to the first hyphen.
+/// Returns the numbers in a version; the text from the first hyphen on is ignored.
 fn numbers(version: &str) -> Vec<u32> {
     let version = version.split('-').next().unwrap_or_default();
     version.split('.').map_while(|number| number.parse().ok()).collect()
@@ -92,8 +92,8 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
 fn offline_dependencies(workspace: &Workspace) -> Finding {
     let metadata = super::cargo::cargo(workspace)
         .args(["metadata", "--offline", "--locked", "--format-version", "1"])
-        // `cargo fetch` and a build download only what this system needs; without this flag, Cargo
-        // also requires what other systems need.
+        // `cargo fetch` and a build download only the dependencies for this system; without this
+        // flag, Cargo also asks for those of other systems.
         .args(["--filter-platform", &host()])
         .stdin(Stdio::null())
         .output();

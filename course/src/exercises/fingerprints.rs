@@ -1,5 +1,5 @@
-//! Identifies the file that was checked and the tests that checked it, for a teacher who grades answers from
-//! other machines. The fingerprint of a changed test differs from that of the teacher's own copy.
+//! Identifies the checked file and the tests that checked it, for a teacher who grades answers from other
+//! machines. If a test was changed, its fingerprint differs from the fingerprint of the teacher's copy.
 
 use crate::workspace::{Workspace, was_built};
 use anyhow::Context;
@@ -10,13 +10,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// The SHA-256 hashes of files, as hexadecimal numbers. A line that ends in `\r\n` counts as if it
-/// ended in `\n`.
+/// The SHA-256 hashes of files, as hexadecimal numbers. A line that ends in `\r\n` has the same hash as one
+/// that ends in `\n`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fingerprints {
-    /// The file of the learner.
+    /// The learner's file.
     pub answer: String,
-    /// The tests of the exercise: all files that are compiled with the answer.
+    /// The tests of the exercise: all files that are compiled together with the answer.
     pub suite: String,
     /// The code that the tests of all exercises use: the harness, the library and the versions of
     /// their dependencies.
@@ -47,8 +47,8 @@ impl Fingerprints {
     }
 }
 
-/// Returns the hash of all files at these paths, with their names. A path without a file adds nothing
-/// to the hash.
+/// Returns the hash of all files at these paths, with their names. If a path has no file, it adds nothing to
+/// the hash.
 fn of(root: &Path, paths: &[&str]) -> anyhow::Result<String> {
     let mut hash = Sha256::new();
     for path in paths {

@@ -1,7 +1,7 @@
 //! `hint`: shows hints, one at a time.
 //!
-//! After a failed check, the hint of the property whose failure was shown comes first. The three hints of
-//! the exercise follow: a question, a pointer, and nearly the answer.
+//! After a failed check, the first hint is for the property whose failure was shown. Then follow the
+//! three hints of the exercise: a question, a pointer, and nearly the answer.
 
 use crate::cli::WrongUsage;
 use crate::exercises::{Learner, catalogue, say};
@@ -9,8 +9,8 @@ use anyhow::anyhow;
 use exercises_protocol::{Exercise, Property, paragraph};
 
 impl Learner {
-    /// `hint`: prints the hint with this number or for this property; without either, prints the next
-    /// hint that has not been given.
+    /// `hint`: prints the hint with this number or for this property; without an argument, prints the
+    /// next hint that has not been given.
     ///
     /// # Errors
     /// Returns an error if there is no such exercise or no such hint.
@@ -36,7 +36,7 @@ impl Learner {
     /// Returns the property whose failure was shown last, if its hint has not been given yet.
     fn failed_without_hint<'a>(&self, exercise: &'a Exercise) -> Option<&'a Property> {
         let failed = self.progress.failed(exercise)?;
-        let property = exercise.property(failed).ok()?; // perhaps it had another name then
+        let property = exercise.property(failed).ok()?; // perhaps the property had another name then
         let is_new = !property.hint.is_empty() && !self.progress.has_hinted(exercise, failed);
         is_new.then_some(property)
     }
@@ -76,8 +76,8 @@ impl Learner {
         Ok(())
     }
 
-    /// Records which hint was given. If the progress file cannot be written, the command only prints a
-    /// warning: the learner has the hint.
+    /// Records that a hint was given. If the progress file cannot be written, the command only prints a
+    /// warning, because the learner has already seen the hint.
     fn remember_hint(&mut self, exercise: &Exercise, which: &str) {
         self.progress.gave_hint(exercise, which).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
     }

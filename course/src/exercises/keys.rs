@@ -1,11 +1,11 @@
 //! Reads keys as they are pressed, without waiting for Enter and without echo.
 //!
-//! The settings of the terminal are changed as little as possible: it passes on each key at once, and does
-//! not echo it. Ctrl-C and the program's output work as before. However the program ends, the terminal is
-//! restored. The drop of [`Keys`] restores the terminal, also after a panic, and so does a handler for
-//! Ctrl-C and for the signals that end a program.
+//! The module changes only two settings of the terminal: it passes on each key at once, and does not echo
+//! the keys. Ctrl-C and the output of the program work as they did before. The terminal is restored
+//! whatever ends the program. The drop of [`Keys`] restores it, also after a panic; a handler does so
+//! after Ctrl-C and after the signals that end a program.
 //!
-//! On Windows the terminal is not changed, and each key needs Enter.
+//! On Windows the module changes no settings, and each key needs Enter.
 
 use std::io::{self, IsTerminal, Read};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -23,7 +23,7 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// Returns the command for this byte. Most bytes have no command: keys that move the cursor
+    /// Returns the command for this byte. Most bytes have no command, because keys that move the cursor
     /// send several bytes.
     fn of(byte: u8) -> Option<Self> {
         match byte {
@@ -37,10 +37,10 @@ impl Key {
     }
 }
 
-/// The byte for Ctrl-D, which the terminal does not translate while it passes on each key.
+/// The byte of Ctrl-D: with these settings the terminal passes it on like any other key.
 const END_OF_INPUT: u8 = 0x04;
 
-/// The receiver of the keys that are pressed from now on.
+/// Receives the keys that are pressed from now on.
 pub(super) struct Keys {
     pressed: Receiver<Key>,
     #[cfg(unix)]
@@ -48,7 +48,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Starts to listen for keys, if this program runs in the foreground of a terminal.
+    /// Starts to listen for keys, if this program is in the foreground of a terminal.
     pub(super) fn listen() -> Option<Self> {
         if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
             return None;
@@ -56,7 +56,7 @@ impl Keys {
         #[cfg(unix)]
         let terminal = terminal::Changed::new().ok()?;
         let (sender, pressed) = mpsc::channel();
-        // The thread reads until the process ends: a read cannot be cancelled.
+        // The thread reads until the process ends, because a read cannot be cancelled.
         thread::spawn(move || bytes().filter_map(Key::of).all(|key| sender.send(key).is_ok()));
         Some(Self {
             pressed,
@@ -65,7 +65,7 @@ impl Keys {
         })
     }
 
-    /// Returns the next key, if a key is pressed within the given time. If the terminal is closed,
+    /// Returns the next key, if the user presses one within the given time. If the terminal is closed,
     /// returns [`Key::Quit`].
     pub(super) fn within(&self, time: Duration) -> Option<Key> {
         match self.pressed.recv_timeout(time) {
@@ -104,11 +104,11 @@ mod terminal {
     use std::process;
     use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-    /// While this value lives, the terminal passes on each key at once.
+    /// As long as this value lives, the terminal passes on each key at once.
     pub(super) struct Changed {
-        /// The terminal's settings before the change. The lock is held while the terminal is changed. A
-        /// signal handler that has restored the terminal keeps the lock until the process ends, so that the
-        /// terminal is not changed again.
+        /// The terminal's settings before the change. A thread that changes the terminal holds this lock. A
+        /// signal handler that has restored the terminal keeps the lock until the process ends, so that no
+        /// thread changes the terminal again.
         before: Arc<Mutex<Termios>>,
         changed: Termios,
     }
@@ -133,7 +133,7 @@ mod terminal {
             Ok(Self { before, changed })
         }
 
-        /// Changes the terminal again, because after Ctrl-Z and `fg` it has the shell's settings.
+        /// Changes the terminal again: after Ctrl-Z and `fg` it has the shell's settings.
         pub(super) fn change_again(&self) {
             let _held = lock(&self.before);
             let is_changed =
@@ -144,8 +144,8 @@ mod terminal {
         }
     }
 
-    /// Returns whether this program is in the foreground. The system stops a background program that
-    /// changes the settings of its terminal.
+    /// Returns whether this program is in the foreground. If a background program changes the settings of
+    /// its terminal, the system stops that program.
     fn in_foreground() -> bool {
         tcgetpgrp(stdin()) == Ok(getpgrp())
     }

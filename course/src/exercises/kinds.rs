@@ -1,5 +1,5 @@
-//! The exercises that are not packages, except for `schedule`: the commands `mend` and `predict`.
-//! The command `schedule` has a separate file.
+//! The exercises that are not packages, with the commands `mend` and `predict`. The command `schedule`
+//! is in another file.
 
 use crate::cli::WrongUsage;
 use crate::exercises::{Learner, catalogue, say};
@@ -9,16 +9,16 @@ use exercises_protocol::{Choice, Mend, Predict, Shown, Task, paragraph};
 use std::fmt::Write as _;
 use std::fs;
 
-/// The number of lines that are shown around the lines that a wrong answer changes.
+/// How many lines are shown around the lines that a wrong answer changes.
 const AROUND: usize = 9;
 
 impl Learner {
-    /// Returns whether a task has been done.
+    /// Returns whether the learner has done a task.
     pub(super) fn is_done(&self, task: &Task<'_>) -> bool {
         self.progress.knows("solved", task.name)
     }
 
-    /// Prints a task in one line, with the command that begins it.
+    /// Prints a task in one line, with the command that starts it.
     pub(super) fn introduce_task(&self, task: &Task<'_>) {
         let after = self.contents.place(task.chapter).and_then(|place| self.after_page(place));
         let after = after.map_or_else(String::new, |after| format!(", {after}"));
@@ -32,7 +32,8 @@ impl Learner {
         ));
     }
 
-    /// Finds the task with this name, or the first task of its kind that is not done.
+    /// Finds the task with this name; without a name, finds the first task of its kind that is not
+    /// done.
     pub(super) fn task<'a, T>(
         &self,
         all: &'a [T],
@@ -58,12 +59,12 @@ impl Learner {
         })
     }
 
-    /// `mend`: writes a wrong answer in place of the learner's answer, and does not say what is
-    /// wrong with it.
+    /// `mend`: replaces the learner's answer by a wrong answer, and does not say what is wrong with
+    /// it.
     ///
     /// # Errors
-    /// Returns an error if there is no such task, or if a file cannot be written; in both cases
-    /// nothing is lost.
+    /// Returns an error if there is no such task, or if a file cannot be written; in both cases the
+    /// learner's answer is kept.
     pub fn mend(&mut self, name: Option<&str>) -> anyhow::Result<bool> {
         let Mend { name, title, exercise, wrong, .. } =
             self.task(&self.kinds.mend, name, |mend| &mend.name)?.clone();
@@ -90,8 +91,8 @@ impl Learner {
         Ok(true)
     }
 
-    /// `predict`: prints a question; or, if the letter of an option is given, says whether that option
-    /// is right and what was observed.
+    /// `predict`: prints a question; if the letter of an option is given, says whether that option is
+    /// right and what really happened.
     ///
     /// # Errors
     /// Returns an error if there is no such question or option, or if a file cannot be read.
@@ -174,7 +175,7 @@ impl Learner {
         }
     }
 
-    /// Returns the event that was really observed.
+    /// Returns what really happened.
     fn seen(&self, predict: &Predict) -> anyhow::Result<String> {
         let path = match &predict.code {
             Shown::Program { transcript, .. } => self.workspace.root().join(transcript),
@@ -183,7 +184,7 @@ impl Learner {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     }
 
-    /// Returns the command with which a reader can observe the same event.
+    /// Returns the command with which a reader can see the same result.
     fn command(&self, predict: &Predict) -> anyhow::Result<Option<String>> {
         Ok(match &predict.code {
             Shown::Program { file, .. } => {
@@ -223,8 +224,7 @@ mod tests {
     use super::*;
     use crate::workspace::Workspace;
 
-    /// Checks that the recorded result contains the words of the right option, and no other
-    /// option's words.
+    /// Checks that the recorded result contains the words of the right option, but of no other option.
     #[test]
     fn each_prediction_is_what_was_seen() {
         let learner = Learner::new(Workspace::find().unwrap()).unwrap();
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    /// Checks that no line in the text from `mend` says what is wrong.
+    /// Checks that no line in the text of `mend` says what is wrong.
     #[test]
     fn what_is_to_be_mended_has_no_comment_that_the_solution_lacks() {
         let learner = Learner::new(Workspace::find().unwrap()).unwrap();

@@ -1,16 +1,16 @@
-//! The learner's part of the exercises: what to do next, whether the answer is right, and help in
-//! small steps.
+//! The learner's side of the exercises: what to do next, whether the answer is right, and help in small
+//! steps.
 //!
 //! An exercise is a package (`exercises/exNN-name`) whose tests judge one file. The command `cargo test -p
-//! exNN-name` alone is enough to do an exercise. This module adds other help for the learner: the next
-//! exercise, a short verdict, hints one at a time, a way to start again, and the picture of a failure.
+//! exNN-name` is enough to do an exercise. This module gives further help: it finds the next exercise, gives
+//! a short verdict and one hint at a time, starts an exercise again, and draws a picture of a failure.
 //!
 //! * [`catalogue`] reads the exercises; [`progress`] remembers what was done, in a plain file.
 //! * [`check`] lets Cargo build *one* package, runs its tests with a deadline, and makes a
 //!   [`Report`].
-//! * The other modules show results and files: the commands are the methods of [`Learner`].
+//! * The other modules show results and files; the commands are the methods of [`Learner`].
 //!
-//! The commands write only the progress file, the learner's own file (after a backup) and the target
+//! The commands write only the progress file, the learner's own file (after making a backup) and the target
 //! directory.
 
 mod cargo;
@@ -48,7 +48,7 @@ use serde::Serialize;
 use std::time::SystemTime;
 
 /// The commands of a learner who does the exercises of this project. Each command prints its result to
-/// standard output, and returns whether the result is good.
+/// standard output, and returns whether the result is success.
 pub struct Learner {
     workspace: Workspace,
     /// The exercises are in the order of the book.
@@ -71,12 +71,11 @@ impl Learner {
         Ok(Self { workspace, exercises, kinds, contents, ways, progress, style: Style::of_stdout() })
     }
 
-    /// `check`: checks the exercises with these names; without a name, checks the exercise that the
-    /// learner works on.
+    /// `check`: checks the exercises with these names; without a name, checks the learner's current exercise.
     ///
     /// # Errors
-    /// Returns an error if a name is wrong, or if an exercise could not be checked, which says
-    /// nothing about the answer.
+    /// Returns an error if a name is wrong, or if an exercise could not be checked; the answer may still be
+    /// right.
     pub fn check(
         &mut self,
         names: &[String],
@@ -136,8 +135,8 @@ impl Learner {
         report
     }
 
-    /// Records what `hint` and `next` must know. The function does not record that the stub fails,
-    /// nor that a mended answer passes, because the learner did not write that answer.
+    /// Records what `hint` and `next` need to know. The function records neither that the stub fails nor that
+    /// a mended answer passes, because the learner wrote neither of them.
     fn remember(&mut self, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
         if let Some(seen) = report.stage(exercise, 1)
             && exercise.is_begun()
@@ -157,8 +156,7 @@ impl Learner {
         }
     }
 
-    /// Finds the exercise with this name or, without a name, the exercise that the learner works
-    /// on.
+    /// Finds the exercise with this name; without a name, finds the learner's current exercise.
     fn chosen(&self, name: Option<&str>) -> anyhow::Result<&Exercise> {
         name.map_or_else(|| Ok(self.current()), |name| catalogue::named(&self.exercises, name))
     }
@@ -181,23 +179,21 @@ impl Learner {
     }
 }
 
-/// The amount of detail in the JSON report.
+/// How much detail the JSON report has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Json {
     Whole,
-    /// Only the failure that is shown first contains its schedule and the output of the learner's
-    /// code.
+    /// Only the first failure contains its schedule and the output of the learner's code.
     First,
     /// No failure contains its schedule or the output of the learner's code.
     Summary,
 }
 
-/// The JSON output of `check` and `list`. An exercise has the same `name` in the output of both
-/// commands.
+/// What `check` and `list` print as JSON. An exercise has the same `name` in the output of both commands.
 #[derive(Serialize)]
 struct Document<'a, T> {
-    /// The version number of this format. The version increases when a field changes its meaning or
-    /// is removed.
+    /// The version number of this format. The version increases when a field is removed or gets another
+    /// meaning.
     format: u32,
     /// The version of this program.
     version: &'static str,

@@ -1,4 +1,4 @@
-//! Makes notes on the text of an answer, whatever the verdict.
+//! Makes notes on the text of an answer; they do not depend on the verdict.
 
 use exercises_protocol::{Exercise, Model, Source};
 use std::fs;
@@ -12,7 +12,7 @@ pub(super) fn of(exercise: &Exercise) -> Vec<String> {
     memory_ordering(&text).into_iter().collect()
 }
 
-/// Returns the note that memory orderings are not checked, if the file names an ordering that could
+/// Returns a note that memory orderings are not checked, if the file names an ordering that could
 /// be wrong.
 fn memory_ordering(text: &str) -> Option<String> {
     let orderings = Source::of(text).weak_orderings();

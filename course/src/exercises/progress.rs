@@ -1,6 +1,6 @@
-//! Records what a learner has done so far, in `progress.txt` at the project's root.
+//! Records a learner's progress in `progress.txt` at the project's root.
 //!
-//! Each event is a line with a word and an exercise; the lines are in the order of the events:
+//! Each event is a line with a word and an exercise; the lines have the order of the events:
 //!
 //! ```text
 //! failed ex01-worker-pool every_job_runs_once
@@ -10,17 +10,17 @@
 //! stage ex22-bounded-acceptor 7
 //! ```
 //!
-//! The last line says how many properties of the first of two stages held in a check of the
-//! exercise.
+//! The last line records, for an exercise with two stages, how many properties of the first stage held in a
+//! check.
 //!
-//! The solution of a task that is not a package, such as `mend1`, is recorded in the same way.
-//! The line `mending ex22-bounded-acceptor mend1` says that the exercise's file contains the wrong
-//! answer for that task.
+//! If a task that is not a package, such as `mend1`, is solved, a line of the same form records
+//! this. The line `mending ex22-bounded-acceptor mend1` says that the exercise's file contains the
+//! wrong answer of that task.
 //!
-//! A former name of the exercise also counts: the value of `formerly` in its `exercise.toml`. Lines are only
-//! ever appended. So nothing is lost if two commands run at the same time. The file can be read and edited
-//! by hand, and lines that this version does not understand are kept. Git ignores the progress file, and an
-//! update of the project does not change it.
+//! Lines with a former name of the exercise also count: the value of `formerly` in its `exercise.toml`. The
+//! commands only append lines. So no line is lost if two commands run at the same time. The file can be read
+//! and edited by hand, and lines that this version does not understand are kept. Git ignores the progress
+//! file, and an update of the project does not change it.
 
 use crate::exercises::stage::Stage;
 use crate::workspace::Workspace;
@@ -51,8 +51,8 @@ impl Progress {
         }
     }
 
-    /// Returns what was recorded about an exercise since its last reset: pairs of a word and the rest of
-    /// the line.
+    /// Returns the lines about an exercise since its last reset, as pairs of a word and the rest of the
+    /// line.
     fn of<'a>(&'a self, exercise: &'a Exercise) -> impl Iterator<Item = (&'a str, &'a str)> {
         let lines = self.text.lines().filter_map(|line| {
             let mut words = line.split_whitespace();
@@ -70,8 +70,8 @@ impl Progress {
         self.of(exercise).any(|(word, _)| word == "solved")
     }
 
-    /// Returns the property whose failure the last check has shown; returns `None` if that check found the
-    /// exercise solved.
+    /// Returns the property whose failure the last check has shown; returns `None` if the exercise was
+    /// solved in that check.
     pub fn failed<'a>(&'a self, exercise: &'a Exercise) -> Option<&'a str> {
         let (word, property) =
             self.of(exercise).filter(|(word, _)| matches!(*word, "failed" | "solved")).last()?;
@@ -83,7 +83,8 @@ impl Progress {
         self.of(exercise).any(|line| line == ("hint", property))
     }
 
-    /// Returns how many of the exercise's own hints have been given, without those of its properties.
+    /// Returns how many of the exercise's own hints have been given; the hints of its properties do not
+    /// count.
     pub fn hints(&self, exercise: &Exercise) -> usize {
         self.of(exercise)
             .filter(|(word, _)| *word == "hint")
@@ -92,7 +93,7 @@ impl Progress {
             .unwrap_or(0)
     }
 
-    /// Returns whether the solution has been asked for before it was found.
+    /// Returns whether the learner has asked for the solution before finding it.
     pub fn has_asked(&self, exercise: &Exercise) -> bool {
         self.of(exercise).any(|(word, _)| word == "asked")
     }
@@ -102,8 +103,7 @@ impl Progress {
         self.text.lines().any(|line| line.split_whitespace().take(2).eq([word, name]))
     }
 
-    /// Returns the task whose wrong answer was put into the exercise's file, if that was after the last
-    /// reset.
+    /// Returns the task whose wrong answer is in the exercise's file, unless the exercise was reset later.
     pub fn mending<'a>(&'a self, exercise: &'a Exercise) -> Option<&'a str> {
         self.of(exercise).filter(|(word, _)| *word == "mending").last().map(|(_, task)| task)
     }
@@ -125,7 +125,8 @@ impl Progress {
         self.add(&format!("solved {}", exercise.name))
     }
 
-    /// Records which failure was shown. Checking the same mistake repeatedly adds only one line.
+    /// Records which failure was shown. If the same mistake is checked several times, only one line is
+    /// added.
     pub fn has_failed(&mut self, exercise: &Exercise, property: &str) -> anyhow::Result<()> {
         if self.failed(exercise) == Some(property) {
             return Ok(());
@@ -133,13 +134,13 @@ impl Progress {
         self.add(&format!("failed {} {property}", exercise.name))
     }
 
-    /// Records a hint, by its number or by its property's name.
+    /// Records a hint, by its number or by the name of its property.
     pub fn gave_hint(&mut self, exercise: &Exercise, which: &str) -> anyhow::Result<()> {
         self.add(&format!("hint {} {which}", exercise.name))
     }
 
-    /// Returns the first of two stages as the last check found it; returns `None` if the exercise
-    /// has no stages.
+    /// Returns the first of two stages as the last check has found it; returns `None` if the exercise has no
+    /// stages.
     pub fn first_stage(&self, exercise: &Exercise) -> Option<Stage> {
         let begin = Stage::begin(exercise, 1)?;
         let last = self.of(exercise).filter(|(word, _)| *word == "stage").last();
@@ -147,7 +148,7 @@ impl Progress {
         Some(Stage { holding, ..begin })
     }
 
-    /// Records the first stage as a check has found it.
+    /// Records what a check has found about the first stage.
     pub fn saw_first_stage(&mut self, exercise: &Exercise, seen: Stage) -> anyhow::Result<()> {
         if self.first_stage(exercise) == Some(seen) {
             return Ok(());
@@ -168,7 +169,7 @@ impl Progress {
         if self.text.is_empty() {
             added.push_str(HEADER);
         } else if !self.text.ends_with('\n') {
-            added.push('\n'); // an editor left the last line without its end
+            added.push('\n'); // an editor has left the last line without a line end
         }
         added.push_str(line);
         added.push('\n');

@@ -77,7 +77,7 @@ fn summary(exercise: &Exercise, report: &Report, style: Style) -> String {
     let mut text = format!("{verdict}\n");
     let only_aside = report.failures(exercise).iter().all(|(_, _, failure)| failure.aside);
     let mut properties: Vec<&Checked> = report.properties.iter().collect();
-    properties.sort_by_key(|checked| checked.stage); // keeps the order within a stage
+    properties.sort_by_key(|checked| checked.stage); // a stable sort: keeps the order within a stage
     let mut before = None;
     for checked in properties {
         if before.replace(checked.stage) != Some(checked.stage) {

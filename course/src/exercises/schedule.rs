@@ -1,8 +1,8 @@
 //! `schedule`: the learner is the scheduler of a small program, and chooses the next thread until the
 //! program breaks.
 //!
-//! A file that the exercises' proof has recorded ([`Graph`]) contains everything that the program can do,
-//! so nothing is built.
+//! Everything that the program can do is in a file ([`Graph`]), which the proof of the exercises has
+//! recorded, so nothing is built.
 
 use crate::cli::WrongUsage;
 use crate::exercises::{Learner, say};
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::{fs, io};
 
 impl Learner {
-    /// `schedule`: plays the given moves. Without a move, the command asks for moves.
+    /// `schedule`: plays the given moves. If no moves are given, the command asks for them.
     ///
     /// # Errors
     /// Returns an error if there is no such program or move, or if a file cannot be read.
@@ -65,7 +65,7 @@ impl<'a> Game<'a> {
         self.distances[self.at()] == Some(0)
     }
 
-    /// Returns the description of the code, the threads and the goal.
+    /// Returns a description of the code, the threads and the goal.
     fn introduction(&self, program: &Program) -> String {
         let mut text = format!("{}: {}\n\n", program.name, self.graph.title);
         let mut next = None;
@@ -84,7 +84,7 @@ impl<'a> Game<'a> {
         text
     }
 
-    /// Asks which thread is next, until the goal is reached or the input ends.
+    /// Asks again and again which thread is next, until the goal is reached or the input ends.
     fn ask(&mut self) {
         let mut lines = io::stdin().lines();
         say(&self.situation());
@@ -107,7 +107,7 @@ impl<'a> Game<'a> {
     }
 
     /// Returns the possible moves, each with the text that the learner types for it: `2`, or `2a` and
-    /// `2b` if the thread can wake either of two threads.
+    /// `2b` if the thread can wake one of two threads.
     fn choices(&self) -> Vec<(String, &'a Move)> {
         let moves = &self.state().moves;
         let mut choices: Vec<(String, &Move)> = Vec::new();
@@ -153,7 +153,7 @@ impl<'a> Game<'a> {
         }
     }
 
-    /// Returns the position of each thread, or how the thread has ended.
+    /// Returns where each thread is, or how it has ended.
     fn situation(&self) -> String {
         let width = self.graph.threads.iter().map(|thread| thread.name.chars().count()).max().unwrap_or(0);
         let mut text = String::new();
@@ -166,8 +166,8 @@ impl<'a> Game<'a> {
         {
             let own: Vec<_> = choices.iter().filter(|(_, step)| step.thread == n).collect();
             for (typed, step) in &own {
-                // The result of a step is shown only after the step. The exception is the thread that the
-                // step wakes, because the learner chooses it.
+                // The learner sees the result of a step only after the step. There is one exception:
+                // if the learner chooses which thread the step wakes, that thread is shown before.
                 let what =
                     if own.len() > 1 { format!("next: {}", step.text) } else { self.preview(next, step) };
                 add(typed, &thread.name, &what);
@@ -190,7 +190,7 @@ impl<'a> Game<'a> {
         text
     }
 
-    /// Returns the beginning of a step's description, with the step's line in the listing.
+    /// Returns the beginning of a step's description, with the line of the step in the listing.
     fn preview(&self, next: &str, step: &Move) -> String {
         let shown = step.line.and_then(|line| self.graph.listing.iter().find(|shown| shown.number == line));
         let code = shown.map(|shown| format!(" :{}  {}", shown.number, shown.text.trim()));

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 struct Listed<'a> {
     name: &'a str,
     title: &'a str,
-    /// The shortest and the longest time in minutes.
+    /// The shortest and the longest time, in minutes.
     minutes: Option<[usize; 2]>,
     needs: &'a [String],
     chapters: &'a [String],
@@ -36,8 +36,8 @@ pub(super) struct ListedTask<'a> {
 }
 
 impl Learner {
-    /// Returns the exercises that are not packages, each with the place of its page, in the order of the
-    /// book.
+    /// Returns the exercises that are not packages, each with the position of its page, in the order of
+    /// the book.
     fn tasks(&self) -> Vec<(usize, Task<'_>)> {
         let place = |task: Task<'_>| self.contents.place(task.chapter).unwrap_or(usize::MAX);
         let mut tasks: Vec<_> = self.kinds.tasks().map(|task| (place(task), task)).collect();
@@ -66,8 +66,8 @@ impl Learner {
         true
     }
 
-    /// `next --way`: prints the first exercise of a way that is not done, and the pages before that
-    /// exercise.
+    /// `next --way`: prints the first exercise of a way that is not done yet, and the pages that come
+    /// before it.
     ///
     /// # Errors
     /// Returns an error if there is no such way, or if it names an exercise that does not exist.
@@ -92,7 +92,7 @@ impl Learner {
         Ok(true)
     }
 
-    /// Returns whether an exercise or a task has been done. A name that does not exist counts as
+    /// Returns whether the learner has done an exercise or a task. A name that does not exist counts as
     /// not done.
     fn has_done(&self, name: &str) -> bool {
         let exercise = self.exercises.iter().find(|exercise| exercise.short() == name);
@@ -106,12 +106,12 @@ impl Learner {
         format!("{done} of {} done", counted(self.exercises.len(), "exercise"))
     }
 
-    /// Returns the page of the book after which an exercise can be done, as a part of a sentence.
+    /// Returns, as a part of a sentence, the page of the book after which an exercise can be done.
     fn after(&self, exercise: &Exercise) -> Option<String> {
         self.after_page(self.contents.place_of(exercise)?)
     }
 
-    /// Returns the page at this place in the book, as a part of a sentence.
+    /// Returns the page at this position in the book, as a part of a sentence.
     pub(super) fn after_page(&self, place: usize) -> Option<String> {
         let page = self.contents.page(place)?;
         let title = page.title.replace('*', "");
@@ -127,7 +127,7 @@ impl Learner {
         })
     }
 
-    /// Returns the place of an exercise among all exercises, and in the book.
+    /// Returns where an exercise stands among all exercises, and in the book.
     fn place(&self, exercise: &Exercise) -> String {
         let number = self.exercises.iter().position(|other| other.name == exercise.name).map_or(0, |n| n + 1);
         let place = format!("exercise {number} of {}", self.exercises.len());
@@ -168,8 +168,8 @@ impl Learner {
         say(&text);
     }
 
-    /// Returns the learner's stage: the first stage, as the last check found it, or the second stage once
-    /// the first is done.
+    /// Returns the learner's stage: the first stage, as the last check has found it, or the second stage
+    /// after the first is done.
     fn stage(&self, exercise: &Exercise) -> Option<Stage> {
         let first = self.progress.first_stage(exercise)?;
         if first.is_done() && exercise.is_begun() { Stage::begin(exercise, 2) } else { Some(first) }
@@ -184,7 +184,7 @@ impl Learner {
         }
     }
 
-    /// `list`: prints all exercises, and the progress in each.
+    /// `list`: prints all exercises and the learner's progress in each.
     pub fn list(&self, json: bool) -> anyhow::Result<bool> {
         if json {
             let listed = self.exercises.iter().map(|exercise| {
@@ -254,8 +254,8 @@ impl Learner {
         Ok(true)
     }
 
-    /// `solution`: prints the code and the reasons why it is right, after solving or when asked
-    /// twice.
+    /// `solution`: prints the code and the reasons why it is right, if the exercise is solved or the
+    /// learner has asked twice.
     ///
     /// # Errors
     /// Returns an error if there is no such exercise, or if its files cannot be read.
@@ -275,7 +275,7 @@ impl Learner {
                 exercise.name,
                 exercise.hints.len()
             ));
-            self.progress.asked(exercise)?; // or asking again would not help
+            self.progress.asked(exercise)?; // otherwise asking again would not help
             return Ok(false);
         }
         let read =
@@ -288,7 +288,7 @@ impl Learner {
         Ok(true)
     }
 
-    /// `wrong`: prints which property catches which mistake, after the exercise is solved.
+    /// `wrong`: after the exercise is solved, prints which property catches which mistake.
     ///
     /// # Errors
     /// Returns an error if there is no such exercise, or if its files cannot be read.
@@ -333,11 +333,11 @@ impl Learner {
         Ok(true)
     }
 
-    /// `reset`: writes the stub to the learner's file, after a backup of the learner's answer.
+    /// `reset`: writes the stub into the learner's file, after making a backup of the learner's answer.
     ///
     /// # Errors
-    /// Returns an error if there is no such exercise, or if a file cannot be written; in both cases
-    /// nothing is lost.
+    /// Returns an error if there is no such exercise, or if a file cannot be written; in both cases no
+    /// text of the learner is lost.
     pub fn reset(&mut self, name: Option<&str>) -> anyhow::Result<bool> {
         let exercise = self.chosen(name)?.clone();
         let stub = fs::read(exercise.stub()).with_context(|| {
@@ -367,8 +367,8 @@ fn minutes(exercise: &Exercise) -> String {
     exercise.minutes().map(|minutes| minutes.to_string()).unwrap_or_default()
 }
 
-/// Copies the answer to a new file beside it, and returns the path of the new file. Cargo ignores
-/// the new file.
+/// Copies the answer to a new file beside it, and returns the new file's path. Cargo ignores the new
+/// file.
 pub(super) fn back_up(exercise: &Exercise) -> anyhow::Result<PathBuf> {
     let answer = exercise.answer();
     let text = fs::read(&answer).with_context(|| format!("cannot read {}", answer.display()))?;

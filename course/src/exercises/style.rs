@@ -1,5 +1,5 @@
-//! Writes to standard output, in lines as wide as the terminal, and with the colours and characters
-//! that the terminal can show.
+//! Writes to standard output, with lines as wide as the terminal, and with only the colours and
+//! characters that it can show.
 
 use exercises_protocol::Terminal;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 static STDOUT: OnceLock<Terminal> = OnceLock::new();
 
-/// Returns the terminal to which standard output is connected.
+/// Returns the terminal that is connected to standard output.
 pub(super) fn terminal() -> &'static Terminal {
     STDOUT.get_or_init(Terminal::of_stdout)
 }
@@ -15,10 +15,10 @@ pub(super) fn terminal() -> &'static Terminal {
 /// Restricts all output of the program to ASCII. The caller must call this function before it
 /// writes anything.
 pub fn only_ascii() {
-    let _ = STDOUT.set(Terminal { ascii: true, ..Terminal::of_stdout() }); // an error if something was written before
+    let _ = STDOUT.set(Terminal { ascii: true, ..Terminal::of_stdout() }); // fails if something was written before
 }
 
-/// The style of text: coloured or plain.
+/// How text is shown: coloured or plain.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     coloured: bool,
@@ -30,7 +30,7 @@ impl Style {
         Self { coloured: terminal().colour }
     }
 
-    /// No colours.
+    /// Plain text without colours.
     #[cfg(test)]
     pub(super) fn plain() -> Self {
         Self { coloured: false }
@@ -57,8 +57,8 @@ impl Style {
     }
 }
 
-/// Writes to standard output, in ASCII if the terminal can show nothing else than ASCII. A closed pipe
-/// (`cargo course list | head`) is not an error.
+/// Writes to standard output; uses only ASCII if the terminal cannot show other characters. A closed
+/// pipe (`cargo course list | head`) is not an error.
 pub fn say(text: &str) {
     write(&terminal().show(text));
 }

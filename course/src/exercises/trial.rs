@@ -1,8 +1,9 @@
 //! `wrong exNN MISTAKE --runs COUNT`: counts how often a typical mistake is caught, and by which
 //! property.
 //!
-//! The package `exercises-proof` compiles every wrong answer with the exercise's tests. Here one wrong answer
-//! runs several times in each mode. Each run has a separate process and, under the model, other schedules.
+//! The package `exercises-proof` compiles every wrong answer with the exercise's tests. This module instead
+//! runs one wrong answer several times in each mode. Each run is a separate process and, under the model,
+//! tries other schedules.
 
 use crate::exercises::{Learner, cargo, catalogue, say};
 use crate::workspace::Workspace;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 impl Learner {
-    /// Runs a typical wrong answer `runs` times in each mode, and prints how often it was caught.
+    /// Runs a typical wrong answer `runs` times in each mode, and prints how often each property caught it.
     ///
     /// # Errors
     /// Returns an error if there is no such exercise or mistake, or if the wrong answers cannot be
@@ -71,7 +72,7 @@ fn build(workspace: &Workspace, exercise: &Exercise) -> anyhow::Result<PathBuf> 
     let output = cargo(workspace)
         .args(["build", "--quiet", "--package", "exercises-proof", "--bin", "exercises-proof"])
         .arg("--message-format=json-render-diagnostics")
-        .env(ONLY, &exercise.name) // with the wrong answers for real threads
+        .env(ONLY, &exercise.name) // this build has the wrong answers for real threads
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
@@ -104,6 +105,6 @@ fn catches(
     match status.code() {
         Some(0) => Ok(false),
         Some(2) => bail!("{} cannot run {} of {}", program.display(), mistake.name, exercise.name),
-        _ => Ok(true), // it says so, or it was ended
+        _ => Ok(true), // the test reports it, or the test was ended
     }
 }

@@ -1,8 +1,8 @@
-//! `watch`: checks an exercise whenever the learner saves its file. While `watch` runs in a
-//! terminal, the user can press keys to give the other commands.
+//! `watch`: checks an exercise each time that the learner saves its file. While `watch` runs in a terminal,
+//! the user can give the other commands by pressing keys.
 //!
-//! The command polls the files a few times a second. There are only a few files, and polling works on every
-//! system and file system.
+//! The command checks the times of the files a few times a second. There are only a few files, and polling
+//! works on every system and file system.
 
 use crate::exercises::keys::{Key, Keys};
 use crate::exercises::{Learner, catalogue, report, say};
@@ -10,11 +10,11 @@ use exercises_protocol::Exercise;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// The interval at which the files are polled. A learner does not notice such a short delay.
+/// How often the files are checked. A learner does not notice such a short delay.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// Identifies a state of a file. The value is `None` if there is no file, for example for a moment
-/// while some editors save.
+/// Identifies the state of a file. The value is `None` if the file does not exist, for example for a moment
+/// while an editor saves it.
 type Stamp = Option<(SystemTime, u64)>;
 
 /// An exercise, and the last known state of its file.
@@ -28,8 +28,8 @@ impl Watched {
         Self { seen: stamp(&exercise), exercise }
     }
 
-    /// Returns whether the file was saved since the last call. The caller calls this before a check,
-    /// so that a change that is saved during the check is checked next.
+    /// Returns whether the file was saved after the last call. The caller calls this before a check, so
+    /// that a change during the check leads to another check.
     fn was_saved(&mut self) -> bool {
         let now = stamp(&self.exercise);
         let saved = now.is_some() && now != self.seen;
@@ -41,9 +41,9 @@ impl Watched {
 }
 
 impl Learner {
-    /// `watch`: checks one exercise now and whenever its file changes; without a name, checks each
-    /// exercise whose file changes. The command ends when the learner presses `q`, or when the
-    /// process is ended.
+    /// `watch`: checks one exercise now and whenever its file changes; without a name, checks every
+    /// exercise whose file changes. The command ends when the learner presses `q`, or when a signal
+    /// ends the process.
     ///
     /// # Errors
     /// Returns an error if there is no such exercise.
@@ -89,8 +89,8 @@ impl Learner {
         }
     }
 
-    /// Returns the next unsolved exercise in the order of the course; after the last exercise the
-    /// search continues with the first.
+    /// Returns the next unsolved exercise in the order of the course; after the last exercise, the search
+    /// starts again at the first.
     fn unsolved_after(&self, current: &Exercise) -> Option<&Exercise> {
         let here = self.exercises.iter().position(|exercise| exercise.name == current.name)?;
         let (before, after) = (&self.exercises[..here], &self.exercises[here + 1..]);
@@ -99,7 +99,7 @@ impl Learner {
 
     fn check_and_show(&mut self, exercise: &Exercise, has_keys: bool) {
         if self.style.on() {
-            say("\x1b[2J\x1b[H"); // clears the screen, so that the learner does not read the last verdict
+            say("\x1b[2J\x1b[H"); // clears the screen, so that the learner does not read the old verdict
         }
         let report = self.check_one(exercise, false);
         say(&report::text(&self.workspace, exercise, &report, false, self.style));
@@ -119,7 +119,7 @@ impl Learner {
     }
 }
 
-/// Waits for a key, until the files must be polled again.
+/// Waits for a key until it is time to check the files again.
 fn wait(keys: Option<&Keys>) -> Option<Key> {
     if let Some(keys) = keys {
         return keys.within(EVERY);

@@ -1,32 +1,33 @@
-//! Reads answers from a connection, one after the other, and classifies the failures.
+//! Reads answers from a connection, one after the other, and classifies failures.
 
 use serde::Serialize;
 use std::io::{ErrorKind, Read};
 use std::time::Instant;
 
-/// The maximum length of an answer's head, and of a line between two chunks.
+/// The longest head of an answer, and the longest line between two chunks.
 const LONGEST_HEAD: usize = 64 * 1024;
 const MOST_FIELDS: usize = 100;
 
-/// The reason why a request got no answer.
+/// Why a request got no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Failure {
     /// No process listens at the address.
     ConnectRefused,
-    /// The connection was not made in time: the server's queue of new connections is full.
+    /// The connection was not made in time, because the server's queue of new connections is full.
     ConnectTimedOut,
-    /// The connection could not be made for another reason, such as too many open files here.
+    /// The connection could not be made for another reason, such as too many open files in this
+    /// process.
     ConnectFailed,
-    /// The answer, or a part of it, did not arrive in time.
+    /// The answer, or a part of it, came too late.
     TimedOut,
     /// The server reset the connection.
     Reset,
     /// The connection was closed before the answer was complete.
     Closed,
-    /// The bytes that arrived were not HTTP.
+    /// The arrived bytes were not HTTP.
     Malformed,
-    /// The run was stopped while the client was waiting for the answer.
+    /// The run was stopped while the client waited for the answer.
     Stopped,
 }
 
@@ -57,13 +58,13 @@ impl Failure {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// The head and the body.
+    /// The number of bytes in the head and the body together.
     pub(crate) bytes: u64,
     /// True if the connection may be used again.
     pub(crate) stays: bool,
 }
 
-/// The place where the body of an answer ends.
+/// How the end of an answer's body is found.
 enum Body {
     Sized(u64),
     Chunked,
@@ -78,7 +79,8 @@ struct Head {
     length: usize,
 }
 
-/// The answers that arrive on one connection. The stream `read` may have its own time-out.
+/// The answers that arrive on one connection. The stream `read` may also have a time-out of its
+/// own.
 pub(crate) struct Answers<R> {
     read: R,
     buffer: Vec<u8>,
@@ -96,13 +98,13 @@ impl<R: Read> Answers<R> {
         &self.read
     }
 
-    /// Returns whether all bytes that have arrived belong to answers that were already read.
+    /// Returns whether all arrived bytes belong to answers that were already read.
     pub(crate) fn is_empty(&self) -> bool {
         self.used == self.buffer.len()
     }
 
-    /// Reads the next answer. A server that sends single bytes cannot block this call beyond
-    /// `deadline`.
+    /// Reads the next answer. Even a server that sends single bytes cannot keep this call from
+    /// returning at `deadline`.
     pub(crate) fn next(&mut self, deadline: Instant) -> Result<Answer, Failure> {
         self.deadline = deadline;
         let mut bytes = 0;
@@ -195,7 +197,7 @@ impl<R: Read> Answers<R> {
         }
     }
 
-    /// Reads more bytes of a line or head, which must fit into the buffer completely.
+    /// Reads more bytes of a line or a head; the whole line or head must fit into the buffer.
     fn fill_line(&mut self) -> Result<(), Failure> {
         if self.buffer.len() - self.used > LONGEST_HEAD {
             return Err(Failure::Malformed);
@@ -253,7 +255,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// A reader that returns one byte at a time, so that an answer is cut at every possible
+    /// A reader that returns one byte at a time, so that an answer arrives cut at every possible
     /// position.
     struct Bytewise<'b>(&'b [u8]);
 

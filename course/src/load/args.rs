@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The number of sockets and threads that most systems allow for one process by default.
+/// The number of sockets and threads that most systems allow a process by default.
 const MOST_CONNECTIONS: usize = 2_000;
 
 const EXAMPLES: &str = "Examples:
@@ -36,44 +36,44 @@ pub struct LoadArgs {
     #[arg(required_unless_present = "stages", conflicts_with = "stages")]
     pub(super) url: Option<String>,
 
-    /// Stages of the course to start (built if need be) and compare: the same load for one after the other.
-    /// Flags for one of them stand behind its name, each after a colon: bounded:--policy=block
+    /// Stages of the course to start (and to build, if necessary) and compare: each one gets the same load,
+    /// one after the other. A stage's own flags follow its name, each after a colon: bounded:--policy=block
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(super) stages: Vec<Wanted>,
 
-    /// What to ask the stages for
+    /// The path that the clients request from the stages
     #[arg(long, value_name = "PATH", default_value = "/hello", requires = "stages")]
     pub(super) path: String,
 
-    /// How many threads each stage has [default: what suits the stage]
+    /// How many threads each stage has [default: a number that suits the stage]
     #[arg(long, value_name = "COUNT", requires = "stages")]
     pub(super) threads: Option<NonZeroUsize>,
 
-    /// How many polite clients ask at the same time, each on a connection of its own; several numbers for a
-    /// curve
+    /// How many polite clients send requests at the same time, each on its own connection; several numbers
+    /// draw a curve
     #[arg(long, short, value_name = "COUNT,…", default_value = "64", value_delimiter = ',',
           value_parser = count::<1, MOST_CONNECTIONS>)]
     connections: Vec<usize>,
 
-    /// How long to go on asking
+    /// How long the clients send requests
     #[arg(long, short, value_name = "TIME", default_value = "10s", value_parser = duration)]
     duration: Duration,
 
-    /// Stop after this many requests, if that comes first
+    /// Stop after this many requests, if they end first
     #[arg(long, short = 'n', value_name = "COUNT", default_value = "1000000000", hide_default_value = true,
           value_parser = count::<1, 1_000_000_000>)]
     requests: usize,
 
-    /// Requests a second, all connections together; several numbers for a curve. Without it, each connection
-    /// asks again when it has its answer
+    /// Requests in a second, on all connections together; several numbers draw a curve. Without this flag,
+    /// each connection sends its next request when it has its answer
     #[arg(long, short, value_name = "NUMBER,…", value_delimiter = ',', value_parser = rate)]
     rate: Vec<f64>,
 
-    /// A new connection for each request
+    /// Open a new connection for each request
     #[arg(long)]
     no_keep_alive: bool,
 
-    /// How many requests a connection may send ahead of their answers
+    /// How many requests a connection may send before their answers arrive
     #[arg(long, value_name = "COUNT", default_value = "1", conflicts_with = "no_keep_alive",
           value_parser = count::<1, 64>)]
     pipeline: usize,
@@ -82,11 +82,12 @@ pub struct LoadArgs {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     timeout: Duration,
 
-    /// Rude clients beside the polite: silent, half (a request), garbage, reset, never-reads, drip (slow)
+    /// Rude clients beside the polite ones: silent, half (a request), garbage, reset, never-reads, drip
+    /// (slow)
     #[arg(long, value_name = "KIND=COUNT,…", value_delimiter = ',', value_parser = rude)]
     rude: Vec<(Rudeness, usize)>,
 
-    /// How long a dripping client waits from one byte to the next
+    /// How long a dripping client waits between two bytes
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration)]
     drip: Duration,
 
@@ -94,20 +95,20 @@ pub struct LoadArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Draw the results to a file
+    /// Draw the results and write the picture to a file
     #[arg(long, value_name = "FILE")]
     pub(super) svg: Option<PathBuf>,
 
-    /// Load for a server elsewhere, whose owner agreed to it
+    /// Allow load on another machine, whose owner has agreed
     #[arg(long, conflicts_with = "stages")]
     pub(super) allow_remote: bool,
 }
 
-/// The load, without the server to which it is sent.
+/// The load, without the server that receives it.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Plan {
-    /// The numbers of connections, with a separate run for each. A command can give several numbers of
-    /// connections or several rates, but not both.
+    /// The numbers of connections; each has its own run. A command can have several numbers of connections
+    /// or several rates, but not both.
     pub(crate) connections: Vec<usize>,
     #[serde(rename = "duration_s", serialize_with = "seconds")]
     pub(crate) duration: Duration,
@@ -130,7 +131,7 @@ pub(crate) struct Step {
     pub(crate) rate: Option<f64>,
 }
 
-/// The parameter in which runs at the same server differ.
+/// The parameter in which the runs with one server differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Varied {
     Connections,

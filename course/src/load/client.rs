@@ -1,13 +1,14 @@
 //! One polite connection: it sends a request, waits for the answer, and sends the next request.
 //!
-//! Each `Client` is run by a task of the client pool, and blocks a thread, as in the servers of the course.
-//! The token of the run ends each wait of the client: its sleeps end when the token is cancelled, and the
-//! cancellation shuts its socket down.
+//! A task of the client pool runs each `Client` and blocks a thread, as in the servers of the course. The
+//! token of the run ends every wait of the client: its cancellation ends a sleep, and shuts the client's
+//! socket down.
 //!
-//! A server may close a connection between two requests, while the client is sending the next one. As
-//! browsers do, the client then sends the request again on a new connection. The request is a GET, so sending
-//! it twice does no harm. A closed connection is a failure only if the connection had answered no request
-//! yet. So each repetition comes after an answer, and the number of repetitions is bounded.
+//! A server may close a connection between two requests, just when the client sends the next one. As browsers
+//! do, the client then sends the request again on a new connection. The request is a GET, so sending it twice
+//! does no harm. If the server closes a connection, this is a failure only if the connection has not answered
+//! any request yet. So a request is sent again only after an earlier answer, and the number of repetitions is
+//! bounded.
 
 use super::answer::{Answers, Failure};
 use super::schedule::{Schedule, Ticket};
@@ -18,11 +19,11 @@ use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The time that a client pauses after a failed connection, so that it does not send requests to a
-/// dead server in a busy loop.
+/// How long a client pauses after a failed connection, so that it does not send requests to a dead server in
+/// a busy loop.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The settings that all polite connections of a run share.
+/// The settings that all polite clients of a run share.
 #[derive(Debug)]
 pub(crate) struct Manner {
     pub(crate) target: Target,
@@ -36,13 +37,13 @@ pub(crate) struct Manner {
 
 struct Connection {
     answers: Answers<CancellableStream>,
-    /// True if the connection has answered any request yet.
+    /// True if the connection has answered at least one request.
     proved: bool,
 }
 
 struct Client<'m> {
     manner: &'m Manner,
-    /// The bytes of the requests that are sent ahead together.
+    /// The bytes of the requests that are sent together.
     requests: Vec<u8>,
     connection: Option<Connection>,
     tally: Tally,
@@ -60,8 +61,8 @@ pub(crate) fn run(manner: &Manner) -> Tally {
 }
 
 impl Client<'_> {
-    /// Waits until the next request is due. Other requests that are due by then are sent ahead, together
-    /// with this request.
+    /// Waits until the next request is due. Sends other requests that are also due together with this one,
+    /// ahead of their answers.
     fn next_batch(&self, batch: &mut Vec<Ticket>) -> bool {
         batch.clear();
         let Manner { schedule, stop, pipeline, .. } = self.manner;
@@ -97,7 +98,7 @@ impl Client<'_> {
         }
     }
 
-    /// Sends the unanswered requests and reads answers, until an answer ends the connection.
+    /// Sends the requests that have no answer, and reads answers until one of them ends the connection.
     fn attempt(&mut self, batch: &[Ticket], answered: &mut usize, deadline: Instant) -> Result<(), Failure> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,

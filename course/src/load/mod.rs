@@ -1,6 +1,6 @@
 //! Sends load to a server, and measures how the server copes with it.
 //!
-//! The clients use the subject of the course: they are tasks of a pool, with a thread for each, and a
+//! The clients use what the course teaches: they are tasks of a pool, with a thread for each client, and a
 //! token stops them.
 //!
 //! ```text
@@ -13,16 +13,16 @@
 //!
 //! These rules make the numbers honest:
 //!
-//! 1. With a rate, the latency of a request counts from the moment when the request was *due*
-//!    ([`schedule`]), and requests that were never sent are reported.
-//! 2. Only answers below status 400 have a latency; refusals and failures are counted by kind, and are
-//!    never part of an average.
-//! 3. The number of requests is exactly the number of answers plus the number of failures. A request that
-//!    is sent again on a new connection counts as one request, and its latency counts from the first time
-//!    that it was sent.
-//! 4. Each client is a thread of this machine, with which the server must share the processors. So the
-//!    figures only compare stages with each other, and say nothing about a machine that runs only a
-//!    server.
+//! 1. If a rate is given, the latency of a request counts from the moment when the request was *due*
+//!    ([`schedule`]); requests that were never sent are reported.
+//! 2. Only answers with a status below 400 count for the latency; refusals and failures are counted by kind,
+//!    and no average includes them.
+//! 3. The number of requests is exactly the number of answers plus the number of failures. If a request
+//!    is sent again on a new connection, it counts as one request, and its latency counts from the first
+//!    time.
+//! 4. Each client is a thread of this machine, so the server must share the processors with the
+//!    clients. So the figures only compare stages with each other: on a machine that runs only a
+//!    server, they would be different.
 
 mod answer;
 mod args;
@@ -56,11 +56,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use target::Target;
 
-/// The requests that signals make.
+/// What signals have asked for.
 struct Interrupt {
-    /// The token that the first signal cancels: the load ends gracefully.
+    /// The first signal cancels this token: the load ends gracefully.
     stop: CancelToken,
-    /// The token that the second signal cancels: the process and its children end now.
+    /// The second signal cancels this token: the process and its children end now.
     at_once: CancelToken,
 }
 
@@ -73,11 +73,11 @@ pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     let plan = args.plan()?;
     let target = args.url.as_deref().map(|url| Target::parse(url, args.allow_remote)).transpose()?;
     if optimised::is_needed() {
-        target.as_ref().map(Target::look).transpose()?; // before a minute of compiling
+        target.as_ref().map(Target::look).transpose()?; // fails now, and not after a minute of compiling
         optimised::take_over(workspace)?;
     }
     let svg = args.svg.as_ref().map(|path| File::create(path).with_context(|| path.display().to_string()));
-    let svg = svg.transpose()?; // now, not after a minute of measuring
+    let svg = svg.transpose()?; // fails now, and not after a minute of measuring
     let interrupt = Interrupt::on_signal()?;
     let runs = if let Some(target) = target {
         servers::show_diagnostics();
@@ -88,7 +88,7 @@ pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     };
     let report = Report { plan, setting: Setting::here(), runs };
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.text() };
-    // A reader that closes the pipe of our output does not want more of it.
+    // If a reader closes the pipe of our output, it does not want more of the output.
     let _ = io::stdout().write_all(text.as_bytes());
     if let Some(mut svg) = svg {
         svg.write_all(chart::svg(&report).as_bytes()).context("cannot write the picture")?;
@@ -108,8 +108,8 @@ fn measure_one(plan: &Plan, target: &Target, interrupt: &Interrupt) -> anyhow::R
     Ok(runs)
 }
 
-/// Compares stages. Each run starts its stage again, so that threads and memory of one run do not affect the
-/// next.
+/// Compares several stages. Each run starts its stage anew, so that threads and memory of one run do not
+/// affect the next run.
 fn compare(
     workspace: &Workspace,
     args: &LoadArgs,

@@ -1,9 +1,9 @@
-//! Replaces this program by an optimised build of the same program.
+//! Replaces this program by an optimised build of itself.
 //!
-//! `cargo course` is built in the same way as by `cargo test`, without optimisation, so that the book is
-//! available soon. But if the client is slower than the server, the load measures only the client. So `load`
-//! makes Cargo build this program again, optimised and without the book and the exercises, and replaces
-//! itself by that program. The arguments and the process stay the same, so nothing has to forward signals or
+//! `cargo course` is built without optimisation, as `cargo test` would build it, so that the book is
+//! available soon. But if the client is slower than the server, the load only measures the client. So `load`
+//! makes Cargo build this program again, optimised but without the book and the exercises, and replaces
+//! itself by the result. The process and its arguments stay the same, so no code has to pass on signals or
 //! the exit status.
 
 use crate::workspace::Workspace;
@@ -11,17 +11,17 @@ use anyhow::{Context, ensure};
 use std::env;
 use std::process::{Command, Stdio};
 
-/// The environment variable that prevents the replacement. The variable is set for the optimised
-/// program, and by tests, whose servers need no fast client.
+/// The environment variable that prevents this replacement. The optimised program gets this variable, and so
+/// do programs in tests, whose servers need no fast client.
 pub const AS_BUILT: &str = "COURSE_LOAD_AS_BUILT";
 
-/// Returns whether this program is too slow to send the load.
+/// Returns whether this program is too slow for sending the load.
 pub(super) fn is_needed() -> bool {
     cfg!(debug_assertions) && env::var_os(AS_BUILT).is_none()
 }
 
-/// Builds the optimised program, which then replaces this program in the process. The function
-/// returns only after a failure.
+/// Builds the optimised program, and replaces this program by it. If this succeeds, the function does not
+/// return.
 ///
 /// # Errors
 /// Returns an error if the optimised program cannot be built or started.
@@ -50,8 +50,8 @@ fn become_it(client: &mut Command) -> anyhow::Result<()> {
     Err(client.exec().into())
 }
 
-/// Runs the client and exits with its status. Ctrl-C goes to both processes, and the client ends
-/// gracefully.
+/// Runs the client as a child process and exits with its status. Ctrl-C goes to both processes, and the
+/// client then ends gracefully.
 #[cfg(not(unix))]
 fn become_it(client: &mut Command) -> anyhow::Result<()> {
     command_line::on_signals(|_| ())?;

@@ -1,4 +1,4 @@
-//! The results as data, from which the JSON is made.
+//! The results as data; the JSON is made from them.
 
 use super::answer::Failure;
 use super::args::{Plan, Step, Varied};
@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, SystemTime};
 use std::{env, thread};
 
-/// All results that one command has measured.
+/// All results of one command.
 #[derive(Serialize)]
 pub(crate) struct Report {
     pub(crate) plan: Plan,
@@ -18,7 +18,7 @@ pub(crate) struct Report {
     pub(crate) runs: Vec<Run>,
 }
 
-/// The place and time of the measurement, without which the numbers mean nothing.
+/// The place and time of the measurement; without them the numbers mean nothing.
 #[derive(Serialize)]
 pub(crate) struct Setting {
     pub(crate) date: String,
@@ -35,9 +35,9 @@ pub(crate) struct Run {
     pub(crate) connections: usize,
     pub(crate) rate: Option<f64>,
     pub(crate) elapsed_s: f64,
-    /// The number of answers with any status.
+    /// How many answers there were, with any status.
     pub(crate) answered: u64,
-    /// The number of answers below status 400, and their number per second.
+    /// How many answers had a status below 400, in total and in a second.
     pub(crate) succeeded: u64,
     pub(crate) per_second: f64,
     pub(crate) bytes: u64,
@@ -46,10 +46,10 @@ pub(crate) struct Run {
     pub(crate) failed: u64,
     pub(crate) failures: BTreeMap<Failure, u64>,
     pub(crate) sent_again: u64,
-    /// The number of requests that were due at the rate, but were not sent before the end.
+    /// How many requests were due at the rate, but were not sent before the end.
     pub(crate) never_sent: u64,
     pub(crate) rude: Vec<RudeFate>,
-    /// The processor time of the stage during the run, per answer.
+    /// The processor time that the stage used in the run, divided by the number of answers.
     pub(crate) server_cpu_us_per_answer: Option<f64>,
     /// The peak memory of the stage.
     pub(crate) server_memory_kib: Option<u64>,
@@ -57,7 +57,7 @@ pub(crate) struct Run {
     pub(crate) remark: Option<String>,
 }
 
-/// The latencies of answers below status 400, in microseconds.
+/// The latencies of answers with a status below 400, in microseconds.
 #[derive(Clone, Copy, Serialize)]
 pub(crate) struct Latency {
     pub(crate) min: u64,
@@ -116,7 +116,7 @@ impl Run {
         }
     }
 
-    /// Records the processor time that the stage used during the run. Systems count the processor time in
+    /// Records the processor time that the stage used during the run. The system counts processor time in
     /// hundredths of a second, so a time of only a few hundredths is not reported.
     pub(crate) fn used(&mut self, cpu: Option<Duration>) {
         const LEAST: Duration = Duration::from_millis(30);
@@ -128,8 +128,7 @@ impl Run {
         self.stage.as_deref().unwrap_or(&self.url)
     }
 
-    /// Returns the value of the parameter in which this run differs from other runs with the same
-    /// server.
+    /// Returns the parameter in which this run differs from other runs with the same server.
     pub(crate) fn at(&self, varied: Varied) -> f64 {
         match varied {
             Varied::Connections => self.connections as f64,
@@ -137,20 +136,20 @@ impl Run {
         }
     }
 
-    /// Returns the fraction of all requests, sent or due, that did not succeed.
+    /// Returns which fraction of all requests (sent or due) did not succeed.
     pub(crate) fn part_not_served(&self) -> f64 {
         let all = self.answered + self.failed + self.never_sent;
         (all - self.succeeded) as f64 / all.max(1) as f64
     }
 
-    /// Returns the number of answers with status 400 and above.
+    /// Returns how many answers had a status of 400 or above.
     pub(crate) fn refused(&self) -> u64 {
         self.answered - self.succeeded
     }
 }
 
 impl Report {
-    /// Returns the request, with the server if there is only one.
+    /// Returns the request as text, with the server if there is only one server.
     pub(crate) fn title(&self) -> String {
         match &self.runs[..] {
             [only] => format!("{}: {}", only.name(), self.plan.text()),
@@ -160,7 +159,7 @@ impl Report {
 }
 
 impl Setting {
-    /// Returns the place and time of a measurement on this machine, now.
+    /// Returns the place and time of a measurement that this machine makes now.
     pub(crate) fn here() -> Setting {
         Setting {
             date: httpdate::fmt_http_date(SystemTime::now()),
@@ -175,7 +174,7 @@ impl Setting {
     }
 }
 
-/// Formats a time for people, with three digits and a unit.
+/// Formats a time for human readers, with three digits and a unit.
 pub(crate) fn time(microseconds: u64) -> String {
     let value = microseconds as f64;
     let (value, unit) = match microseconds {

@@ -1,8 +1,8 @@
 //! Misbehaving clients, which every public server must expect.
 //!
 //! Each client connects, misbehaves until the server ends the connection, and connects again. The results
-//! show the effect on the polite clients. For each kind of misbehaviour, the results show how and how
-//! soon the server ended the connections.
+//! show the effect on the polite clients. They also show, for each kind of misbehaviour, how the server
+//! ended the connections, and how soon.
 
 use super::target::Target;
 use clap::ValueEnum;
@@ -13,13 +13,13 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The time that a client waits for a connection, and the longest pause after each connection. The pause
-/// prevents clients whose connections are closed at once from connecting thousands of times a second.
+/// How long a client waits for a connection, and the longest pause after a connection. Without the pause,
+/// a client whose connections are closed at once would connect thousands of times in a second.
 const CONNECT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The interval at which a blocked read or write checks whether the run is over. On most systems the
-/// shutdown of the socket wakes the thread at once; this check is for the other systems.
+/// How often a blocked read or write checks whether the run is over. On most systems the shutdown of the
+/// socket wakes the thread at once; this check is for the other systems.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// A way to misbehave.
@@ -32,11 +32,11 @@ pub(crate) enum Rudeness {
     Half,
     /// Sends bytes that are no HTTP
     Garbage,
-    /// Asks, and resets the connection in place of waiting
+    /// Sends a request, and then resets the connection instead of waiting for the answer
     Reset,
-    /// Asks again and again and never reads an answer
+    /// Sends request after request and never reads an answer
     NeverReads,
-    /// Sends a whole request, a byte at a time, and reads the answer so, too
+    /// Sends a whole request byte by byte, and reads the answer byte by byte
     Drip,
 }
 
@@ -53,21 +53,21 @@ impl Rudeness {
     }
 }
 
-/// The ways in which the connections of one kind ended.
+/// How the connections of one kind of client ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Fate {
     pub(crate) connections: u64,
-    /// The client could make no connection.
+    /// The client could not connect.
     pub(crate) refused: u64,
-    /// The server sent something before the end, even if this was only the reason for closing.
+    /// The server sent at least something before the end, for instance the reason for closing.
     pub(crate) answered: u64,
     /// The server ended the connection.
     pub(crate) ended_by_server: u64,
-    /// The client ended the connection because the client had finished.
+    /// The client ended the connection because it had finished.
     pub(crate) ended_by_client: u64,
     /// The connection was still open when the run was over.
     pub(crate) held_to_the_end: u64,
-    /// The longest time that the server held such a connection, in milliseconds.
+    /// The longest time for which the server kept such a connection open, in milliseconds.
     pub(crate) longest_ms: u64,
 }
 
@@ -89,17 +89,17 @@ enum End {
     Run,
 }
 
-/// One client that misbehaves.
+/// One rude client.
 pub(crate) struct Rude {
     pub(crate) kind: Rudeness,
     pub(crate) target: Target,
-    /// The pause between two bytes of a dripping client.
+    /// How long a dripping client pauses between two bytes.
     pub(crate) drip: Duration,
     pub(crate) stop: CancelToken,
 }
 
 impl Rude {
-    /// Misbehaves until the run is stopped by the token.
+    /// Misbehaves until the token stops the run.
     pub(crate) fn run(&self) -> Fate {
         let mut fate = Fate::default();
         while !self.stop.is_cancelled() {
@@ -121,7 +121,8 @@ impl Rude {
         let mut answered = false;
         let end = self.misbehave(stream.get_ref(), &mut answered);
         fate.answered += u64::from(answered);
-        // A socket that the cancellation has shut down looks as if the server had closed it.
+        // If the cancellation has shut the socket down, the connection looks as if the server had closed
+        // it.
         match if self.stop.is_cancelled() { End::Run } else { end } {
             End::Server => fate.ended_by_server += 1,
             End::Client => fate.ended_by_client += 1,
@@ -138,7 +139,7 @@ impl Rude {
             Rudeness::Garbage => self.say(stream, b"\x16\x03\x01 not a request \xff\xfe\r\n\r\n", answered),
             Rudeness::Reset => {
                 let _ = (&*stream).write_all(&request);
-                // A connection that is closed with this setting ends with a reset.
+                // With this setting, closing the connection sends a reset.
                 let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
                 End::Client
             }
@@ -166,7 +167,7 @@ impl Rude {
         End::Run
     }
 
-    /// Sends requests and never reads the answers. In the end the server reads no more requests,
+    /// Sends requests and never reads the answers. After some time the server reads no more requests,
     /// because it cannot send its answers.
     fn never_read(&self, mut stream: &TcpStream, requests: &[u8]) -> End {
         let mut sent = 0;
@@ -183,7 +184,7 @@ impl Rude {
     fn drip(&self, mut stream: &TcpStream, request: &[u8], answered: &mut bool) -> End {
         for byte in request {
             if stream.write_all(&[*byte]).is_err() {
-                break; // the server has closed, perhaps with a reason
+                break; // the server has closed the connection, perhaps after sending a reason
             }
             if self.stop.sleep(self.drip).is_err() {
                 return End::Run;
@@ -203,7 +204,7 @@ impl Rude {
     }
 }
 
-/// Returns whether an error is only the time-out that we have set.
+/// Returns whether an error means only that our own time-out has passed.
 fn goes_on(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

@@ -1,11 +1,11 @@
-//! The lines that a stage writes to standard error.
+//! Reads the lines that a stage writes to standard error.
 //!
-//! Each line becomes an event of the target [`STAGE`]. The first lines are also kept, for the message about
-//! a stage that does not start.
+//! Each line becomes an event of the target [`STAGE`]. The first lines are also kept, for the error message
+//! if the stage does not start.
 //!
-//! A stage must not wait for room in this pipe: a write to a full pipe would be part of its latencies. So the
-//! thread that reads the pipe waits only for the stage. The log service either accepts a line, or drops and
-//! counts it (see [`crate::log`]).
+//! A stage must not wait for room in this pipe, because the wait would be part of its latencies. So the
+//! thread that reads the pipe waits for nothing else. The log service accepts a line, or drops and counts it
+//! (see [`crate::log`]).
 
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc;
@@ -13,20 +13,20 @@ use std::thread;
 use std::time::Duration;
 use tracing::info;
 
-/// The target of the events that come from stages.
+/// The target of events that come from stages.
 pub(crate) const STAGE: &str = "course::stage";
 
-/// The number of bytes of a stage's first lines that are kept.
+/// How many bytes of a stage's first lines are kept.
 const KEPT: usize = 4096;
 
-/// The maximum length of an event, in bytes. A line that is longer becomes several events.
+/// The greatest length of an event, in bytes. A longer line becomes several events.
 const LONGEST: u64 = 4096;
 
-/// The time to wait for a stage's last lines after its end. A child process of the stage can keep
+/// How long the program waits for a stage's last lines after its end. A child process of the stage may keep
 /// the pipe open.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// A stage's standard error, which a separate thread reads until the pipe is closed.
+/// The standard error of a stage; a separate thread reads it until the pipe is closed.
 pub(crate) struct Said(mpsc::Receiver<String>);
 
 impl Said {
@@ -40,7 +40,8 @@ impl Said {
         Said(said)
     }
 
-    /// Returns the first lines of the stage. The caller calls this when the stage has ended.
+    /// Waits for the stage's last lines, and returns its first ones. The caller may call this only after the
+    /// stage has ended.
     pub(crate) fn beginning(&self) -> String {
         self.0.recv_timeout(LAST_LINES).unwrap_or_default()
     }
@@ -87,7 +88,7 @@ mod tests {
         }
     }
 
-    /// Returns the events of a text, and the part of the text that is kept.
+    /// Returns the events that a text contains, and the part of the text that is kept.
     fn read_all(said: &[u8]) -> (Vec<String>, String) {
         let lines = Lines::default();
         let registry = tracing_subscriber::registry().with(lines.clone());

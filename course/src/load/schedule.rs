@@ -1,20 +1,20 @@
 //! Decides when the next request is due, and when the run is over.
 //!
 //! Without a rate the loop is *closed*: a connection sends a new request as soon as it has its answer. A
-//! closed loop sends less load to a server in trouble. While the server stalls, no client sends a request,
-//! so few requests notice the stall. In a stall of a second each connection has one slow answer, while
-//! independent users would have sent requests during the whole second. This effect is called *coordinated
-//! omission*.
+//! closed loop sends less load when the server is in trouble. While the server stalls, no client sends a
+//! request, so only few requests measure the stall. In a stall of one second each connection has one slow
+//! answer, whereas independent users would have sent requests during the whole second. This effect is
+//! called *coordinated omission*.
 //!
-//! With a rate the loop is *open*: request n is due at n / rate, whatever happened to earlier requests. If no
-//! connection is free at that time, the next free connection sends the request late. The wait is part of the
-//! request's latency, as it would be for a user. Requests that were due and could not be sent before the end
-//! of the run are counted.
+//! With a rate the loop is *open*: request n is due at n / rate, whatever has happened to earlier requests.
+//! If no connection is free at that time, the next connection that becomes free sends the request late. The
+//! request's latency includes this wait, as a user would see it. Requests that were due but could not be
+//! sent before the end of the run are counted.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Distributes the requests of a run to its connections.
+/// Distributes the requests of a run among its connections.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     start: Instant,
@@ -24,11 +24,11 @@ pub(crate) struct Schedule {
     taken: AtomicU64,
 }
 
-/// One request, for the client that sends it.
+/// One request, as the client that sends it gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
-    /// The moment from which the request's latency counts. With a rate, this moment can be in the
-    /// future; in that case the client waits for it.
+    /// The latency of the request counts from this moment. With a rate, this moment can be in the future;
+    /// then the client waits for it.
     pub(crate) due: Instant,
 }
 
@@ -57,7 +57,7 @@ impl Schedule {
             if number >= self.most || now >= self.end || due >= self.end || !wanted(due) {
                 return None;
             }
-            // Relaxed: the threads share only this number.
+            // Relaxed is enough: the threads share only this number.
             match self.taken.compare_exchange_weak(number, number + 1, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Some(Ticket { due }),
                 Err(current) => number = current,
@@ -65,8 +65,8 @@ impl Schedule {
         }
     }
 
-    /// Returns the number of requests that were due by `now` (or by the end, if that came first)
-    /// and were not sent.
+    /// Returns how many requests were due by `now` (or by the end of the run, if that came first) and were
+    /// not sent.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

@@ -1,8 +1,8 @@
-//! One run: the clients are tasks of two pools, and both pools end gracefully.
+//! One run: its clients are tasks of two pools, which both end gracefully.
 //!
-//! The polite clients end by themselves when the schedule has no more requests. Their pool is shut down at
-//! once, which lets the clients finish. The rude clients would continue forever, so their token is
-//! cancelled then. A signal cancels the parent token of both pools.
+//! The polite clients end by themselves when the schedule has no more requests. So their pool is shut down
+//! right after the start; this lets the clients finish. The rude clients would never end, so the run then
+//! cancels their token. A signal cancels a token whose children are the tokens of both pools.
 
 use super::args::{Plan, Step};
 use super::client::{self, Manner};
@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 
 const LOOK: Duration = Duration::from_millis(200);
 
-/// The results that a run has measured.
+/// What a run has measured.
 pub(crate) struct Measured {
-    /// The time from the start to the planned end, or to the last answer if that came later. The time is
-    /// shorter if there were no more requests.
+    /// The time from the start to the planned end, or to the last answer if it came later. The time is
+    /// shorter if the requests ran out earlier.
     pub(crate) elapsed: Duration,
     pub(crate) tally: Tally,
     pub(crate) never_sent: u64,
@@ -29,11 +29,11 @@ pub(crate) struct Measured {
     pub(crate) interrupted: bool,
 }
 
-/// Carries out one step of the plan, which is a run.
+/// Carries out one step of the plan: one run.
 ///
 /// # Blocking
-/// Blocks until the planned end, and then until every request is answered or has failed. Returns early
-/// when `stop` is cancelled.
+/// Blocks until the planned end, and then until every request is answered or has failed. If `stop` is
+/// cancelled, returns earlier.
 pub(crate) fn measure(
     plan: &Plan,
     Step { connections, rate }: Step,
@@ -43,8 +43,8 @@ pub(crate) fn measure(
     let rude_clients: usize = plan.rude.iter().map(|(_, count)| count).sum();
     let rude_pool = pool(rude_clients, "rude")?;
     let polite_pool = pool(connections, "polite")?;
-    // Declared after the pools, and so dropped before them: after a failure below, the pools have no
-    // client to wait for.
+    // This value is declared after the pools, so it is dropped before them: after a failure below, no
+    // client keeps the pools waiting.
     let run = CancelOnDrop(stop.child());
     let rude_stop = run.0.child();
 
@@ -100,8 +100,8 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Returns a pool whose threads have all started: a client that waits in the pool's queue would be counted
-/// as a connection and have none.
+/// Returns a pool whose threads have all started: a client in the pool's queue would count as a connection
+/// without having one.
 fn pool(threads: usize, name: &str) -> anyhow::Result<ThreadPoolExecutor> {
     let pool = ThreadPoolExecutor::builder().threads(threads.max(1)).name(name).build()?;
     let started = pool.prestart_all_core_threads();

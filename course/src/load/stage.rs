@@ -1,4 +1,4 @@
-//! A stage of the course as a child process: it is built, started on a free port, and ended when
+//! Runs a stage of the course as a child process: builds it, starts it on a free port, and ends it when
 //! this value is dropped.
 
 use super::Interrupt;
@@ -20,7 +20,7 @@ use std::thread;
 use std::time::Duration;
 use tracing::{info, warn};
 
-/// The time that a stage may take until it prints its address.
+/// How long a stage may take until it prints its address.
 const START: Duration = Duration::from_secs(10);
 
 pub(crate) struct Stage {
@@ -31,7 +31,7 @@ pub(crate) struct Stage {
     _killed_by_second_signal: Registration,
 }
 
-/// A stage to start, and its own flags, in addition to the flags that all stages get.
+/// A stage to start, with its own flags, which are added to the flags that all stages get.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     name: String,
@@ -55,7 +55,7 @@ impl Display for Wanted {
     }
 }
 
-/// Builds the stages that are missing or out of date; Cargo decides which.
+/// Builds the stages that are missing or out of date; Cargo decides which ones.
 pub(crate) fn build(workspace: &Workspace, stages: &[Wanted]) -> anyhow::Result<()> {
     let mut names: Vec<_> = stages.iter().map(|stage| &stage.name).collect();
     names.dedup();
@@ -138,7 +138,7 @@ impl Stage {
         };
         let Some(addr) = announced(&line) else {
             child.kill();
-            said.beginning(); // for the log
+            said.beginning(); // waits until the last lines are in the log
             bail!("it did not say where it listens, but: {}", line.trim_end());
         };
         info!(target: STAGE, stage = name, process = child.lock().id(), "listens on {addr}");
@@ -146,34 +146,34 @@ impl Stage {
         Ok(Stage { addr, child, said, name, _killed_by_second_signal: killed_by_second_signal })
     }
 
-    /// Returns how the stage ended, if it ended by itself.
+    /// Returns how the stage ended, if it has ended by itself.
     pub(crate) fn died(&self) -> Option<String> {
         let status = self.child.lock().try_wait().ok().flatten()?;
         warn!(target: STAGE, stage = self.name, "ended by itself: {status}");
         Some(format!("the stage ended by itself ({status})"))
     }
 
-    /// Returns how much processor time the stage has used, if the system reports this.
+    /// Returns how much processor time the stage has used, if the system can tell.
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
         cpu_time(self.child.lock().id())
     }
 
-    /// Returns the largest amount of memory that the stage has had, if the system reports this.
+    /// Returns the largest amount of memory that the stage has had, if the system can tell.
     pub(crate) fn most_memory_kib(&self) -> Option<u64> {
         most_memory_kib(self.child.lock().id())
     }
 }
 
 impl Drop for Stage {
-    /// Ends the stage process. The last lines of the stage go to the log.
+    /// Ends the stage process. The last lines of the stage still go to the log.
     fn drop(&mut self) {
         self.child.kill();
         self.said.beginning();
     }
 }
 
-/// The process of a stage. The owner of the process and the handler of a second signal share this
-/// value, and both can end the process.
+/// The process of a stage. Both the owner of the process and the handler of a second signal hold this
+/// value, and each can end the process.
 #[derive(Clone)]
 struct Running(Arc<Mutex<Child>>);
 
@@ -182,15 +182,15 @@ impl Running {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Kills the process and waits for its end, which comes soon after the kill.
+    /// Kills the process and waits for its end, which follows soon.
     fn kill(&self) {
         let mut child = self.lock();
         let _ = child.kill().and_then(|()| child.wait());
     }
 }
 
-/// Ctrl-C at a terminal goes to a whole process group. The user wants to end the load, which ends
-/// gracefully and then ends the stage. A stage that ended first would look as if it had failed.
+/// At a terminal, Ctrl-C goes to a whole process group. The user wants to end the load; the load ends
+/// gracefully and then ends the stage. If the stage ended first, this would look like a failure.
 #[cfg(unix)]
 fn own_group(command: &mut Command) {
     use std::os::unix::process::CommandExt;
@@ -223,8 +223,8 @@ fn cpu_time(process: u32) -> Option<Duration> {
     /// hundredth of a second.
     const TICK: Duration = Duration::from_millis(10);
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program, in brackets, may contain any character. The user time and the system time
-    // are fields 14 and 15.
+    // The name of the program, in parentheses, may contain any character. The user time and the system
+    // time are fields 14 and 15.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     let (user, system): (u32, u32) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
     Some(TICK * (user + system))

@@ -1,4 +1,4 @@
-//! Counts the connections' answers and failures.
+//! Counts the answers and the failures of the connections.
 
 use super::answer::{Answer, Failure};
 use hdrhistogram::Histogram;
@@ -9,14 +9,14 @@ use std::time::Instant;
 /// The counts of one connection, or the sums over all connections.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    /// The latencies of answers below status 400, in microseconds. Refusals are not included, because a
-    /// quick refusal does not make a server fast.
+    /// The latencies of answers with a status below 400, in microseconds. Refusals do not count here,
+    /// because a quick refusal does not make a server fast.
     pub(crate) latency: Histogram<u64>,
     pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) failures: BTreeMap<Failure, u64>,
     pub(crate) bytes: u64,
-    /// The number of requests that were sent again because the server had closed the connection between
-    /// two requests, which is allowed.
+    /// How many requests were sent again because the server had closed the connection between two
+    /// requests, which it may do.
     pub(crate) retries: u64,
     pub(crate) last_answer: Option<Instant>,
 }
@@ -39,8 +39,8 @@ impl Tally {
         self.last_answer = Some(now);
         if answer.status < 400 {
             let microseconds = now.saturating_duration_since(due).as_micros();
-            // The histogram grows as needed; a value of more than 64 bits would be half a million
-            // years.
+            // The histogram grows when needed; a value that does not fit into 64 bits would be half a
+            // million years.
             let _ = self.latency.record(u64::try_from(microseconds).unwrap_or(u64::MAX));
         }
     }
@@ -62,12 +62,12 @@ impl Tally {
         self.last_answer = self.last_answer.max(other.last_answer);
     }
 
-    /// Returns the number of answers with any status.
+    /// Returns how many answers there were, with any status.
     pub(crate) fn answered(&self) -> u64 {
         self.statuses.values().sum()
     }
 
-    /// Returns the number of answers below status 400.
+    /// Returns how many answers had a status below 400.
     pub(crate) fn successes(&self) -> u64 {
         self.latency.len()
     }
@@ -77,8 +77,8 @@ impl Tally {
     }
 }
 
-/// The counts that can be read during the run. Relaxed: the counts are only numbers, and order no
-/// other data.
+/// Counts that other threads can read during the run. Relaxed is enough: the counts are only numbers,
+/// and no other data depends on them.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     answered: AtomicU64,
@@ -94,7 +94,7 @@ impl Live {
         self.failed.fetch_add(requests as u64, Ordering::Relaxed);
     }
 
-    /// Returns the number of answers and failures so far.
+    /// Returns how many answers and failures there were so far.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.answered.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))
     }

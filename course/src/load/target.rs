@@ -1,21 +1,21 @@
-//! The target of the load: an address, and the request that is sent there.
+//! The target of the load: an address, and the request to send there.
 
 use anyhow::{Context, bail, ensure};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// A longer request would fill the socket's buffers when many requests are sent ahead, and servers
-/// refuse such requests anyway.
+/// If many longer requests were sent ahead, they would fill the socket's buffers; servers refuse such
+/// requests anyway.
 const LONGEST: usize = 2_000;
 
-/// The time that a server may take to accept one connection before any load is sent.
+/// Before any load is sent, a server must accept one connection within this time.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// A server, and the path that is requested.
+/// A server, and the path to request from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) addr: SocketAddr,
-    /// The host and port as the user typed them, which become the value of `Host`.
+    /// The host and port as the user typed them; they become the value of `Host`.
     authority: String,
     path: String,
 }
@@ -23,8 +23,8 @@ pub(crate) struct Target {
 impl Target {
     /// Parses `http://HOST[:PORT][/PATH]`, and resolves the host.
     ///
-    /// Load on another machine needs `allow_remote`, so that a typing error does not take down another
-    /// owner's server.
+    /// Load on another machine needs `allow_remote`, so that a typing error cannot overload a
+    /// stranger's server.
     pub(crate) fn parse(url: &str, allow_remote: bool) -> anyhow::Result<Target> {
         let rest = match url.split_once("://") {
             Some(("http", rest)) => rest,

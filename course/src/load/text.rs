@@ -1,11 +1,11 @@
-//! The results as text for people.
+//! The results as text for human readers.
 
 use super::args::Varied;
 use super::report::{Latency, Report, RudeFate, Run, time};
 use exercises_protocol::counted;
 use std::fmt::{self, Write};
 
-/// The columns of figures in a comparison, with their widths.
+/// The columns of figures in a comparison, each with its width.
 const COLUMNS: [(&str, usize); 9] = [
     ("answers/s", 9),
     ("p50", 8),
@@ -17,7 +17,7 @@ const COLUMNS: [(&str, usize); 9] = [
     ("CPU µs", 7),
     ("MiB", 6),
 ];
-/// How wide they are with gaps of two between them, and how wide a page of the book is.
+/// The width of these columns with gaps of two characters, and the width of a page of the book.
 const FIGURES: usize = 86;
 const PAGE: usize = 110;
 
@@ -102,7 +102,7 @@ impl Report {
     }
 }
 
-/// Writes notes on failures, and on the ends of the rude clients.
+/// Writes notes about failures, and about how the connections of rude clients ended.
 fn write_notes(to: &mut String, run: &Run) -> fmt::Result {
     for (status, count) in run.statuses.iter().filter(|(status, _)| **status >= 400) {
         writeln!(to, "  refused    {count} with status {status}")?;

@@ -3,7 +3,7 @@
 use crate::fixture::{Project, course, stderr, stdout};
 use std::fs;
 
-/// Runs `book build` on a project with a fault, and returns its message.
+/// Runs `book build` on a project with a fault, and returns the error message.
 fn complaint(project: &Project) -> String {
     let output = project.course(&["book", "build"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
@@ -22,7 +22,7 @@ fn a_listing_is_taken_from_the_code() {
     assert!(!page.contains("ANCHOR"), "{page}");
 }
 
-/// The book is built again only after a change; the change may be in a file that a page includes.
+/// The book is built again only after a change, also after a change in a file that a page includes.
 #[test]
 fn a_book_is_built_again_only_when_something_has_changed() {
     let project = Project::new();
@@ -73,8 +73,7 @@ fn a_project_without_a_book_says_so() {
 #[test]
 fn a_target_directory_that_cannot_be_written_says_what_to_do() {
     let project = Project::new();
-    // A file stands in place of the directory, because permission bits would not stop the
-    // superuser.
+    // A file takes the place of the directory, because permission bits would not stop a superuser.
     project.write("target", "");
     let complaint = complaint(&project);
     assert!(complaint.contains("cannot write the book to"), "{complaint}");

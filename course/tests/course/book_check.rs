@@ -1,4 +1,4 @@
-//! Tests `cargo course book check` with books that have one fault each.
+//! Tests `cargo course book check` with books that each have one fault.
 
 use crate::fixture::{Project, course, stderr, stdout};
 use std::fs;
@@ -95,8 +95,8 @@ fn what_no_reader_could_read_is_named() {
     }
 }
 
-/// With another target directory there can still be a copy of the project below `target`, which Cargo has not
-/// marked.
+/// If another target directory is set, `target` may still contain a copy of the project; Cargo has not tagged
+/// this directory.
 #[test]
 fn what_was_built_is_no_part_of_the_project() {
     let (project, elsewhere) = (Project::new(), tempfile::tempdir().unwrap());
@@ -258,7 +258,7 @@ mod record {
         assert_eq!(fs::read_to_string(project.path("book/src/transcripts/out.txt")).unwrap(), "fast\n");
     }
 
-    /// Two processors make no program more than twice as fast, so such a figure was measured badly.
+    /// Two processors make no program more than twice as fast, so a higher figure was measured badly.
     #[test]
     fn a_speed_up_beyond_the_processors_is_not_kept() {
         let project = project("part\\n0.55\\n");
@@ -278,7 +278,7 @@ mod record {
         assert!(said.contains("out.txt: not kept. part 0.45: 2 processors"), "{said}");
     }
 
-    /// Compilation must not count against a command's time limit. The stand-in for Cargo runs only programs
+    /// Compilation must not use up the time limit of a command. The stand-in for Cargo runs only programs
     /// that it has built.
     #[test]
     fn programs_are_built_before_they_are_run() {
@@ -298,7 +298,7 @@ mod record {
         assert_eq!(recorded, "build --quiet --bin ready\n");
     }
 
-    /// The client gets its answer before the server logs the line about the answer.
+    /// The client gets its answer before the server logs it.
     #[test]
     fn what_a_server_logs_after_the_last_answer_is_kept() {
         let project = project("");
@@ -325,8 +325,7 @@ mod record {
         assert!(said.contains("names no transcript `gone.txt`"), "{said}");
     }
 
-    /// The output and the picture of a measurement differ each time; either both are kept, or both
-    /// are replaced.
+    /// The output and the picture of a measurement differ each time, so both are kept, or both are replaced.
     #[test]
     fn a_picture_is_replaced_together_with_its_transcript() {
         let project = project("measured");

@@ -7,14 +7,15 @@ use std::process::{Command, Output};
 
 const EX01: &str = "exercises/ex01-worker-pool";
 
-/// What READMEs of exercises say.
+/// What the READMEs of exercises say.
 const MISTAKES: [&str; 2] = [
     "Hints are in `exercise.toml`. The typical wrong answers are in `wrong.diff`: read them after you have solved the\n\
      exercise. The queue is here.\n",
     "Hints are in `exercise.toml`; the typical wrong answers are in `wrong.diff`, for afterwards. The queue is here.\n",
 ];
 
-/// A project that Git tracks. The test of an inbox judges the answers to another exercise.
+/// A project that Git tracks; it has an exercise, "test of an inbox", that judges the answers to another
+/// exercise.
 fn cloned() -> Project {
     let project = Project::with_exercises();
     project.write(".gitignore", "/target\n/progress.txt\n");
@@ -142,7 +143,7 @@ fn in_a_copy_the_commands_that_give_help_work_and_the_others_say_that_there_is_n
 }
 
 /// Tests the real project: its book can be built without the answers, and Cargo accepts its manifests and
-/// its lock file. A copy of the project without its history cannot be exported.
+/// lock file. If the project is a copy without Git history, it cannot be exported.
 #[test]
 fn the_copy_of_this_project_is_whole() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

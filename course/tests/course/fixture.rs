@@ -1,11 +1,11 @@
-//! A small project on which the program runs, and in which a test can make any change.
+//! A small project for running the program; a test can change anything in it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A project with a book of two pages and one listing, and with a separate target directory.
+/// A project that has a book of two pages with one listing, and its own target directory.
 pub(crate) struct Project {
     dir: TempDir,
 }
@@ -24,8 +24,8 @@ impl Project {
     }
 
     /// Makes a project with a copy of this project's exercises. Only ex01 has its wrong answers and
-    /// additional right answers: these are most of the lines, and no test uses those of other
-    /// exercises.
+    /// additional right answers: such answers are most of the lines, and no test uses those of
+    /// other exercises.
     pub(crate) fn with_exercises() -> Self {
         let project = Self::new();
         let exercises = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exercises");
@@ -39,7 +39,7 @@ impl Project {
                     &["wrong", "wrong.diff", "right"]
                 };
                 copy(&folder, &project.path("exercises").join(name), left_out);
-                // The copy contains the stub, whatever the learner has written in the file.
+                // The copy contains the stub, even if the learner has changed the file.
                 let copied = project.path("exercises").join(name);
                 fs::copy(copied.join("stub/exercise.rs"), copied.join("src/exercise.rs")).unwrap();
             }
@@ -47,7 +47,7 @@ impl Project {
         project
     }
 
-    /// Makes a project with the programs in which the learner is the scheduler.
+    /// Makes a project with the programs for which the learner is the scheduler.
     pub(crate) fn with_programs() -> Self {
         let project = Self::with_exercises();
         let exercises = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exercises");

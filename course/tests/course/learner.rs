@@ -1,5 +1,5 @@
-//! Tests the output that a learner gets from the exercises' commands. The verdicts need a compiler,
-//! so their tests are in `judging.rs`.
+//! Tests what the commands for exercises print. The verdicts need a compiler, so their tests are in
+//! `judging.rs`.
 
 use crate::fixture::{Project, stderr, stdout};
 use std::fs;
@@ -16,16 +16,16 @@ fn said(project: &Project, arguments: &[&str]) -> String {
     stdout(&output)
 }
 
-/// Runs the program, expects exit code 1, and returns its output, with the messages on standard
-/// error.
+/// Runs the program, expects exit code 1, and returns its output together with the messages on
+/// standard error.
 fn refused(project: &Project, arguments: &[&str]) -> String {
     let output = run(project, arguments);
     assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", stdout(&output));
     stdout(&output) + &stderr(&output)
 }
 
-/// Runs the program with a command line that names something that does not exist. The function
-/// expects exit code 2.
+/// Runs the program with a command line that names something that does not exist, and expects exit
+/// code 2.
 fn misused(project: &Project, arguments: &[&str]) -> String {
     let output = run(project, arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stdout(&output));
@@ -206,7 +206,7 @@ fn after_a_failure_the_hint_of_its_property_comes_first() {
     assert!(text.contains("cargo course hint ex01\n"), "{text}");
     assert!(hint().starts_with("hint 1 of 3"));
     assert!(hint().starts_with("hint 2 of 3"));
-    // Another property fails, then a property that this version does not know; in the end all
+    // First another property fails, then a property that this version does not know; in the end all
     // properties hold.
     for (failed, hinted) in [
         ("failed ex01-worker-pool every_job_runs_once", "every_job_runs_once\n"),
@@ -502,8 +502,8 @@ fn the_doctor_sees_a_target_that_cannot_be_written() {
     assert!(text.contains("cannot write to") && text.contains("CARGO_TARGET_DIR"), "{text}");
 }
 
-/// `cargo fetch` and a build download only what this system needs; without a network, the other
-/// dependencies may be missing.
+/// `cargo fetch` and a build download only the dependencies for this system; without a network,
+/// other dependencies may be missing.
 #[test]
 fn the_doctor_does_not_ask_for_what_only_another_system_needs() {
     let project = Project::new();
@@ -512,7 +512,7 @@ fn the_doctor_does_not_ask_for_what_only_another_system_needs() {
     project
         .write("here/Cargo.toml", &format!("[package]\nname = \"here\"\nversion = \"1.0.0\"\n{dependency}"));
     project.write("here/src/lib.rs", "");
-    // Makes a registry in a folder, which lists the package but lacks its file.
+    // Makes a registry in a folder; the registry lists the package but lacks its file.
     let registry =
         "[source.crates-io]\nreplace-with = \"near\"\n[source.near]\nlocal-registry = \"registry\"\n";
     project.write(".cargo/config.toml", registry);
@@ -529,7 +529,7 @@ fn the_doctor_does_not_ask_for_what_only_another_system_needs() {
     project.write("Cargo.lock", &format!("version = 4\n\n{absent}\n{here}"));
     let text = refused(&project, &["doctor"]); // there are no exercises
     assert!(text.contains("ok       every dependency is downloaded"), "{text}");
-    // The package is really missing, and on a system that needs it, this is a problem.
+    // The package is really missing; on a system that needs the package, this is a fault.
     let needed = dependency.replace("target_os = \"another\"", "all()");
     project.write("here/Cargo.toml", &format!("[package]\nname = \"here\"\nversion = \"1.0.0\"\n{needed}"));
     let text = refused(&project, &["doctor"]);

@@ -1,5 +1,5 @@
-//! Tests `cargo course` as a user at a terminal observes it: the real program, its output and its
-//! exit status.
+//! Tests `cargo course` as a user at a terminal sees it: the real program, its output and its exit
+//! status.
 
 mod book;
 mod book_check;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A `cargo course` process for a project, which is ended when this value is dropped.
+/// A `cargo course` process for a project; dropping this value ends the process.
 pub(crate) struct Running {
     pub(crate) project: Project,
     child: Child,
@@ -42,7 +42,7 @@ impl Running {
         self.addr.port()
     }
 
-    /// Sends a request; [`answer`](Self::answer) reads the answer later.
+    /// Sends a request; call [`answer`](Self::answer) later to read its answer.
     pub(crate) fn start_get(&self, path: &str) -> TcpStream {
         self.send(path, "Connection: close\r\n")
     }
@@ -79,13 +79,13 @@ impl Running {
         Self::answer(self.start_get(path))
     }
 
-    /// Returns the answer to a page of a host that uses another name for this machine.
+    /// Returns the answer to a page of a stranger's host whose name leads to this machine.
     pub(crate) fn get_for(&self, host: &str, path: &str) -> String {
         Self::answer(self.send_for(host, path, "Connection: close\r\n"))
     }
 
-    /// Waits until `connections` connections are being served at the same time, including the one
-    /// that asks for the number.
+    /// Waits until the server serves `connections` connections at the same time, including the one that asks
+    /// for the number.
     #[cfg(unix)]
     pub(crate) fn wait_until_active(&self, connections: u64) {
         let expected = format!("\"active\":{connections}");
@@ -94,8 +94,7 @@ impl Running {
 
     #[cfg(unix)]
     pub(crate) fn signal(&self, signal: &str) {
-        // The test uses the shell's built-in `kill`, because some machines have no program of that
-        // name.
+        // The test uses the shell's built-in `kill`, because some machines have no program with that name.
         let command = format!("kill -{signal} {}", self.child.id());
         assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
     }
@@ -118,7 +117,7 @@ impl Running {
         within_deadline(look, words);
     }
 
-    /// Returns the lines that were written to standard error so far.
+    /// Returns the lines on standard error so far.
     pub(crate) fn said(&self) -> impl Iterator<Item = String> {
         self.stderr.try_iter()
     }
@@ -148,7 +147,7 @@ fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-/// Polls until `look` returns a value: another process does not notify the test.
+/// Calls `look` repeatedly until it returns a value, because another process cannot notify the test.
 fn within_deadline<T>(mut look: impl FnMut() -> Option<T>, what: &str) -> T {
     let until = Instant::now() + DEADLINE;
     while Instant::now() < until {

@@ -1,5 +1,5 @@
-//! Tests the game in which the learner is the scheduler: moves on the command line, moves at a
-//! prompt, and invalid moves.
+//! Tests the game in which the learner is the scheduler: moves on the command line, moves at a prompt,
+//! and wrong moves.
 
 use crate::fixture::{Project, stderr, stdout};
 use std::fs;
@@ -11,7 +11,7 @@ fn play(project: &Project, moves: &str) -> Output {
     project.course(&arguments).output().unwrap()
 }
 
-/// Plays moves, expects an exit code, and returns what the program printed.
+/// Plays moves, expects an exit code, and returns the program's output.
 fn played(project: &Project, moves: &str, code: i32) -> String {
     let output = play(project, moves);
     assert_eq!(output.status.code(), Some(code), "{moves}: {}{}", stdout(&output), stderr(&output));
@@ -40,7 +40,7 @@ fn moves_that_are_given_are_played_and_a_goal_that_is_reached_is_remembered() {
     assert!(stuck.contains("No thread can go on: worker waits on a Condvar at line "), "{stuck}");
     assert!(stuck.contains("That is it, after 4 moves. The least is 4."), "{stuck}");
     assert!(is_remembered(&project, "schedule1"));
-    // Without a name, the command begins the next program, which the list also shows.
+    // Without a name, the command begins the next program, which the list also shows as the next one.
     let next = stdout(&project.course(&["schedule"]).stdin(Stdio::null()).output().unwrap());
     assert!(next.starts_with("schedule2: "), "{next}");
     let list = stdout(&project.course(&["list"]).output().unwrap());
@@ -131,8 +131,8 @@ fn without_moves_it_asks_for_them() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // After the submitter's first move, the goal cannot be reached any more. So two moves are taken back;
-    // after that the goal is reached.
+    // After the submitter's first move, the goal cannot be reached any more. So the test takes two moves
+    // back, and then reaches the goal.
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"?\n2\n?\nb\nb\n7\n1\n2\n1\n?\n1\n").unwrap();
     drop(stdin);

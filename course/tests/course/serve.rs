@@ -1,4 +1,4 @@
-//! Tests `cargo course` from the printed address to the last answer.
+//! Tests `cargo course` from the printing of the address to the last answer.
 
 use crate::fixture::{Project, stderr};
 use crate::running::Running;
@@ -28,7 +28,8 @@ fn answers_are_in_the_log_and_not_on_the_terminal() {
     assert!(!course.said().any(|line| line.contains("/second.html")));
 }
 
-/// Returns the address of a file to whose name mdBook has added a hash, as a page refers to it.
+/// Returns the address of a file, as a page refers to it; mdBook adds a hash to the name of such a
+/// file.
 fn linked(page: &str, start: &str, end: &str) -> String {
     let from = page.find(start).unwrap_or_else(|| panic!("no {start} in {page}"));
     let length = page[from..].find(end).unwrap() + end.len();
@@ -57,7 +58,7 @@ fn a_page_of_another_name_learns_nothing_unless_it_was_given() {
 
 #[test]
 fn without_an_address_a_taken_port_is_passed_over() {
-    // Port 8000 is in use, by this test or by another process, so the course must find another
+    // Port 8000 is in use, by this test or by another process, so the course must choose another
     // port.
     let _taken = TcpListener::bind("127.0.0.1:8000");
     let course = Running::start(Project::new(), &[]);
@@ -98,7 +99,7 @@ mod signals {
             let asked = Instant::now();
             course.signal(signal);
             assert_eq!(course.wait().code(), Some(0), "{signal}");
-            // Without the other client, the connection would have stayed open for 30 seconds.
+            // Without another waiting client, the connection would have stayed open for 30 seconds.
             assert!(asked.elapsed() < Duration::from_secs(15), "{signal}: {:?}", asked.elapsed());
         }
     }
@@ -107,7 +108,7 @@ mod signals {
     fn a_request_in_progress_is_finished() {
         let mut course = Running::start(Project::new(), &["--addr", "127.0.0.1:0"]);
         let slow = course.start_get("/block?ms=700");
-        course.wait_until_active(2); // the slow one, and the one that asks
+        course.wait_until_active(2); // the slow client, and the client that asks
         course.signal("INT");
         assert!(Running::answer(slow).starts_with("HTTP/1.1 200 "));
         assert_eq!(course.wait().code(), Some(0));

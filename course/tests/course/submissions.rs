@@ -1,12 +1,12 @@
-//! Tests how `check --submissions` finds which student has sent which answer. The verdicts need a
-//! compiler, so their tests are in `judging.rs`.
+//! Tests how `check --submissions` finds out which student has sent which answer. The verdicts need
+//! a compiler, so their tests are in `judging.rs`.
 
 use crate::fixture::{Project, stderr, stdout};
 use serde_json::{Value, json};
 use std::process::Output;
 
-/// Alice has sent files, Bob his whole copy, in which he has begun one exercise; Carol has sent no
-/// answer.
+/// Alice has sent files; Bob has sent his whole copy, in which he has begun one exercise; Carol has
+/// sent no answer.
 fn submitted() -> Project {
     let project = Project::with_exercises();
     let stub =
@@ -34,7 +34,7 @@ fn check(project: &Project, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Returns the verdict on each answer of each student. The exercises of this project have no
+/// Returns the verdict on each answer of each student. In this project the exercises have no
 /// packages, so Cargo cannot build them.
 fn verdicts(report: &Value) -> Vec<(&str, Vec<[&str; 2]>)> {
     let submissions = report["submissions"].as_array().unwrap().iter();

@@ -1,6 +1,6 @@
-//! Tests a long exercise with two stages, from its first check to the end of the first stage and back.
-//! These tests use stand-ins for Cargo and for the test program, because the real programs need a
-//! compiler.
+//! Tests a long exercise with two stages: its first check, the end of the first stage, and the way
+//! back. These tests use stand-ins for Cargo and for the test program, because the real programs need
+//! a compiler.
 
 use crate::fixture::{Project, stdout};
 use exercises_protocol::schedule::Schedule;
@@ -16,7 +16,7 @@ struct Learner {
 }
 
 impl Learner {
-    /// Makes a learner who has solved all other exercises, and has begun this one.
+    /// Makes a learner who has solved all other exercises, and has begun the exercise with two stages.
     fn new() -> Self {
         let project = Project::with_exercises();
         let exercises = exercises_protocol::all(&project.path("exercises")).unwrap();
@@ -47,7 +47,7 @@ impl Learner {
         stdout(&command.env("CARGO", self.path("cargo")).output().unwrap())
     }
 
-    /// Checks an answer that breaks the last `broken` properties of each stage.
+    /// Checks an answer in which the last `broken` properties of each stage fail.
     fn check(&self, broken: [usize; 2], more: &[&str]) -> String {
         for (stage, broken) in [1, 2].into_iter().zip(broken) {
             let properties: Vec<_> =
@@ -70,13 +70,13 @@ impl Learner {
         self.run(&[&["check", "ex22"], more].concat())
     }
 
-    /// Returns what is recorded about the stages.
+    /// Returns what the progress file says about the stages.
     fn remembered(&self) -> Vec<String> {
         let progress = fs::read_to_string(self.project.path("progress.txt")).unwrap();
         progress.lines().filter(|line| line.starts_with("stage ")).map(str::to_owned).collect()
     }
 
-    /// Returns the exercise's lines in the list: its own line, and the first line below it.
+    /// Returns two lines of the list: the line of the exercise, and the first line below it.
     fn listed(&self) -> [String; 2] {
         let list = self.run(&["list"]);
         let mut lines =

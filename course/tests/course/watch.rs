@@ -1,5 +1,4 @@
-//! Tests `cargo course watch` at a terminal. The tool `script`, a program of util-linux, makes the
-//! terminal.
+//! Tests `cargo course watch` at a terminal. The program `script` (from util-linux) provides the terminal.
 
 use crate::fixture::{Project, stdout};
 use std::fs;
@@ -11,8 +10,8 @@ use std::time::{Duration, Instant};
 
 const DEADLINE: Duration = Duration::from_mins(2);
 
-/// A terminal in which the command `watch` runs. The terminal's settings are printed before and after the
-/// command, each time in one line.
+/// A terminal in which the command `watch` runs. The test prints the settings of the terminal before and
+/// after the command, each time in one line.
 struct Terminal {
     child: Child,
     keyboard: ChildStdin,
@@ -22,18 +21,17 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Starts to watch, and waits for the first verdict. (In such a project there is nothing to build, so
-    /// the verdict comes soon.)
+    /// Starts to watch, and waits for the first verdict. (This project has nothing to build, so the verdict
+    /// comes soon.)
     fn watch(project: &Project) -> Self {
         Self::watch_under(project, "")
     }
 
-    /// Watches like [`watch`](Self::watch), but through another program, which runs this program.
+    /// Like [`watch`](Self::watch), but another program starts this program.
     fn watch_under(project: &Project, other: &str) -> Self {
         let root = project.path("");
         let course = env!("CARGO_BIN_EXE_course");
-        // The shell catches Ctrl-C, because Ctrl-C goes to all programs in the foreground of a
-        // terminal.
+        // Ctrl-C goes to all programs in the foreground of a terminal, so the shell must catch it.
         let command = format!(
             "trap : INT; echo settings-before $(stty -g); sh -c 'echo pid $$; exec {other} {course} watch ex01 --workspace {}'; \
              echo exit-code $?; echo settings-after $(stty -g)",
@@ -67,8 +65,8 @@ impl Terminal {
         self.keyboard.flush().unwrap();
     }
 
-    /// Waits until these words are shown, after the words of the last call. Returns the text up to
-    /// these words.
+    /// Waits until the terminal shows these words, after the words of the last call. Returns the text that
+    /// ends with these words.
     fn shows(&mut self, words: &str) -> String {
         let until = Instant::now() + DEADLINE;
         loop {
@@ -87,13 +85,13 @@ impl Terminal {
         }
     }
 
-    /// Returns the word that follows the given word in the text shown so far.
+    /// Returns the word that follows the given word in the text so far.
     fn word_after(&self, word: &str) -> &str {
         let (_, rest) = self.seen.split_once(&format!("{word} ")).unwrap_or_else(|| panic!("{}", self.seen));
         rest.split_whitespace().next().unwrap()
     }
 
-    /// Checks that the terminal is restored and that the program has ended with this code.
+    /// Checks that the terminal has its old settings and that the program has ended with this code.
     fn is_left_with(&mut self, code: &str) {
         self.shows("settings-after ");
         self.shows("\n");
@@ -128,7 +126,7 @@ fn keys_give_hints_list_go_on_check_and_quit() {
     terminal.press("\n");
     terminal.shows("ex03-bounded-executor: could not be checked");
     terminal.shows("Enter checks again.");
-    // The exercise that was saved is the one that is watched now.
+    // The command now watches the exercise that was saved.
     project.write("exercises/ex01-worker-pool/src/exercise.rs", "// saved");
     project.write("exercises/ex03-bounded-executor/src/exercise.rs", "// saved");
     let shown = terminal.shows("could not be checked");
@@ -171,8 +169,8 @@ fn the_terminal_is_as_it_was_after_ctrl_c_and_after_a_signal() {
     terminal.is_left_with("143");
 }
 
-/// Between the restoration of the terminal by a signal handler and the end of the process, `watch` can poll
-/// the keyboard.
+/// After a signal handler has restored the terminal, `watch` may still poll the keyboard before the process
+/// ends.
 #[test]
 fn the_terminal_is_as_it_was_when_the_end_takes_long() {
     let traced = Command::new("strace").args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
@@ -180,8 +178,7 @@ fn the_terminal_is_as_it_was_when_the_end_takes_long() {
         return eprintln!("not tried: there is no strace here, or it may not trace");
     }
     let project = Project::with_exercises();
-    // The end of the process takes more than twice as long as the interval between two polls of
-    // `watch`.
+    // The end of the process takes more than twice the interval between two polls of `watch`.
     let slowly = "strace -f -qq -o /dev/null -e trace=exit_group -e inject=exit_group:delay_enter=500000";
     let mut terminal = Terminal::watch_under(&project, slowly);
     terminal.press("\x03");

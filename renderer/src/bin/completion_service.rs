@@ -1,8 +1,9 @@
-//! The renderer with a completion service: each image has a task, and is painted when it arrives.
+//! The renderer with a completion service: a task loads each image, and the image is painted when it
+//! arrives.
 //!
-//! The images are alike and do not depend on each other, so as many of them are loaded at the same time as
-//! there are threads. The completion service returns the images in the order in which they complete, so no
-//! image waits until another is painted.
+//! The images do not depend on each other, so the program loads as many of them at the same time as it has
+//! threads. The completion service returns the images in the order in which they complete, so no image
+//! waits for the painting of another one.
 //!
 //! ```sh
 //! cargo run --bin completion_service
@@ -18,7 +19,7 @@ use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Draws a page on a pool of threads: each image is a task, and is painted when it arrives.
+/// Draws a page with a pool of threads: a task loads each image, and the image is painted when it arrives.
 #[derive(Parser)]
 #[command(version)]
 struct Args {
@@ -32,8 +33,8 @@ fn main() -> ExitCode {
 
 pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     // ANCHOR: submit
-    // When this thread is told to stop, the pool is told to stop as well, so no task continues when nobody
-    // waits for it.
+    // When this thread is told to stop, it also tells the pool to stop, so no task continues without a
+    // waiter.
     let stop = CancelToken::current();
     let pool = ThreadPoolExecutor::builder()
         .threads(rendering.threads)

@@ -1,7 +1,8 @@
 //! The renderer with a future: one task loads all images while this thread draws the text.
 //!
-//! Two different activities run at the same time. If drawing the text takes a hundredth of the images' time,
-//! the program gains at most a hundredth. The first image is seen only when the last one has arrived.
+//! Two different activities run at the same time. If the text takes a hundredth of the time that the images
+//! take, the program gains at most a hundredth. The reader sees the first image only after the last one has
+//! arrived.
 //!
 //! ```sh
 //! cargo run --bin future
@@ -42,13 +43,13 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
     rendering.screen.show_text();
     match rendering.screen.waiting("all images", || images.join()) {
         Ok(all) => all.into_iter().for_each(|loaded| rendering.screen.show(loaded)),
-        // This thread was asked to stop, but the task was not: unless the task is cancelled, it
-        // loads images that nobody needs.
+        // This thread was told to stop, but the task was not: unless it is cancelled, it loads images that
+        // the program no longer needs.
         Err(JoinError::Interrupted(images)) => {
             images.cancel();
             return Err(Cancelled.into());
         }
-        // The task has failed, so all images are missing. The text is still drawn.
+        // The task has failed, so all images are missing. The text is drawn anyway.
         Err(JoinError::Panicked(panic)) => give_up(rendering, &Gap::Panicked(panic.to_string())),
         Err(JoinError::Cancelled(_)) => give_up(rendering, &Gap::Cancelled("its task was".to_owned())),
         Err(other) => bail!(other.to_string()),

@@ -1,7 +1,8 @@
 //! The renderer on one thread: it draws the text, then one image after the other.
 //!
-//! The reader sees the text soon, and then waits for the sum of all latencies: while one image is loading,
-//! the next one is not requested. `--in-order` is worse: text below an image also waits for that image.
+//! The reader sees the text soon, and then waits for the sum of all latencies: the program requests an
+//! image only after it has loaded the previous one. `--in-order` is worse: text below an image also waits
+//! for that image.
 //!
 //! ```sh
 //! cargo run --bin sequential                # draws page.png, with the built-in server's page
@@ -22,7 +23,7 @@ struct Args {
     #[command(flatten)]
     render: RenderArgs,
 
-    /// Draw each piece of text and each image in the order of the page
+    /// Draw texts and images one by one in the order of the page
     #[arg(long)]
     in_order: bool,
 }
@@ -44,7 +45,7 @@ pub(crate) fn in_order(rendering: &mut Rendering) -> anyhow::Result<()> {
                 let loaded = rendering.loader.load(image, &token)?;
                 rendering.screen.show(loaded);
             }
-            Element::Image(_) => (), // beyond the limits, or shown before
+            Element::Image(_) => (), // the image is beyond the limits, or was shown before
         }
     }
     Ok(())

@@ -1,10 +1,10 @@
-//! The renderer that starves: on a pool of one thread, the task of a page waits for its header and its
-//! footer, which are tasks of the same pool.
+//! The renderer that starves: a page's task waits for the page's header and footer, which are tasks of the
+//! same pool of one thread.
 //!
-//! The page's task keeps the only thread while it waits for tasks that need that thread. The library
-//! notices the deadlock when the thread goes to sleep, and the wait ends with a report that shows the
-//! cycle of waits. Then the same page is drawn in a way that works: the parts of the page are tasks of
-//! another pool.
+//! The page's task keeps the pool's only thread while it waits for tasks that need this thread. The
+//! library notices the deadlock when the thread goes to sleep; it ends the wait with a report that
+//! shows the cycle of waits. Then the program draws the same page in a way that works: the parts of
+//! the page are tasks of another pool.
 //!
 //! ```sh
 //! cargo run --bin starving
@@ -22,7 +22,7 @@ use renderer::{ImageRef, Loaded, Loader, RenderArgs, Rendering, draw_page};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Draws a page by tasks that wait for tasks of the same pool, and then by tasks that wait for another pool.
+/// Draws a page by tasks that wait for tasks of their own pool, and then by tasks that wait for another pool.
 #[derive(Parser)]
 #[command(version)]
 struct Args {
@@ -40,7 +40,7 @@ fn pool(name: &str, stop: &CancelToken) -> ThreadPoolBuilder {
 }
 
 /// Loads the images of a page. The header (the first image) and the footer (the last one) are tasks of
-/// `parts`; the images between them are loaded by the calling task. A page with one image has no footer.
+/// `parts`; the calling task itself loads the images between them. A page with only one image has no footer.
 fn load_page(
     images: Vec<Arc<ImageRef>>,
     loader: &Arc<Loader>,
@@ -68,8 +68,8 @@ fn load_page(
     Ok(all)
 }
 
-/// Cancels tasks when the page no longer waits for them. The cancellation does not affect tasks
-/// that have ended.
+/// Cancels the tasks when the page no longer waits for them. Cancelling has no effect on tasks that have
+/// ended.
 struct CallOff(Vec<Canceller>);
 
 impl Drop for CallOff {
@@ -90,7 +90,7 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
         return Ok(());
     }
     // ANCHOR: stop The pools stop with the page, but their token is not its child, since that has a deadline:
-    // A wait that ends at a deadline is not a deadlock, and would not be reported.
+    // If the wait had a deadline, it would not count as a deadlock, and would not be reported.
     let stop = CancelToken::new();
     let stops = stop.clone();
     let _with_the_page = CancelToken::current().on_cancel(move || {
@@ -111,7 +111,7 @@ pub(crate) fn draw(rendering: &mut Rendering) -> anyhow::Result<()> {
         },
     }
 
-    // Tasks of `pages` wait for tasks of `parts`, which wait for no task.
+    // Tasks of `pages` wait for tasks of `parts`, which wait for no other tasks.
     let parts = pool("parts", &stop).build()?;
     let (images, loader) = (rendering.images(), Arc::clone(&rendering.loader));
     let page = FutureTask::new(move || load_page(images, &loader, &parts)).named("page");

@@ -1,8 +1,9 @@
 //! The renderer with a time budget: an advertisement arrives in time, or is cancelled and replaced.
 //!
-//! The advertisement comes from another company's server. The program requests the advertisement first, and
-//! waits for it last, until the budget is used up. An advertisement that has already arrived is painted
-//! even if the budget is used up. A late advertisement is cancelled, and its connection is closed.
+//! The advertisement comes from another company's server. The program requests the advertisement first and
+//! waits for it last, but only until the budget is used up. If the advertisement has already arrived, it is
+//! painted even if the budget is used up. If the advertisement is late, its request is cancelled and its
+//! connection is closed.
 //!
 //! ```sh
 //! cargo run --bin time_budget
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The words that are shown in the place of a late advertisement.
+/// The words in the place of a late advertisement.
 const INSTEAD: &str = "This space is to let.";
 
 /// Draws a page whose advertisement (the first image of the class `advertisement`) has a time budget.
@@ -29,7 +30,7 @@ struct Args {
     #[command(flatten)]
     render: RenderArgs,
 
-    /// Time from the beginning within which the advertisement must come
+    /// Time from the beginning within which the advertisement must arrive
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = command_line::duration)]
     budget: Duration,
 }
@@ -50,8 +51,8 @@ pub(crate) fn draw(rendering: &mut Rendering, budget: Duration) -> anyhow::Resul
     let (mut images, loader) = (rendering.images(), Arc::clone(&rendering.loader));
 
     // ANCHOR: ask
-    // The advertisement has its own pool: on the pool of the images, it would wait until slow images free
-    // a thread.
+    // The advertisement has its own pool, because on the pool of the images it would wait for slow images
+    // to free a thread.
     let advertisers =
         ThreadPoolExecutor::builder().threads(1).name("advertiser").cancel_token(&stop).build()?;
     let advertisement = match images.iter().position(|image| image.is_advertisement) {
@@ -84,7 +85,7 @@ pub(crate) fn draw(rendering: &mut Rendering, budget: Duration) -> anyhow::Resul
 }
 
 // ANCHOR: wait
-/// Paints the advertisement if it has arrived by `end`; otherwise cancels the request and paints
+/// Paints the advertisement if it has arrived at the time `end`; otherwise cancels the request and paints
 /// something else.
 pub(crate) fn show_in_time(
     rendering: &mut Rendering,
@@ -102,7 +103,7 @@ pub(crate) fn show_in_time(
         }
         Err(JoinError::TimedOut(_)) => Gap::TimedOut { after: budget },
         Err(JoinError::Panicked(panic)) => Gap::Panicked(panic.to_string()),
-        Err(_) => return Err(Cancelled.into()), // this thread was asked to stop
+        Err(_) => return Err(Cancelled.into()), // this thread was told to stop
     };
     rendering.screen.show_replacement(place, INSTEAD, &why);
     Ok(())

@@ -1,8 +1,8 @@
 //! The travel portal: collects the quotes of the companies that answer in time.
 //!
-//! Each company is asked in a separate task. All tasks have one deadline, and each company gets exactly one
-//! entry: a price, a failure or a time-out. The companies are ranked by price. With `--listing` two nested
-//! loops collect the entries, which is a well-known mistake: the number of entries is too large.
+//! Each company is asked in a separate task. All tasks share one deadline, and each company gets exactly
+//! one entry: a price, a failure or a time-out. The companies are ranked by price. With `--listing`, two
+//! nested loops collect the entries, which is a well-known mistake: there are then too many entries.
 //!
 //! ```sh
 //! cargo run --bin travel_portal
@@ -20,19 +20,19 @@ use renderer::{Activity, RenderArgs, Stage, Timeline, run};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Draws a page with the quotes of many companies, ranked. PAGE is a list: a name, a tab and an address in
-/// each line.
+/// Draws a page with the ranked quotes of many companies. PAGE is a list; each line has a name, a tab and
+/// an address
 #[derive(Parser)]
 #[command(version)]
 struct Args {
     #[command(flatten)]
     render: RenderArgs,
 
-    /// Time from the beginning within which the quotes must come
+    /// Time from the beginning within which the quotes must arrive
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = command_line::duration)]
     deadline: Duration,
 
-    /// Collect the quotes by the nested loop
+    /// Collect the quotes by nested loops, which is a mistake
     #[arg(long)]
     listing: bool,
 }
@@ -47,8 +47,7 @@ fn draw(stage: &Stage<'_>, args: &RenderArgs, deadline: Duration, listing: bool)
     let list = stage.fetch(&stage.address(Demo::companies)?)?;
     let companies = portal::companies(&list)?;
 
-    // Each company has its own thread, so that a company that never answers does not delay the
-    // others.
+    // Each company has its own thread, so a company that never answers does not delay the others.
     let threads = args.threads.map_or(companies.len().clamp(1, 100), Into::into);
     let pool = ThreadPoolExecutor::builder()
         .threads(threads)
@@ -96,7 +95,7 @@ pub(crate) fn ranked(companies: &[Company], asked: Vec<TaskHandle<Answer>>) -> V
     let entry =
         |(company, handle): (&Company, _)| Entry { company: company.name.clone(), answer: answer(handle) };
     let mut entries: Vec<_> = companies.iter().zip(asked).map(entry).collect();
-    entries.sort_by_key(|entry| entry.answer.rank()); // stable: equals stay in the order of the list
+    entries.sort_by_key(|entry| entry.answer.rank()); // a stable sort: equal entries stay in the order of the list
     entries
 }
 
@@ -104,13 +103,13 @@ fn answer(asked: TaskHandle<Answer>) -> Answer {
     match asked.try_join() {
         Ok(answer) => answer,
         Err(TryJoinError::Panicked(panic)) => Answer::Failed(panic.to_string()),
-        Err(_) => Answer::TimedOut, // called off at the deadline
+        Err(_) => Answer::TimedOut, // cancelled at the deadline
     }
 }
 // ANCHOR_END: ranked
 
 // ANCHOR: nested_loop
-/// Makes the well-known mistake: pairs every company with every answer, so `n` companies have n²
+/// Makes the well-known mistake: it pairs every company with every answer, so `n` companies have n²
 /// entries.
 pub(crate) fn nested_loop(companies: &[Company], asked: Vec<TaskHandle<Answer>>) -> Vec<Entry> {
     let answers: Vec<_> = asked.into_iter().map(answer).collect();

@@ -1,4 +1,4 @@
-//! Paints lines of text: the `swash` crate makes the images of glyphs, which are blended over the
+//! Paints lines of text: the `swash` crate makes images of glyphs, and this module blends them over the
 //! picture.
 
 use crate::layout::{Ink, Lines};
@@ -10,21 +10,20 @@ use swash::scale::{Render, ScaleContext, Source};
 use swash::zeno::{Format, Vector};
 use tiny_skia::{Pixmap, PremultipliedColorU8};
 
-/// The number of glyph images that are kept. Before one more image is kept, all of them are
-/// dropped.
+/// How many glyph images are kept. Before an image would exceed this number, all of them are dropped.
 const MOST_GLYPHS: usize = 4096;
 
 /// The part of the picture that may be painted: its left, top, right and bottom edges.
 pub(super) type Clip = (u32, u32, u32, u32);
 
-/// Paints glyphs, and keeps their images, because most glyphs occur many times on a page.
+/// Paints glyphs, and keeps the image of each glyph, because most glyphs occur many times on a page.
 pub(super) struct Glyphs {
     context: ScaleContext,
     images: HashMap<Key, Option<Image>>,
 }
 
-/// The key of a glyph's image: font, glyph, size, and the quarter of a pixel at which the glyph
-/// begins.
+/// The key of a glyph's image: font, glyph, size, and the glyph's horizontal position within a pixel,
+/// in quarters.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     font: (u64, u32),
@@ -45,7 +44,7 @@ impl Glyphs {
             if at.1 + metrics.block_min_coord > clip.3 as f32
                 || at.1 + metrics.block_max_coord < clip.1 as f32
             {
-                continue; // most lines of a block that is cut off
+                continue; // skips most lines of a block that is cut off
             }
             for item in line.items() {
                 if let PositionedLayoutItem::GlyphRun(run) = item {
@@ -102,7 +101,7 @@ fn to_pixel(length: f32) -> i64 {
     length.round() as i64
 }
 
-/// Paints a glyph's image, whose bytes say how much of each pixel is covered.
+/// Paints the image of a glyph; each byte says how much of a pixel is covered.
 fn blend(pixels: &mut Pixmap, image: &Image, at: (i64, i64), ink: [u8; 3], clip: Clip) {
     let width = image.placement.width.max(1) as usize;
     for (row, covers) in (at.1..).zip(image.data.chunks(width)) {

@@ -1,8 +1,8 @@
 //! The picture that is being painted.
 //!
-//! Each place is painted independently of all others, so the order does not change the result.
-//! Painting a place again paints the whole place: no part of a place-holder remains visible behind
-//! an image.
+//! Each place is painted independently of all other places, so the order does not change the
+//! result. Painting a place again paints the whole place: an image leaves no part of its
+//! place-holder visible.
 
 mod glyphs; // lines of text to pixels
 
@@ -12,12 +12,12 @@ use glyphs::Glyphs;
 use std::ops::Range;
 use tiny_skia::{Color, FilterQuality, Paint, Pixmap, PixmapPaint, Rect, Transform};
 
-/// The size of the words in the place of an image, and the space around the words, in CSS pixels.
+/// The size of the words in an image's place, and the space around them, in CSS pixels.
 const NOTE: f32 = 12.0;
 const NOTE_MARGIN: f32 = 6.0;
 
-/// The distance that glyphs may reach beyond the lines of their block, in CSS pixels: less than half of
-/// the space between two blocks.
+/// How far glyphs may reach beyond the lines of their block, in CSS pixels: less than half the space
+/// between two blocks.
 const OVERHANG: f32 = 3.0;
 
 /// The distance from a quotation to the bar beside it, in CSS pixels.
@@ -36,7 +36,7 @@ pub struct Canvas {
     layout: Layout,
     glyphs: Glyphs,
     pixels: Pixmap,
-    /// The area painted since the last [`Canvas::take_changed`].
+    /// The area that was painted after the last [`Canvas::take_changed`].
     changed: Option<Area>,
 }
 
@@ -55,14 +55,14 @@ impl Canvas {
         &self.layout
     }
 
-    /// Paints a block of text. Does nothing if the block is the place of an image, or is below the
-    /// end of the picture.
+    /// Paints a block of text. Does nothing if the element is an image, or if it lies below the end of the
+    /// picture.
     pub fn paint_text(&mut self, place: usize) {
         match self.layout.placed(place) {
             Some(Placed::Text { x, y, lines, marker, area, images, is_quote }) => {
                 // Images within the text are painted separately.
                 let kept: Vec<_> = images.iter().map(|area| (*area, copied(&self.pixels, *area))).collect();
-                // Blocks of text have their rows to themselves, with the space around the rows.
+                // A block of text has its rows for itself, including the space around them.
                 let scale = self.layout.scale;
                 let top = (area.y as f32 - OVERHANG * scale).max(0.0);
                 let height = area.height as f32 + 2.0 * OVERHANG * scale;
@@ -100,13 +100,13 @@ impl Canvas {
         }
     }
 
-    /// Paints a frame where an image will be, with the words that stand for the image.
+    /// Paints a frame in the place of an image that has not arrived, with the words that stand for it.
     pub fn paint_placeholder(&mut self, place: usize, alt: &str) {
         self.paint_note(place, alt, PLACEHOLDER, PLACEHOLDER_EDGE);
     }
 
-    /// Paints a frame where an image will be missing, with the words that stand for the image, and
-    /// the reason.
+    /// Paints a frame in the place of an image that is missing, with the words that stand for it and the
+    /// reason.
     pub fn paint_gap(&mut self, place: usize, alt: &str, reason: &str) {
         let words = if alt.is_empty() { format!("✗ {reason}") } else { format!("{alt}\n✗ {reason}") };
         self.paint_note(place, &words, GAP, GAP_EDGE);
@@ -161,7 +161,7 @@ impl Canvas {
         crate::frames::png(width, height, pixels)
     }
 
-    /// Paints a frame with words in it, which are cut off at the end of the frame.
+    /// Paints a frame with words, which are cut off at the edge of the frame.
     fn paint_note(&mut self, place: usize, words: &str, ground: [u8; 3], edge: [u8; 3]) {
         let Some(Placed::Image(area)) = self.layout.placed(place) else { return };
         let (area, scale) = (*area, self.layout.scale);

@@ -1,4 +1,5 @@
-//! Random numbers that are the same for the same seed, on every machine: the `SplitMix64` of Steele, Lea and Flood (2014).
+//! Random numbers that depend only on the seed, on every machine: the `SplitMix64` of Steele, Lea and Flood
+//! (2014).
 
 /// A generator of random numbers.
 pub(super) struct Chance(u64);
@@ -15,14 +16,14 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `bound`; all numbers below it are about equally likely.
+    /// Returns a number below `bound`; all these numbers are about equally likely.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    /// Returns a number of milliseconds from 50 to 1500: most are short, some are long.
+    /// Returns a random number of milliseconds from 50 to 1500; most numbers are low, and a few are high.
     pub(super) fn latency(&mut self) -> u64 {
-        let halvings = self.next().leading_zeros().min(4); // each of them half as likely as the one before
+        let halvings = self.next().leading_zeros().min(4); // each value is half as likely as the one before
         (50 + self.below(300) + u64::from(halvings) * 300).min(1500)
     }
 }

@@ -1,19 +1,19 @@
-//! A server in the same process, so that everything works without a network. Each page, image or price is as
-//! slow and as broken as its address asks.
+//! A server in the same process, so that the programs work without a network. The address of a page, an
+//! image or a price says how slow and how broken its answer must be.
 //!
 //! ```text
 //!   page, images, quotes ──▶ a site of the `servers` library, on a pool that grows with the requests
 //!   reset, stall, endless …─▶ a listener that breaks the rules, which no server of that library would do
 //! ```
 //!
-//! The address of an image says how the server must answer (`/harbour.png?ms=800`), so the server does
-//! not need to know the page.
+//! The address of an image (`/harbour.png?ms=800`) says how the server must answer, so the server need not
+//! know the page.
 
 mod chance; // random numbers that can be repeated
-mod page; // what the page says, and what its images are like
-mod rude; // answers that no well-behaved server gives
+mod page; // the text of the page, and the behaviour of its images
+mod rude; // answers that break the rules of HTTP
 mod scenes; // the images
-mod site; // what is at which path
+mod site; // the contents, by their paths
 
 pub use page::{DemoImage, demo_image};
 
@@ -27,22 +27,22 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use url::Url;
 
-/// The time that a server that ends waits for its threads, which have all been told to stop.
+/// How long a server that ends waits for its threads, after telling all of them to stop.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// The settings of the built-in server.
 #[derive(Debug, Clone, Default)]
 pub struct DemoOptions {
-    /// The same seed gives the same latencies, sizes and failures. Without a seed, the latencies, sizes
-    /// and failures are those of the book.
+    /// The same seed gives the same latencies, sizes and failures. Without a seed, they are those of the
+    /// book.
     pub seed: Option<u64>,
-    /// The images of the page; if this list is empty, the page is that of the book.
+    /// The images of the page; an empty list means the page of the book.
     pub images: Vec<DemoImage>,
-    /// The advertisement of the page, if it must differ from that of the book.
+    /// The advertisement of the page, if it is not the one of the book.
     pub advertisement: Option<DemoImage>,
 }
 
-/// The built-in server, while it runs. The server stops when this value is dropped.
+/// The built-in server while it runs. Dropping this value stops the server.
 pub struct Demo {
     address: SocketAddr,
     stop: CancelToken,
@@ -55,13 +55,13 @@ impl Demo {
     /// Starts the server on a free port of this machine.
     ///
     /// # Errors
-    /// Returns an error if the system gives no port or no thread.
+    /// Returns an error if the system has no free port or cannot start a thread.
     pub fn start(options: &DemoOptions) -> io::Result<Demo> {
         let stop = CancelToken::new();
         let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listener.local_addr();
-        // A thread delays each answer for the answer's time. Each answer has its own thread, because
-        // otherwise slow answers would delay others.
+        // A thread delays each answer as long as the answer's address says. Each answer has its own thread,
+        // because otherwise slow answers would delay other answers.
         let pool = ThreadPoolExecutor::builder()
             .core_threads(0)
             .maximum_threads(usize::MAX)
@@ -77,7 +77,7 @@ impl Demo {
         let acceptor = thread::Builder::new().name("demo-accept".to_owned()).spawn(move || {
             for connection in listener.incoming_until(&accepting) {
                 let server = Arc::clone(&server);
-                let _ = on.execute(move || server.serve(connection)); // refused: no thread, and the client sees an end
+                let _ = on.execute(move || server.serve(connection)); // if refused: the client sees its connection end
             }
         })?;
         Ok(Demo { address, stop, pool, acceptor: Some(acceptor), _rude: rude })
@@ -88,8 +88,8 @@ impl Demo {
         self.url("/index.html")
     }
 
-    /// Returns the address of the list of companies for the travel portal: each line has a name, a tab,
-    /// and the address of the company's quote.
+    /// Returns the address of the list of companies for the travel portal; each line of that list has a
+    /// name, a tab, and the address of the company's quote.
     pub fn companies(&self) -> Url {
         self.url("/companies.txt")
     }
@@ -105,7 +105,7 @@ impl Drop for Demo {
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
         }
-        let _ = self.pool.shutdown_now(); // connections that are still queued close when they are dropped
+        let _ = self.pool.shutdown_now(); // dropping the queued connections closes them
         self.pool.await_termination(ENDING);
     }
 }

@@ -1,4 +1,4 @@
-//! The text of the page, and how its images behave.
+//! The text of the built-in page, and the behaviour of its images.
 
 use super::DemoOptions;
 use super::chance::Chance;
@@ -8,18 +8,18 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 // ANCHOR: latencies
-/// The milliseconds until each image of the book's page is sent: the first image is the slowest.
+/// The milliseconds before each image of the book's page is sent; the first image is the slowest.
 const LATENCIES: [u64; 8] = [1200, 300, 700, 150, 900, 450, 250, 600];
 
-/// The milliseconds until the advertisement is sent.
+/// The milliseconds before the advertisement is sent.
 const ADVERTISEMENT: u64 = 400;
 // ANCHOR_END: latencies
 
 /// The width and height of an image without a size on the command line.
 const SIZE: (u32, u32) = (640, 400);
 
-/// The number of pixels that an address may request for an image, and the longest side that each of
-/// the formats can have.
+/// The largest number of pixels that an address may request for an image, and the longest side that every
+/// format can have.
 const MOST_PIXELS: u64 = 30_000_000;
 const LONGEST_SIDE: u32 = 16_000;
 
@@ -34,31 +34,31 @@ pub struct DemoImage {
     fault: Option<Fault>,
 }
 
-/// A fault that an image can have.
+/// A fault in the answer for an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The server answers with this status.
     Status(u16),
-    /// The data end in the middle.
+    /// The data end too early.
     Broken,
     /// The answer is HTML and not an image.
     Html,
     /// The image claims billions of pixels.
     Bomb,
-    /// The address redirects to itself.
+    /// The server redirects the address to itself.
     Loop,
     /// The body of the answer never ends.
     Endless,
     /// The server never answers.
     Stall,
-    /// The server sends half of the body, and then sends nothing more.
+    /// The server sends half of the body, and then nothing more.
     Half,
     /// The connection is reset.
     Reset,
 }
 
-/// The names of the faults on the command line and in addresses; a fault that is a status has the status
-/// as its name.
+/// The names of the faults on the command line and in addresses; if a fault is a status, its name is the
+/// status.
 const FAULTS: [(&str, Fault); 12] = [
     ("403", Fault::Status(403)),
     ("404", Fault::Status(404)),
@@ -84,7 +84,7 @@ impl Fault {
         FAULTS.iter().find(|(_, fault)| *fault == self).map_or("", |(name, _)| name)
     }
 
-    /// Returns whether only the listener for answers that break the rules of HTTP can produce this fault.
+    /// Returns whether only the rude listener, which breaks the rules of HTTP, can produce this fault.
     fn is_rude(self) -> bool {
         matches!(self, Fault::Endless | Fault::Stall | Fault::Half | Fault::Reset)
     }
@@ -94,7 +94,7 @@ impl Fault {
 /// `80ms:404`, `1s:4000x3000:broken`.
 ///
 /// # Errors
-/// The error is a sentence that says which values are allowed.
+/// The error message is a sentence that says which values are allowed.
 pub fn demo_image(written: &str) -> Result<DemoImage, String> {
     let mut parts = written.split(':');
     let latency = match parts.next().unwrap_or_default() {
@@ -147,8 +147,7 @@ fn by_chance(chance: &mut Chance) -> DemoImage {
     DemoImage { latency, size, fault }
 }
 
-/// Returns the page as HTML. Images whose answers break the rules of HTTP are served at the address
-/// `rude`.
+/// Returns the page as HTML. The address `rude` serves the images whose answers break the rules of HTTP.
 pub(super) fn html(options: &DemoOptions, rude: SocketAddr) -> String {
     let (images, advertisement) = images(options);
     let mut html = String::from(BEGIN);
@@ -181,7 +180,7 @@ fn tag(image: &DemoImage, path: &str, alt: &str, class: &str, rude: SocketAddr) 
     )
 }
 
-/// Returns the size in the query of an address.
+/// Returns the size that the query of an address asks for.
 pub(super) fn size_of(query: Option<&str>) -> (u32, u32) {
     query.and_then(size).unwrap_or(SIZE)
 }

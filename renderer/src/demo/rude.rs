@@ -1,4 +1,4 @@
-//! A listener that breaks the rules of HTTP: it sends no answer, half of an answer or an endless answer, or
+//! A listener that breaks the rules of HTTP: it sends no answer, half an answer or an endless answer, or it
 //! resets the connection.
 
 use super::page::{Fault, size_of};
@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The number of bytes that a request may have.
+/// The largest number of bytes in a request.
 const LARGEST: usize = 8 << 10;
 
-/// The time that the acceptor pauses when the system has no descriptors or threads left.
+/// How long the acceptor pauses if the system has no descriptors or threads left.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The listener. The server stops when this value is dropped.
+/// The listener. Dropping this value stops the listener.
 pub(super) struct Rude {
     address: SocketAddr,
     stop: CancelToken,
@@ -24,8 +24,8 @@ pub(super) struct Rude {
 }
 
 impl Rude {
-    /// Listens until `stop` is cancelled, which also ends the answers that are being sent. The answers
-    /// run on `pool`.
+    /// Listens until `stop` is cancelled; then the answers that are being sent also end. The answers run on
+    /// `pool`.
     pub(super) fn start(stop: &CancelToken, pool: &Arc<ThreadPoolExecutor>) -> io::Result<Rude> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let (address, stop) = (listener.local_addr()?, stop.child());
@@ -36,8 +36,8 @@ impl Rude {
                     _ if ended.is_cancelled() => break,
                     Ok(stream) => {
                         let stop = ended.clone();
-                        let serve = move || drop(answer(stream, &stop)); // its failure is the point
-                        let _ = pool.execute(serve); // refused: the client sees an end
+                        let serve = move || drop(answer(stream, &stop)); // an error is expected here
+                        let _ = pool.execute(serve); // refused: the client sees its connection end
                     }
                     Err(_) => drop(ended.sleep(PAUSE)), // no descriptor, for example
                 }
@@ -54,8 +54,8 @@ impl Rude {
 impl Drop for Rude {
     fn drop(&mut self) {
         self.stop.cancel();
-        // A connection from this process wakes the acceptor. If that connection cannot be made, the acceptor
-        // ends when the next client connects.
+        // A connection from this process wakes the acceptor. If this connection fails, the acceptor ends
+        // when the next client connects.
         if let (Ok(_), Some(acceptor)) = (TcpStream::connect(self.address), self.acceptor.take()) {
             let _ = acceptor.join();
         }
@@ -90,7 +90,7 @@ fn answer(stream: TcpStream, stop: &CancelToken) -> io::Result<()> {
             wait_for_the_end(&mut stream)
         }
         Some(Fault::Stall) => wait_for_the_end(&mut stream),
-        // Closing a connection with a linger time of zero resets it.
+        // With a linger time of zero, closing a connection resets it.
         _ => {
             let _ = socket2::SockRef::from(stream.get_ref()).set_linger(Some(Duration::ZERO));
             Ok(())
@@ -98,7 +98,7 @@ fn answer(stream: TcpStream, stop: &CancelToken) -> io::Result<()> {
     }
 }
 
-/// Reads until the client closes the connection, or the server is stopped.
+/// Reads until the client closes the connection or the server stops.
 fn wait_for_the_end(stream: &mut CancellableStream) -> io::Result<()> {
     io::copy(stream, &mut io::sink()).map(drop)
 }

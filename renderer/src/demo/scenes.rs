@@ -1,5 +1,5 @@
-//! The demo images: landscapes of gradients and waves. A reader can distinguish each image from the
-//! others at a glance.
+//! The demo images: landscapes of gradients and waves. Each image looks so different that a reader can
+//! tell them apart at a glance.
 
 use image::{DynamicImage, ImageFormat, RgbImage};
 use std::collections::HashMap;
@@ -10,8 +10,8 @@ use tiny_skia::{
     Transform,
 };
 
-/// The number of encoded images that are kept, so that a second request is fast. When there would be more
-/// images, all of them are dropped.
+/// How many encoded images are kept, so that a second request is fast. Before an image would exceed this
+/// number, all of them are dropped.
 const KEPT: usize = 64;
 
 /// A landscape.
@@ -21,9 +21,9 @@ pub(super) struct Scene {
     /// The colours of the sky at the top and at the horizon, the colour of the sun, and the colours
     /// of the hills from far to near.
     colours: [u32; 6],
-    /// The position of the sun, in hundredths of the width and of the height.
+    /// The position of the sun, in hundredths of the picture's width and height.
     sun: (f32, f32),
-    /// The height of the hills, and the number of hills side by side.
+    /// The height of the hills, and how many hills stand side by side.
     hills: (f32, f32),
 }
 
@@ -86,7 +86,7 @@ pub(super) const SCENES: [Scene; 8] = [
     ),
 ];
 
-/// The landscape for every path that is not listed.
+/// The landscape for every path that is not in the list.
 const OTHER: Scene = scene(
     "",
     "",
@@ -114,8 +114,7 @@ fn format(path: &str) -> ImageFormat {
     ImageFormat::from_path(path).unwrap_or(ImageFormat::Png)
 }
 
-/// Returns the image at a path, in the given size, in the format that the extension of the path
-/// says.
+/// Returns the image at a path, in the given size; the extension of the path decides the format.
 pub(super) fn encoded(path: &'static str, size: (u32, u32)) -> Arc<[u8]> {
     type Kept = Mutex<HashMap<(&'static str, u32, u32), Arc<[u8]>>>;
     static IMAGES: LazyLock<Kept> = LazyLock::new(Mutex::default);
@@ -140,21 +139,21 @@ fn encode(picture: RgbImage, format: ImageFormat) -> image::ImageResult<Vec<u8>>
     let mut bytes = Vec::new();
     if format == ImageFormat::Gif {
         let frame = image::Frame::new(DynamicImage::ImageRgb8(picture).into_rgba8());
-        image::codecs::gif::GifEncoder::new_with_speed(&mut bytes, 30).encode_frame(frame)?; // the fastest choice of colours
+        image::codecs::gif::GifEncoder::new_with_speed(&mut bytes, 30).encode_frame(frame)?; // chooses colours fastest
     } else {
         picture.write_to(&mut Cursor::new(&mut bytes), format)?;
     }
     Ok(bytes)
 }
 
-/// Returns a small PNG that claims to be large: 60 000 times 60 000 pixels.
+/// Returns a small PNG that claims a size of 60 000 times 60 000 pixels.
 pub(super) fn bomb() -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, 60_000, 60_000);
     encoder.set_depth(png::BitDepth::One);
     let written =
         encoder.write_header().and_then(|mut writer| writer.write_chunk(png::chunk::IDAT, &[0x78, 0x9c]));
-    written.expect("a Vec takes everything"); // the beginning of the pixels, of which no more follow
+    written.expect("a Vec takes everything"); // the beginning of the pixels; the rest is missing
     bytes
 }
 

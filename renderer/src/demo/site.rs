@@ -1,4 +1,4 @@
-//! The contents of the site, by their paths.
+//! Routes the paths of the built-in server to their contents.
 
 use super::page::{Fault, html, size_of};
 use super::{DemoOptions, scenes};
@@ -10,8 +10,8 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// A company of the travel portal: its name, the milliseconds until it answers, and the kind of
-/// answer.
+/// A company of the travel portal: its name, how many milliseconds it takes to answer, and its kind
+/// of answer.
 const COMPANIES: [(&str, u64, Offer); 10] = [
     ("Aurora Air", 350, Offer::Euros(189.00)),
     ("Baltic Rail", 120, Offer::Euros(74.50)),
@@ -34,8 +34,8 @@ enum Offer {
     Reset,
 }
 
-/// Makes the site of the built-in server. Answers that break the rules of HTTP are served at the
-/// address `rude`.
+/// Makes the site of the built-in server. The address `rude` serves the answers that break the
+/// rules of HTTP.
 pub(super) fn site(options: &DemoOptions, rude: SocketAddr, stop: &CancelToken) -> Site {
     let page = html(options, rude);
     let mut site = Site::new(None)
@@ -53,7 +53,7 @@ pub(super) fn site(options: &DemoOptions, rude: SocketAddr, stop: &CancelToken) 
     site
 }
 
-/// Answers with an image, at the time and in the way that the address asks for.
+/// Answers with an image, when and how the address asks for it.
 fn image(path: &'static str, request: &Request<'_>, stop: &CancelToken) -> Response {
     let begun = Instant::now();
     let size = size_of(request.query_value("size"));
@@ -87,7 +87,7 @@ fn failure(status: u16) -> Response {
     Response::error(status, "as it was asked to")
 }
 
-/// Waits for the time that the address asks for, counted from the start of the answer.
+/// Waits as long as the address asks for, counted from the start of the answer.
 fn wait(request: &Request<'_>, begun: Instant, stop: &CancelToken) {
     let latency = request.query_value("ms").and_then(|ms| ms.parse().ok()).unwrap_or(0);
     let _ = stop.sleep(Duration::from_millis(latency).saturating_sub(begun.elapsed()));

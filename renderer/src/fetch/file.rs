@@ -8,10 +8,10 @@ use std::io::{self, Read};
 use std::path::Path;
 use url::Url;
 
-/// The number of bytes that are read between two checks of the token.
+/// How many bytes are read between two checks of the token.
 const PIECE: usize = 64 << 10;
 
-/// Reads a file, which must be a regular file, because reading a device or a pipe may never end.
+/// Reads a file; it must be a regular file, because reading a device or a pipe may never end.
 pub(super) fn read(url: &Url, limit: u64, token: &CancelToken) -> Step<Fetched> {
     let Ok(path) = url.to_file_path() else {
         return Ok(Err(Gap::Unusable("the address is not that of a file of this machine".to_owned())));
@@ -36,8 +36,8 @@ pub(crate) fn beginning(url: &Url, length: u64) -> Option<Vec<u8>> {
 }
 
 fn open(path: &Path) -> Result<File, Gap> {
-    // The kind of the file is checked before it is opened, because opening a pipe waits until its
-    // other end is open.
+    // The kind of the file is checked before the file is opened, because opening a pipe waits until
+    // another process opens its other end.
     let what = fs::metadata(path).map_err(|error| unreadable(&error))?;
     if !what.is_file() {
         return Err(Gap::Unreachable("it is no regular file".to_owned()));
@@ -53,7 +53,7 @@ fn unreadable(error: &io::Error) -> Gap {
     })
 }
 
-/// Returns all bytes that a reader gives, or a gap if there are more than `limit` bytes.
+/// Returns all bytes of a reader, or a gap if there are more than `limit` bytes.
 fn read_at_most(
     reader: impl Read,
     limit: u64,

@@ -1,8 +1,8 @@
-//! Fetches the bytes at an address; the calling thread waits until the bytes are complete or a token
-//! cancels the fetch.
+//! Fetches the bytes at an address; the calling thread waits until all bytes have arrived or a token is
+//! cancelled.
 //!
-//! The HTTP client is that of [`hypertext_http`], whose sockets a token can close. This module adds files,
-//! redirects, and a [`Gap`] for each failure that can occur.
+//! The HTTP client comes from [`hypertext_http`]; a token can close its sockets. This module adds files,
+//! redirects, and a [`Gap`] for each possible failure.
 
 mod file; // files of this machine
 pub(crate) use file::beginning;
@@ -15,10 +15,10 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use url::Url;
 
-/// The number of redirects that are followed in a row.
+/// The largest number of redirects in a row that are followed.
 const MOST_REDIRECTS: usize = 5;
 
-/// The state that all fetches of this program share: kept connections, and the addresses of hosts.
+/// What all fetches of this program share: open connections, and the addresses of hosts.
 static FETCHER: LazyLock<Fetcher> = LazyLock::new(|| {
     let options = Options {
         timeout: Duration::MAX, // the token has the time limit
@@ -32,24 +32,23 @@ static FETCHER: LazyLock<Fetcher> = LazyLock::new(|| {
 /// The result of a fetch.
 #[derive(Debug)]
 pub struct Fetched {
-    /// The bytes of the answer, decoded if they were compressed for the transfer.
+    /// The bytes of the answer, uncompressed if they were compressed for the transfer.
     pub bytes: Vec<u8>,
-    /// The content type that the server named.
+    /// The content type, as the server named it.
     pub content_type: Option<String>,
-    /// The address from which the bytes came in the end, after redirects.
+    /// The address from which the bytes finally came, after redirects.
     pub url: Url,
 }
 
-/// The result of a step of a fetch. A gap is the normal way to fail, so `?` does not treat it as an
-/// error.
+/// The result of one step of a fetch. A gap is a normal result and not an error, so `?` does not return it.
 type Step<T> = Result<Result<T, Gap>, Cancelled>;
 
 /// Fetches the bytes at an `http`, `https` (with the feature `tls`) or `file` address, but at most
 /// `limit` bytes.
 ///
 /// Blocks. This is a cancellation point: when `token` is cancelled, the connection is closed and the call
-/// returns at once. Only the resolution of names by the system cannot be interrupted. Only the token limits
-/// the time; make a token that has a time limit by [`with_timeout`](CancelToken::with_timeout).
+/// returns at once. Only the system's resolution of names cannot be interrupted. There is no time limit
+/// besides the token; [`with_timeout`](CancelToken::with_timeout) makes a token with a time limit.
 ///
 /// # Errors
 /// Returns `Ok(Err(gap))` if the bytes cannot be fetched. Returns `Err(Cancelled)`, with the token's reason,
@@ -98,7 +97,7 @@ fn target(location: Option<Url>, from: &Url) -> Result<Url, Gap> {
     }
 }
 
-/// Returns the gap for an error; its text is short, because a picture has little room.
+/// Returns the gap for an error; its text is short, because there is little room in the picture.
 fn gap(error: FetchError) -> Gap {
     match error {
         FetchError::Broken(why) => Gap::Broken(why),

@@ -1,8 +1,8 @@
 //! Turns words into lines of glyphs.
 //!
-//! The `parley` crate shapes the text, orders text that reads from right to left, and breaks lines. The fonts
-//! are those of `DejaVu`, which are part of the program. The fonts of the system are not used, so the same
-//! page gives the same picture on every machine.
+//! The `parley` crate shapes the text, orders right-to-left text, and breaks lines. The `DejaVu` fonts are
+//! part of the program. The fonts of the system are not used, so the same page gives the same picture on
+//! every machine.
 
 use anyhow::{Context, ensure};
 use parley::fontique::{Blob, Collection, CollectionOptions, SourceCache};
@@ -16,13 +16,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The distance from one line to the next, as a multiple of the font's size.
+/// The distance from one line to the next, as a multiple of the font size.
 const LEADING: f32 = 1.45;
 
-/// The number of different characters without a glyph that the report names.
+/// How many different characters without a glyph the report names.
 const EXAMPLES: usize = 5;
 
-/// The kind of text, which decides the colour of its glyphs.
+/// The kind of a text, which decides the colour of its glyphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Ink {
     /// Text.
@@ -30,14 +30,14 @@ pub(crate) enum Ink {
     Text,
     /// The text belongs to a link.
     Link,
-    /// The text is a note of the renderer, which is not part of the page.
+    /// The text is a note that the renderer adds to the page.
     Note,
 }
 
 /// A text that was turned into lines of glyphs.
 pub(crate) type Lines = parley::Layout<Ink>;
 
-/// The style in which words are set. All lengths are in CSS pixels.
+/// How words are set: their style. All lengths are in CSS pixels.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
     pub(crate) size: f32,
@@ -57,17 +57,17 @@ pub(crate) enum Variation {
     Link,
 }
 
-/// The characters for which no font has a glyph: each of them is shown as a box in the picture.
+/// The characters for which no font has a glyph; each one becomes a box in the picture.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NoGlyph {
     /// The number of characters without a glyph.
     pub count: usize,
-    /// The first characters without a glyph, each listed once.
+    /// The first few of these characters, each listed once.
     pub examples: String,
 }
 
 impl NoGlyph {
-    /// Counts the characters without a glyph in lines that were set from `text`.
+    /// Counts the characters without a glyph in the lines that were made from `text`.
     pub(super) fn count_in(&mut self, lines: &Lines, text: &str) {
         let all = lines.lines().flat_map(|line| line.runs().collect::<Vec<_>>());
         for run in all {
@@ -77,8 +77,7 @@ impl NoGlyph {
         }
     }
 
-    /// Counts one grapheme cluster, which a reader sees as one character. A line feed has no glyph, and does
-    /// not need one.
+    /// Counts one grapheme cluster, which a reader sees as one character. A line feed needs no glyph.
     fn note(&mut self, character: &str) {
         let Some(first) = character.chars().find(|c| !c.is_control() && !c.is_whitespace()) else { return };
         self.count += 1;
@@ -88,7 +87,7 @@ impl NoGlyph {
     }
 }
 
-/// The fonts, and the values that are needed to set words in them.
+/// The fonts, and everything else that is needed to set words in them.
 pub(crate) struct Fonts {
     context: FontContext,
     layouts: LayoutContext<Ink>,
@@ -124,8 +123,8 @@ impl Fonts {
         Ok(Fonts { context, layouts: LayoutContext::new(), scale, preferred })
     }
 
-    /// Turns words into lines. `variations` are ranges of bytes; each of the `boxes` comes before a byte
-    /// and has a width and a height in pixels.
+    /// Turns words into lines. `variations` are ranges of bytes; `boxes` have a width and a height in pixels,
+    /// and each one comes before a given byte.
     pub(crate) fn set(
         &mut self,
         text: &str,

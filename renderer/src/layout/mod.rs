@@ -1,11 +1,11 @@
 //! Computes the positions of everything on a page, before any image has arrived.
 //!
-//! The size of an image's place comes from the page, from the first bytes of a local file, or from a default
-//! size. When an image arrives, its place does not change: the image is scaled to fit. So nothing moves when
-//! an image arrives, and the picture does not depend on the order of arrival.
+//! The size of an image's place comes from the page, or from the first bytes of a local file, or is a
+//! default size. When an image arrives, its place does not change: the image is scaled to fit. So nothing on
+//! the page moves, and the picture does not depend on the order in which images arrive.
 //!
-//! All blocks are below each other in one column. An image whose block contains words is placed among these
-//! words, in a line. Other images in a row are placed side by side as long as there is room.
+//! All blocks stand in one column, one below the other. An image in a block with words is placed among these
+//! words, in a line. Other images are placed side by side in a row, as long as there is room.
 
 mod fonts; // words to lines of glyphs
 pub use fonts::NoGlyph;
@@ -24,18 +24,18 @@ const MARGIN: f32 = 32.0;
 const GAP: f32 = 14.0;
 const ABOVE_HEADING: f32 = 12.0;
 
-/// The distance by which an item of a list, or a quotation, is indented.
+/// How far an item of a list, or a quotation, is indented.
 const INDENT: f32 = 28.0;
 
-/// The size of the place of an image of unknown size, and the size if that image is beside words, where most
-/// images are icons.
+/// The size of a place if the size of its image is unknown; and the size if the image is beside words, where
+/// most images are icons.
 const DEFAULT_IMAGE: (f32, f32) = (320.0, 180.0);
 const IMAGE_IN_LINE: (f32, f32) = (1.2 * 16.0, 1.2 * 16.0);
 
 /// The height of the tallest image.
 const TALLEST_IMAGE: f32 = 1200.0;
 
-/// The largest width of a picture, and its largest number of pixels, whatever the options say.
+/// The largest width and the largest number of pixels of a picture, whatever the options say.
 const WIDEST: u32 = 100_000;
 const MOST_PIXELS: u64 = 500_000_000;
 
@@ -46,9 +46,9 @@ pub struct LayoutOptions<'a> {
     pub width: u32,
     /// The number of pixels in the picture for each CSS pixel.
     pub scale: f32,
-    /// A font file that is tried first.
+    /// A font file whose fonts are tried first.
     pub font: Option<&'a Path>,
-    /// The number of pixels that the picture may have; elements further down are cut off.
+    /// The largest number of pixels of the picture; elements further down are cut off.
     pub max_pixels: u64,
 }
 
@@ -80,15 +80,15 @@ pub struct Layout {
     pub(crate) fonts: Fonts,
     pub(crate) scale: f32,
     size: (u32, u32),
-    /// The place of each element, by index.
+    /// Where each element is, by index.
     placed: Vec<Placed>,
     elements: usize,
-    /// The rectangles of images that stand in a block of text, by the index of the image.
+    /// The rectangles of the images within blocks of text, by the index of the image.
     in_text: HashMap<usize, Option<Area>>,
     no_glyph: NoGlyph,
 }
 
-/// An element at its position. The positions are in pixels of the picture.
+/// An element and its position. The positions are in pixels of the picture.
 pub(crate) enum Placed {
     Text {
         x: f32,
@@ -102,14 +102,14 @@ pub(crate) enum Placed {
     },
     Image(Area),
     Rule(Area),
-    /// The element is below the end of the picture.
+    /// True if the element lies below the end of the picture.
     Cut,
 }
 
-/// The position of the next element, in CSS pixels.
+/// Where the next element begins, in CSS pixels.
 struct Pen {
     y: f32,
-    /// The right edge of the last image in a row, and the lower edge of the row.
+    /// The right edge of the last image in the current row, and the lower edge of the row.
     row: Option<(f32, f32)>,
 }
 
@@ -117,7 +117,7 @@ impl Layout {
     /// Computes the layout of the page.
     ///
     /// # Errors
-    /// Returns a sentence, if the font cannot be read or is not a font.
+    /// Returns an error with a sentence if the font cannot be read or is not a font.
     pub fn new(page: &Page, options: &LayoutOptions<'_>) -> anyhow::Result<Layout> {
         let scale = if options.scale.is_finite() { options.scale.clamp(0.01, 100.0) } else { 1.0 };
         let options = &LayoutOptions { scale, width: options.width.clamp(1, WIDEST), ..options.clone() };
@@ -143,7 +143,7 @@ impl Layout {
             };
             layout.placed.push(placed);
             if pen.y * options.scale > tallest as f32 {
-                break; // all that follows is cut
+                break; // everything after it is cut off
             }
         }
         let bottom = pen.row.map_or(pen.y, |(_, bottom)| bottom + GAP) - GAP + margin;
@@ -156,19 +156,18 @@ impl Layout {
         self.size
     }
 
-    /// Returns how many elements are below the end of the picture.
+    /// Returns how many elements lie below the end of the picture.
     pub fn cut(&self) -> usize {
         let below = self.placed.iter().filter(|placed| matches!(placed, Placed::Cut)).count();
         self.elements - self.placed.len() + below
     }
 
-    /// Returns the characters in the blocks of text for which no font has a glyph.
+    /// Returns the characters in blocks of text for which no font has a glyph.
     pub fn no_glyph(&self) -> &NoGlyph {
         &self.no_glyph
     }
 
-    /// Returns the position of an element; returns `None` if the element is below the end of the
-    /// picture.
+    /// Returns the position of an element; returns `None` if the element lies below the end of the picture.
     pub fn area(&self, place: usize) -> Option<Area> {
         match self.placed.get(place)? {
             Placed::Text { area, .. } | Placed::Image(area) | Placed::Rule(area) => Some(*area),
@@ -227,7 +226,7 @@ impl Layout {
             block.spans.iter().map(|(range, style)| (range.clone(), variation(*style))).collect();
         let lines =
             self.fonts.set(&block.text, setting, &variations, &self.boxes(page, block, setting.width));
-        // An item's marker needs room on the side where lines begin.
+        // The marker of an item needs room on the side where lines begin.
         let x = if lines.is_rtl() { margin } else { margin + indent } * scale;
         let marker = match &block.kind {
             TextKind::Item { marker, .. } if !marker.is_empty() => {
@@ -271,14 +270,13 @@ impl Layout {
         block.images.iter().map(size).collect()
     }
 
-    /// Gives places to the images in a block of text, if they are in the picture.
+    /// Gives places to the images in a block of text, unless they lie below the end of the picture.
     fn place_in_text(&mut self, block: &TextBlock, lines: &Lines, (x, y): (f32, f32)) -> Vec<Area> {
         self.in_text.extend(block.images.iter().map(|(_, place)| (*place, None)));
         let mut areas = Vec::new();
         for item in lines.lines().flat_map(|line| line.items().collect::<Vec<_>>()) {
             let PositionedLayoutItem::InlineBox(found) = item else { continue };
-            // The edges are rounded, not the sizes, so that two neighbouring rectangles share no
-            // pixel.
+            // The edges are rounded and not the sizes, so two neighbouring rectangles share no pixel.
             let (left, top) = (to_pixels(x + found.x), to_pixels(y + found.y));
             let (right, bottom) =
                 (to_pixels(x + found.x + found.width), to_pixels(y + found.y + found.height));
@@ -337,7 +335,7 @@ fn column(width: u32) -> (f32, f32) {
     (margin, width as f32 - 2.0 * margin)
 }
 
-/// Returns whether the line of the text that contains this byte has words.
+/// Returns whether the line that contains this byte of the text has words.
 fn stands_beside_words(text: &str, at: usize) -> bool {
     let (before, behind) = text.split_at(at);
     let ends = ['\n', '·']; // of a line, and of a cell
@@ -345,7 +343,7 @@ fn stands_beside_words(text: &str, at: usize) -> bool {
     line.into_iter().flatten().any(|words| !words.trim().is_empty())
 }
 
-/// Returns the width and height of the place of an image: from the page, from the file, or a default size.
+/// Returns the width and height of an image's place: from the page, from the file, or by default.
 fn place_of(image: &ImageRef, is_beside_words: bool, column: f32) -> (f32, f32) {
     let unknown = if is_beside_words { IMAGE_IN_LINE } else { DEFAULT_IMAGE };
     let own = image.own_size.unwrap_or(unknown);

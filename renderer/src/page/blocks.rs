@@ -1,9 +1,9 @@
 //! Builds blocks of text and images from tags and words.
 //!
-//! No tree of elements is built. Each tag changes the context of the words that follow: a few short stacks
+//! No tree of elements is built. Each tag changes the context of the following words: a few short stacks
 //! hold the open lists, quotations and styles. So the time for a page is linear in its length, even if its
-//! nesting is deep or wrong. A block ends where another block begins; an end tag without a start tag is
-//! ignored.
+//! elements are nested deeply or wrongly. A block ends where another block begins, and an end tag without
+//! a start tag is ignored.
 
 use super::candidates::{self, Offer};
 use super::image::image;
@@ -16,12 +16,11 @@ use super::{Element, ImageRef, Page, TextBlock, TextKind};
 use std::sync::Arc;
 use url::Url;
 
-/// A page that is being built from its tags.
+/// A page under construction, built from its tags.
 pub(super) struct Blocks {
     page: Page,
     limits: PageLimits,
-    /// The document's own address, and the base address that the document sets for relative
-    /// references.
+    /// The document's own address, and the base address that the document sets for relative references.
     document: Url,
     base: Option<Url>,
 
@@ -29,17 +28,17 @@ pub(super) struct Blocks {
     words: Words,
     heading: Option<u8>,
     lists: Vec<List>,
-    /// The marker before the next block of an item.
+    /// The marker before the next block of an item, if there is one.
     marker: Option<String>,
-    /// The open elements that have a direction, and whether they read from right to left.
+    /// The open elements that set a direction; for each one, whether it reads from right to left.
     directions: Vec<(Open, bool)>,
     quotes: usize,
     preformatted: usize,
     in_definition: bool,
-    /// The open element whose content is left out.
+    /// The open element whose content is skipped.
     hidden: Option<Open>,
-    /// The closed `<details>` element whose summary is being read: its content after the summary is
-    /// left out.
+    /// The closed `<details>` element whose summary is being read; its content after the summary is
+    /// skipped.
     summary_of: Option<Open>,
     in_title: bool,
     pub(super) is_xml: bool,
@@ -112,7 +111,7 @@ impl Blocks {
         }
     }
 
-    /// Returns whether a tag belongs to a drawing or a formula, where `<tag/>` has no content.
+    /// Returns whether a tag belongs to a drawing or a formula, in which `<tag/>` has no content.
     pub(super) fn is_foreign(&self, name: &str) -> bool {
         let in_foreign = self.hidden.as_ref().is_some_and(|hidden| matches!(&*hidden.name, "svg" | "math"));
         in_foreign || matches!(name, "svg" | "math")
@@ -249,8 +248,8 @@ impl Blocks {
         }
     }
 
-    /// Closes the elements with a direction that end at a tag, and also all open elements inside
-    /// them.
+    /// At a tag, closes the elements with a direction that end there, together with all open elements
+    /// inside them.
     fn end_directions(&mut self, mut ends: impl FnMut(&mut Open) -> bool) {
         let mut first = None;
         for (at, (open, _)) in self.directions.iter_mut().enumerate() {
@@ -327,8 +326,8 @@ impl Blocks {
         }
     }
 
-    /// Ends the block that is being read: it becomes a block of text, if it contains words, and the
-    /// images in it become elements.
+    /// Ends the current block: if it contains words, it becomes a block of text, and its images become
+    /// elements.
     pub(super) fn end_block(&mut self) {
         let images = std::mem::take(&mut self.images);
         if let Some((text, spans, offsets)) = self.words.take(self.preformatted > 0) {
@@ -368,7 +367,7 @@ impl Blocks {
         self.push(Element::Text(TextBlock { kind, text, spans, images, right_to_left }));
     }
 
-    /// Adds an element if the limits allow it; otherwise counts the element.
+    /// Adds an element if the limits allow it; otherwise only counts it.
     fn push(&mut self, element: Element) {
         let length = if let Element::Text(block) = &element { block.text.len() } else { 0 };
         if self.page.elements.len() >= self.limits.elements || length > self.limits.text {

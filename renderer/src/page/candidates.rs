@@ -4,23 +4,23 @@ use super::Viewport;
 use super::parse::Attributes;
 use std::path::Path;
 
-/// The number of candidates that are considered for one image.
+/// The largest number of candidates that are considered for one image.
 const MOST: usize = 50;
 
-/// The number of pixels in an `em` outside of any text.
+/// The size of an `em` in pixels, outside of any text.
 const EM: f32 = 16.0;
 
 /// The files that a `<picture>` element offers.
 #[derive(Default)]
 pub(super) struct Offer {
-    /// The file of the first `<source>` that is usable.
+    /// The file of the first usable `<source>`.
     pub(super) file: Option<File>,
 }
 
 /// A file that a page offers for an image.
 pub(super) struct File {
     pub(super) address: String,
-    /// The number of the file's pixels for each CSS pixel.
+    /// How many pixels of the file belong to one CSS pixel.
     pub(super) density: f32,
 }
 
@@ -30,8 +30,8 @@ impl Offer {
     }
 }
 
-/// Returns the file that `<source>` offers in a `<picture>` element. Returns `None` if the file has a type
-/// that is not decoded, or is meant for another screen.
+/// Returns the file that a `<source>` offers in a `<picture>` element. Returns `None` if the program
+/// cannot decode the file's type, or if the file is for another screen.
 fn of_source(attributes: &Attributes<'_>, viewport: Viewport) -> Option<File> {
     let media = attributes.get("media").is_none_or(|media| is_for(media, viewport));
     let kind = attributes.get("type").is_none_or(|kind| {
@@ -46,7 +46,7 @@ fn of_source(attributes: &Attributes<'_>, viewport: Viewport) -> Option<File> {
     (attributes.get("type").is_some() || !is_known_not_to_be_decoded).then_some(chosen)
 }
 
-/// Returns the best file: the smallest one with enough pixels for the width that the image will have, or
+/// Returns the best file: the smallest one that has enough pixels for the image's width on the page, or
 /// else the largest one.
 pub(super) fn choose(attributes: &Attributes<'_>, src: Option<&str>, viewport: Viewport) -> Option<File> {
     let set = attributes.get("srcset").unwrap_or_default();
@@ -65,21 +65,21 @@ pub(super) fn choose(attributes: &Attributes<'_>, src: Option<&str>, viewport: V
         density(&one.1).total_cmp(&density(&other.1))
     };
     let chosen = enough.min_by(by_density).or_else(|| candidates.iter().max_by(by_density));
-    let plain = src.map(|src| (src, 1.0)); // the page says nothing useful about other files
+    let plain = src.map(|src| (src, 1.0)); // used if no candidate is usable
     let chosen = chosen.map(|(address, descriptor)| (*address, density(descriptor))).or(plain);
     chosen.map(|(address, density)| File { address: address.to_owned(), density })
 }
 
 /// The descriptor of a candidate, which says how many pixels the file has.
 enum Descriptor {
-    /// The number of pixels for each CSS pixel (`2x`).
+    /// How many pixels the file has for each CSS pixel (`2x`).
     Density(f32),
-    /// The number of pixels in a row (`800w`).
+    /// How many pixels a row of the file has (`800w`).
     Width(f32),
 }
 
-/// Returns the candidates of a `srcset`: addresses with a descriptor each, separated by commas. An address
-/// may contain commas itself.
+/// Returns the candidates of a `srcset`, which are separated by commas; each one is an address with a
+/// descriptor. An address may itself contain commas.
 fn candidates(mut rest: &str) -> impl Iterator<Item = (&str, Descriptor)> {
     std::iter::from_fn(move || {
         loop {
@@ -117,7 +117,7 @@ fn describe(written: &str) -> Option<Descriptor> {
 }
 
 /// Returns the width that `sizes` gives to the image, in CSS pixels: the width of the first entry for this
-/// screen, or else the whole width.
+/// screen, or else the width of the screen.
 fn size(sizes: &str, viewport: Viewport) -> f32 {
     let fitting = |entry: &str| {
         let entry = entry.trim();
@@ -127,8 +127,8 @@ fn size(sizes: &str, viewport: Viewport) -> f32 {
     sizes.split(',').find_map(fitting).unwrap_or(viewport.width as f32)
 }
 
-/// Returns whether a media query is true on this screen. A condition that is not known counts as
-/// false on this screen.
+/// Returns whether a media query is true on this screen. An unknown condition counts as false on this
+/// screen.
 fn is_for(media: &str, viewport: Viewport) -> bool {
     let holds = |condition: &str| {
         let condition = condition.trim().trim_start_matches('(').trim_end_matches(')').to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! References to images: their addresses, and the decision whether the addresses may be fetched.
+//! References to images: their addresses, and whether the program may fetch these addresses.
 
 use super::candidates::File;
 use super::parse::Attributes;
@@ -7,13 +7,13 @@ use crate::gap::Gap;
 use crate::reach;
 use url::Url;
 
-/// The largest width or height that a page may set for an image, in CSS pixels.
+/// The greatest width or height that a page may set for an image, in CSS pixels.
 const LARGEST: u32 = 10_000;
 
-/// The longest text that may stand for an image, in bytes.
+/// The longest text that may replace an image, in bytes.
 const LONGEST_ALT: usize = 500;
 
-/// Returns the image for a tag, in this file.
+/// Makes the image for a tag, with this file as its source.
 pub(super) fn image(
     attributes: &Attributes<'_>,
     file: Option<&File>,
@@ -25,7 +25,7 @@ pub(super) fn image(
     let mut classes = attributes.get("class").unwrap_or_default().split_ascii_whitespace();
     let styled = |name: &str| attributes.get("style").and_then(|style| styled_length(style, name));
     ImageRef {
-        place: 0, // set when its block is complete
+        place: 0, // set when the image's block is complete
         source: source(file.map(|file| &*file.address), document, base),
         density: file.map_or(1.0, |file| file.density),
         alt,
@@ -55,15 +55,15 @@ fn data(written: &str) -> Result<Source, Gap> {
     decoded.map(|(bytes, _)| Source::Data(bytes)).ok_or_else(wrong)
 }
 
-/// Returns the length in pixels from a style, if the style sets it.
+/// Returns the length in pixels that a style sets, if it sets one.
 fn styled_length(style: &str, name: &str) -> Option<u32> {
     let mut values = style.split(';').filter_map(|declaration| declaration.split_once(':'));
     let (_, value) = values.rfind(|(declared, _)| declared.trim().eq_ignore_ascii_case(name))?;
     value.trim().strip_suffix("px").and_then(length)
 }
 
-/// Parses a length as browsers do, such as `120`, `120px` or ` 120.5`. A percentage does not count
-/// as a length.
+/// Parses a length in the same way as browsers, such as `120`, `120px` or ` 120.5`. A percentage
+/// does not count as a length.
 fn length(written: &str) -> Option<u32> {
     let written = written.trim();
     let digits = written.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,27 +1,27 @@
 //! The lists that are open, and the numbers of their items.
 //!
-//! A list that counts down to 1 begins with the number of its items, which is known only at the end of the
-//! list. Until the end of the list, its items are numbered from 1 downwards. At the end of the list, the
-//! same amount is added to the numbers of all items before the first item that has a `value`.
+//! A list that counts down to 1 begins with the number of its items, but this number is known only at the
+//! end of the list. So at first its items are numbered from 1 downwards. At the end of the list, one
+//! number is added to the numbers of all items before the first item that has a `value`.
 
 use super::parse::Attributes;
 use super::{Element, TextKind};
 
 /// A list whose end tag has not been read yet.
 pub(super) struct List {
-    /// The number of the next item, and the step to the number after it. The value is `None` if the
-    /// items have no numbers.
+    /// The number of the next item, and the difference to the number after it. `None` if the items have no
+    /// numbers.
     numbers: Option<(i64, i64)>,
     countdown: Option<Countdown>,
 }
 
-/// The item numbers that must be raised at the end of a list.
+/// The numbers of items that must be raised at the end of a list.
 #[derive(Default)]
 struct Countdown {
     items: i64,
-    /// The places of the items whose numbers must be raised.
+    /// The places of these items.
     places: Vec<usize>,
-    /// True if an item gave its own number, from which the following items are counted.
+    /// True if an item has set its own number; the following items count on from it.
     is_settled: bool,
 }
 
@@ -51,7 +51,7 @@ impl List {
         Some(marker)
     }
 
-    /// Records that the element at this place is the block with the marker.
+    /// Records that the block with the marker is the element at this place.
     pub(super) fn note_place(&mut self, place: usize) {
         if let Some(countdown) = self.countdown.as_mut().filter(|countdown| !countdown.is_settled) {
             countdown.places.push(place);

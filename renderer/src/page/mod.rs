@@ -1,8 +1,7 @@
-//! A page in the form that the renderer uses: blocks of text and references to images, in the order
-//! of the document.
+//! A page as the renderer needs it: blocks of text and references to images, in the order of the document.
 //!
-//! This module fetches nothing and draws nothing. Style sheets, tables and scripts are left out: a page
-//! consists of its words and its images.
+//! This module fetches nothing and draws nothing. Style sheets, scripts and the shapes of tables are ignored:
+//! a page consists of its words and its images.
 
 use crate::gap::Gap;
 use crate::picture::size;
@@ -12,12 +11,12 @@ use std::sync::Arc;
 use url::Url;
 
 mod blocks; // tags to blocks of text and images
-mod candidates; // which file, of those that are offered
+mod candidates; // chooses among the files that are offered
 mod image; // references to images
 mod lists; // numbers of items
 mod open; // where elements end
 mod parse; // bytes to a page
-mod tags; // what the names of tags say
+mod tags; // what the names of tags mean
 mod words; // the words of a block, and how they are set
 pub use parse::{NoPage, PageLimits, Viewport};
 
@@ -26,19 +25,19 @@ pub use parse::{NoPage, PageLimits, Viewport};
 pub struct Page {
     /// The text of the page's `<title>` element.
     pub title: Option<String>,
-    /// The elements of the page: text and images. The index of an element is its *place*, by which
-    /// all other modules identify it.
+    /// The elements of the page: text and images. An element's index is its *place*, by which all other
+    /// modules identify it.
     pub elements: Vec<Element>,
-    /// The number of elements that the document has in excess of the limits.
+    /// How many elements the document has beyond the limits.
     pub left_out: usize,
 }
 
 /// An element of a page.
 #[derive(Debug, Clone)]
 pub enum Element {
-    /// Words.
+    /// A block of words.
     Text(TextBlock),
-    /// The element is an image, whose bytes are not part of the text.
+    /// An image; its bytes are not part of the text.
     Image(Arc<ImageRef>),
 }
 
@@ -47,16 +46,15 @@ pub enum Element {
 pub struct TextBlock {
     /// The kind of the block, which decides how it is set.
     pub kind: TextKind,
-    /// The words of the block, with exactly the white space that is shown: a line feed ends a line.
+    /// The words of the block, with exactly the white space to show: a line feed ends a line.
     pub text: String,
-    /// The parts of `text`, as ranges of bytes, that are set in a different style. The parts may
-    /// overlap.
+    /// The parts of `text` that are set in a different style, as ranges of bytes. The parts may overlap.
     pub spans: Vec<(Range<usize>, Style)>,
-    /// The images within the text: the byte before which each image is placed, and the place of the image.
-    /// The places of the images within a text come directly after the place of the block.
+    /// The images within the text: for each image, its place and the byte of the text before which it stands.
+    /// The places of these images come directly after the place of the block.
     pub images: Vec<(usize, usize)>,
-    /// True if the page says that it reads from right to left (`dir="rtl"`). If the page does not say so, the
-    /// words decide the direction.
+    /// True if the page says that it reads from right to left (`dir="rtl"`). If the page does not say this,
+    /// the words decide the direction.
     pub right_to_left: bool,
 }
 
@@ -65,11 +63,11 @@ pub struct TextBlock {
 pub enum TextKind {
     /// A heading, `<h1>` to `<h6>`.
     Heading(u8),
-    /// A paragraph, or any other block without a kind of its own.
+    /// A paragraph, or any other block that has no special kind.
     Paragraph,
     /// An item of a list.
     Item {
-        /// The number of lists that contain the item, from 1.
+        /// How many lists contain the item, from 1.
         depth: u8,
         /// The marker before the item, such as `•` or `3.`.
         marker: String,
@@ -98,39 +96,38 @@ pub enum Style {
 /// An image as the page refers to it.
 #[derive(Debug)]
 pub struct ImageRef {
-    /// The place of the image on the page: the index among the [elements](Page::elements).
+    /// The image's place on the page: its index among the [elements](Page::elements).
     pub place: usize,
     /// The address of the image, or the reason why the page gives no usable address.
     pub source: Result<Source, Gap>,
-    /// The text that is shown instead of the image: the value of `alt`, or nothing.
+    /// The text that is shown instead of the image: the value of `alt`, or an empty text.
     pub alt: String,
     /// The width and height in CSS pixels, if the page gives them.
     pub width: Option<u32>,
-    /// See [`width`](ImageRef::width).
+    /// The height in CSS pixels: see [`width`](ImageRef::width).
     pub height: Option<u32>,
-    /// The number of the file's pixels for each CSS pixel, as the page says.
+    /// How many pixels of the file belong to one CSS pixel, as the page says.
     pub density: f32,
-    /// The width and height in CSS pixels that the file says it has, if they were known before the page was
-    /// laid out.
+    /// The width and height in CSS pixels according to the file, if they were known before the page was laid
+    /// out.
     pub own_size: Option<(f32, f32)>,
     /// True if the image's `class` attribute contains the word `advertisement` or `ad`.
     pub is_advertisement: bool,
 }
 
-/// The source of an image.
+/// Where an image comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// The image is at an address, whose scheme is `http`, `https`, or `file` if the page is also a
-    /// file.
+    /// The image is at an address with the scheme `http` or `https`, or `file` if the page itself is a file.
     Url(Url),
-    /// The image is on the page itself: these are the bytes of a `data:` address.
+    /// The image is part of the page: these are the bytes of a `data:` address.
     Data(Vec<u8>),
 }
 
 impl Page {
-    /// Finds the sizes of images whose size the page does not give, in `data:` addresses and in files; the
-    /// closure `of_file` returns the beginning of a file. Only the first `most` images are measured. The
-    /// images must not be shared with other threads yet.
+    /// Finds the sizes of images for which the page gives no size, in `data:` addresses and in files; the
+    /// closure `of_file` returns the beginning of a file. Only the first `most` images are measured. At
+    /// this time no other thread may share the images.
     pub(crate) fn measure(&mut self, most: usize, of_file: impl Fn(&Url) -> Option<Vec<u8>>) {
         let mut known = HashMap::new();
         let images = self.elements.iter_mut().filter_map(|element| match element {

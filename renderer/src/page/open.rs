@@ -1,21 +1,21 @@
-//! The open elements that affect all of their content: the content is left out, or has a direction.
+//! The open elements that affect all of their content: they are skipped, or they have a direction.
 //!
-//! The end tag of a paragraph, an item or a cell may be missing. In that case the element ends where the
-//! next one begins or where its parent ends; otherwise the rest of the page would be part of the element.
+//! A paragraph, an item or a cell may have no end tag. Then it ends where the next one begins or where
+//! its parent ends; otherwise the rest of the page would belong to it.
 
 use super::tags::is_block;
 
-/// An open element. Each following tag must be passed to the element, by
-/// [`ends_before`](Open::ends_before) or [`ends_at`](Open::ends_at).
+/// An open element. The caller must pass each following tag to [`ends_before`](Open::ends_before) or
+/// [`ends_at`](Open::ends_at).
 pub(super) struct Open {
     pub(super) name: String,
-    /// The number of open elements that have the same name.
+    /// How many open elements have the same name.
     depth: usize,
-    /// The number of lists and tables that are open in the element. The items and cells of lists and
-    /// tables within this element do not end it.
+    /// How many lists and tables are open within the element. Their items and cells do not end this
+    /// element.
     nested: usize,
-    /// True if the element is a closed `<details>`, whose summary is shown although the rest is
-    /// left out.
+    /// True if the element is a closed `<details>`: its summary is shown, but its other content is
+    /// skipped.
     is_closed: bool,
 }
 
@@ -24,7 +24,7 @@ impl Open {
         Open { name: name.to_owned(), depth: 1, nested: 0, is_closed: false }
     }
 
-    /// Closed `<details>`.
+    /// The element is a closed `<details>`.
     pub(super) fn closed(name: &str) -> Open {
         Open { is_closed: true, ..Open::new(name) }
     }
@@ -50,8 +50,8 @@ impl Open {
         false
     }
 
-    /// Returns whether the element that begins with `tag` is shown although this element is left
-    /// out: it is the summary of a closed `<details>`.
+    /// Returns whether the element that begins with `tag` is shown although this element is skipped: this
+    /// is true for the summary of a closed `<details>`.
     pub(super) fn shows(&self, tag: &str) -> bool {
         tag == "summary" && self.is_closed && self.depth == 1 && self.nested == 0
     }
@@ -80,13 +80,13 @@ impl Open {
     }
 }
 
-/// The way in which an element ends at an end tag.
+/// How an element ends at an end tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     No,
-    /// The end tag is the element's own.
+    /// It is the end tag of the element itself.
     Own,
-    /// The end tag is that of an element around it.
+    /// It is the end tag of an element around it.
     Implied,
 }
 

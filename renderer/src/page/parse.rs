@@ -1,4 +1,4 @@
-//! Makes a page from bytes: finds the type of the document, and keeps as much of it as the limits
+//! Makes a page from bytes: finds the type of the document, and keeps as much of the document as the limits
 //! allow.
 
 use super::Page;
@@ -11,13 +11,13 @@ use std::fmt;
 use std::path::Path;
 use url::Url;
 
-/// The number of bytes of a document that are checked to decide whether it is text.
+/// How many bytes of a document are checked to find out whether it is text.
 const LOOK: usize = 1024;
 
 /// The extensions of HTML files; a file with such a name is HTML, whatever its first bytes are.
 const HTML_NAMES: [&str; 4] = ["html", "htm", "xhtml", "xht"];
 
-/// The first tags by which a document is recognised as HTML if nothing else gives its type.
+/// If nothing else gives the type of a document, one of these first tags shows that it is HTML.
 const FIRST_TAGS: [&str; 17] = [
     "!doctype", "html", "head", "body", "title", "meta", "style", "script", "iframe", "h1", "div", "font",
     "table", "a", "b", "br", "p",
@@ -26,15 +26,16 @@ const FIRST_TAGS: [&str; 17] = [
 /// The limits on the parts of a page that are kept.
 #[derive(Debug, Clone, Copy)]
 pub struct PageLimits {
-    /// The number of elements. Elements beyond the limit are counted in [`Page::left_out`].
+    /// The largest number of elements. [`Page::left_out`] counts the elements beyond this limit.
     pub elements: usize,
-    /// The number of bytes of text in the whole page.
+    /// The largest number of bytes of text on the whole page.
     pub text: usize,
     /// The screen for which the page is drawn.
     pub viewport: Viewport,
 }
 
-/// The screen for which a page is drawn; it decides which of several files for an image is chosen.
+/// The screen for which a page is drawn; if an image has several files, the screen decides which one is
+/// chosen.
 #[derive(Debug, Clone, Copy)]
 pub struct Viewport {
     /// The width of the picture in CSS pixels.
@@ -44,11 +45,11 @@ pub struct Viewport {
 }
 
 impl Viewport {
-    /// The viewport that the programs use by default.
+    /// The screen that the programs use by default.
     pub const USUAL: Viewport = Viewport { width: 800, scale: 1.0 };
 }
 
-/// The reason why bytes are not a page, as a sentence.
+/// Why bytes are not a page, as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoPage(pub String);
 
@@ -62,17 +63,17 @@ impl std::error::Error for NoPage {}
 
 impl Page {
     /// Parses a page from the bytes of a document. `content_type` is the type that the server named;
-    /// `base` is the address from which relative references start, unless the page sets another
-    /// (`<base href>`).
+    /// relative references start from the address `base`, unless the page sets another one (`<base
+    /// href>`).
     ///
-    /// Plain text is a page of one block. Invalid HTML is also a page, as it is for browsers. If the server
-    /// does not say whether a document is HTML or text, its name decides (`.html`, `.txt`), or its first
-    /// tag.
+    /// Plain text becomes a page with one block. Invalid HTML also becomes a page, as in browsers. If the
+    /// server does not say whether a document is HTML or text, its name decides (`.html`, `.txt`), or else
+    /// its first tag.
     ///
     /// # Errors
-    /// Returns an error if the bytes are not a page, for instance because there are none, or because they
-    /// are an image. Also returns an error if the current token is cancelled before the page is parsed
-    /// completely.
+    /// Returns an error if the bytes are not a page, for instance because there are no bytes, or because
+    /// they are an image. Also returns an error if the current token is cancelled before the page is
+    /// parsed completely.
     pub fn parse(
         document: &[u8],
         content_type: Option<&str>,
@@ -89,7 +90,7 @@ impl Page {
     }
 }
 
-/// Returns whether HTML is XHTML, where any tag can close its own element (`<a/>`).
+/// Returns whether a document is XHTML, in which any tag can close its own element (`<a/>`).
 fn is_xhtml(content_type: Option<&str>, base: &Url) -> bool {
     content_type
         .map_or_else(|| has_extension(base, "xhtml"), |kind| kind.to_ascii_lowercase().contains("xhtml"))
@@ -134,8 +135,7 @@ fn is_plain_text(document: &[u8], content_type: Option<&str>, base: &Url) -> Res
     Ok(!is_declared && (has_extension(base, "txt") || !looks_like_html(&begin)))
 }
 
-/// Returns whether a document begins with one of the tags by which the standard on MIME sniffing
-/// recognises HTML.
+/// Returns whether a document begins with a tag by which the standard on MIME sniffing recognises HTML.
 fn looks_like_html(begin: &str) -> bool {
     let Some(tag) = begin.trim_ascii_start().strip_prefix('<') else { return false };
     let starts_with = |what: &str| tag.get(..what.len()).is_some_and(|it| it.eq_ignore_ascii_case(what));

@@ -1,15 +1,15 @@
-//! The meanings of tag names.
+//! What the names of tags mean.
 
 use super::Style;
 use super::parse::Attributes;
 
-/// The elements without content, and without an end tag.
+/// The elements that have neither content nor an end tag.
 const VOID: [&str; 16] = [
     "img", "image", "br", "hr", "input", "base", "link", "meta", "source", "wbr", "area", "col", "embed",
     "track", "frame", "param",
 ];
 
-/// The elements whose content is not part of the page's words.
+/// The elements whose content does not belong to the page's words.
 const HIDDEN: [&str; 15] = [
     "script", "style", "template", "svg", "math", "iframe", "object", "select", "textarea", "noembed",
     "noframes", "audio", "video", "canvas", "datalist",
@@ -39,13 +39,13 @@ pub(super) fn is_void(name: &str) -> bool {
     VOID.contains(&name)
 }
 
-/// Returns whether an element's content is not part of the page's words.
+/// Returns whether an element's content does not belong to the page's words.
 pub(super) fn is_hidden(name: &str) -> bool {
     HIDDEN.contains(&name)
 }
 
-/// Returns whether an element's attributes say that it is not shown. A page that hides its whole body
-/// waits for a script to show it. No scripts run in this program, so the body is shown.
+/// Returns whether the attributes of an element hide it. If a page hides its whole body, it waits for a
+/// script that shows the body. This program runs no scripts, so it shows the body.
 pub(super) fn is_concealed(name: &str, attributes: &Attributes<'_>) -> bool {
     match name {
         "html" | "body" | "base" => false,
@@ -54,20 +54,20 @@ pub(super) fn is_concealed(name: &str, attributes: &Attributes<'_>) -> bool {
     }
 }
 
-/// Returns whether the last `display` of a style is `none`.
+/// Returns whether the last `display` property of a style is `none`.
 fn has_no_display(style: &str) -> bool {
     let mut declared = style.split(';').filter_map(|declaration| declaration.split_once(':'));
     let last = declared.rfind(|(name, _)| name.trim().eq_ignore_ascii_case("display"));
     last.is_some_and(|(_, value)| value.trim_start().to_ascii_lowercase().starts_with("none"))
 }
 
-/// Returns whether an element is a control: a button or a field, whose words are separate from the words
-/// beside it.
+/// Returns whether an element is a control: a button or a field, with words that are separate from the
+/// words beside it.
 pub(super) fn is_control(name: &str) -> bool {
     matches!(name, "button" | "label" | "input" | "select" | "textarea" | "meter" | "progress" | "output")
 }
 
-/// Returns whether an element is a separate block, and is not part of the words around it.
+/// Returns whether an element is a block of its own, and not a part of the words around it.
 pub(super) fn is_block(name: &str) -> bool {
     match name {
         "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details"

@@ -4,26 +4,26 @@ use super::Style;
 use super::tags::style;
 use std::ops::Range;
 
-/// The maximum length of a block, in bytes. A longer text is split into several blocks, because finding
-/// a line break takes time in proportion to the length of the whole block.
+/// The greatest length of a block, in bytes. A longer text is split into several blocks, because the
+/// time for finding one line break is proportional to the length of the whole block.
 pub(super) const LONGEST_BLOCK: usize = 16 << 10;
 const LONGEST_PIECE: usize = LONGEST_BLOCK / 4;
 
-/// The characters that belong to the word after them, and the characters that belong to the word
-/// before them.
+/// The characters that belong to the following word, and the characters that belong to the preceding
+/// word.
 const OPENS: [char; 7] = ['(', '[', '{', '“', '«', '"', NO_BREAK];
 const CLOSES: [char; 12] = [')', ']', '}', '”', '»', '.', ',', ';', ':', '!', '?', NO_BREAK];
 
-/// The no-break space, at which a line must not be broken.
+/// The no-break space; a line must not end at this character.
 const NO_BREAK: char = '\u{a0}';
 
 /// The largest number of styled parts in a block.
 const MOST_SPANS: usize = 200;
 
-/// The largest depth of nested elements that is followed.
+/// How deep nested elements are followed.
 pub(super) const DEEPEST: usize = 64;
 
-/// The parts of a text that have a style, as ranges of bytes.
+/// The parts of a text with a style, as ranges of bytes.
 pub(super) type Spans = Vec<(Range<usize>, Style)>;
 
 /// The block that is being read.
@@ -33,12 +33,12 @@ pub(super) struct Words {
     spans: Spans,
     /// The positions of images in the text, in bytes.
     images: Vec<usize>,
-    /// A blank that is kept only if other text follows it.
+    /// A blank that is kept only if more text follows.
     blank: bool,
-    /// A control begins or ends here: a blank comes before the next word, unless the word is a full stop
-    /// or similar.
+    /// True if a control begins or ends here: then a blank comes before the next word, unless the word
+    /// is a full stop or similar.
     apart: bool,
-    /// The open elements with a style: their names, their styles, and their first positions in the
+    /// The open elements with a style: for each one, its name, its style, and where it begins in the
     /// text.
     open: Vec<(String, Style, usize)>,
 }
@@ -48,7 +48,7 @@ impl Words {
         self.text.is_empty()
     }
 
-    /// Returns whether the block is so long that a new block must begin.
+    /// Returns whether the block is so long that a new one must begin.
     pub(super) fn is_long(&self) -> bool {
         self.text.len() >= LONGEST_BLOCK
     }
@@ -63,7 +63,7 @@ impl Words {
         self.text.push_str(word);
     }
 
-    /// Records that an image is at this position.
+    /// Records that there is an image at this position.
     pub(super) fn push_image(&mut self) {
         if (self.blank || self.apart) && self.has_begun_line() {
             self.text.push(' ');
@@ -77,19 +77,19 @@ impl Words {
         self.apart = true;
     }
 
-    /// Adds a position within a word where a line may end.
+    /// Adds a position within a word at which a line may end.
     pub(super) fn push_chance_to_break(&mut self) {
         if !self.blank && self.has_begun_line() {
             self.text.push('\u{200b}');
         }
     }
 
-    /// Records white space: it becomes a blank if a word follows.
+    /// Records white space; if a word follows, the white space becomes a blank.
     pub(super) fn push_blank(&mut self) {
         self.blank = true;
     }
 
-    /// Adds characters without changing them.
+    /// Adds characters exactly as they are.
     pub(super) fn push_as_it_is(&mut self, text: &str) {
         (self.blank, self.apart) = (false, false);
         self.text.push_str(text);
@@ -113,7 +113,7 @@ impl Words {
         }
     }
 
-    /// Ends the style that this element has set. The call does nothing if no such element is open.
+    /// Ends the style that this element has begun. Does nothing if no such element is open.
     pub(super) fn close(&mut self, name: &str) {
         if let Some(at) = self.open.iter().rposition(|(open, ..)| open == name) {
             let (_, style, begin) = self.open.remove(at);
@@ -163,7 +163,7 @@ impl Words {
     }
 }
 
-/// Splits a word or a line into pieces, so that a block does not become much too long.
+/// Splits a long word or line into pieces, so that a block does not become much too long.
 pub(super) fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {

@@ -1,19 +1,18 @@
-//! Checks what files claim about themselves, before a decoder relies on it.
+//! Checks what a file claims about itself, before a decoder relies on it.
 //!
-//! The decoders of JPEG and WebP cannot be interrupted, so their work must be bounded before they
-//! start.
+//! The decoders of JPEG and WebP cannot be interrupted, so their work must be limited before they start.
 
 use super::{ImageLimits, allowed, size};
 use crate::gap::Gap;
 use std::borrow::Cow;
 
-/// The largest number of parts in a JPEG besides its pixels. Profiles and similar data are cut into parts
-/// of 64 KiB. The decoder's time grows with the square of the number of parts of one kind.
+/// The largest number of parts that a JPEG may have besides its pixels. Profiles and similar data are cut
+/// into parts of 64 KiB. The time of the decoder grows with the square of the number of parts of one kind.
 const MOST_SEGMENTS: u64 = 1000;
 
-/// Returns the largest number of passes that a JPEG makes over its pixels. A JPEG without an end marker
-/// is refused, because the decoder would paint the missing part grey. Bytes after the end marker are
-/// ignored: telephones put a short video there.
+/// Returns how many passes over its pixels a JPEG makes at most. A JPEG without an end marker is
+/// refused, because the decoder would paint its missing part grey. Bytes after the end marker are
+/// ignored, because telephones put a short video there.
 pub(super) fn passes(bytes: &[u8]) -> Result<u64, Gap> {
     let (scans, segments) = parts_to_the_end(bytes).ok_or_else(ends_too_early)?;
     if segments > MOST_SEGMENTS {
@@ -22,15 +21,14 @@ pub(super) fn passes(bytes: &[u8]) -> Result<u64, Gap> {
     Ok(scans)
 }
 
-/// Returns the number of scans and the number of segments in a JPEG. Returns `None` if the JPEG has
-/// no end marker.
+/// Returns how many scans and how many segments a JPEG has. Returns `None` if the JPEG has no end marker.
 fn parts_to_the_end(bytes: &[u8]) -> Option<(u64, u64)> {
     let (mut at, mut scans, mut segments) = (2, 0, 0);
     loop {
         at += bytes.get(at..)?.iter().position(|byte| *byte == 0xff)?;
         match *bytes.get(at + 1)? {
             0xff => at += 1,                      // fills up
-            0x00 | 0x01 | 0xd0..=0xd8 => at += 2, // belongs to the pixels, or stands alone
+            0x00 | 0x01 | 0xd0..=0xd8 => at += 2, // belongs to the pixels, or has no length
             0xd9 => return Some((scans, segments)),
             kind => {
                 scans += u64::from(kind == 0xda);
@@ -42,12 +40,12 @@ fn parts_to_the_end(bytes: &[u8]) -> Option<(u64, u64)> {
     }
 }
 
-/// The largest number of bytes of codes in lossless data, in addition to four bytes for each pixel. From
-/// the codes, the decoder builds tables that are some hundred times as large as the codes themselves.
+/// How many bytes of codes lossless data may have, in addition to four bytes for each pixel. The decoder
+/// builds tables from the codes; the tables are some hundred times as large as the codes.
 const MOST_CODES: u64 = 64 << 10;
 
-/// Refuses a WebP if a part is longer than the file or longer than its pixels need, or if a frame is larger
-/// than allowed. The size that the file claims does not matter.
+/// Refuses a WebP if one of its parts is longer than the file or longer than its pixels need, or if a frame
+/// is larger than allowed. The size that the file claims has no influence on this.
 pub(super) fn check_parts(bytes: &[u8], limits: &ImageLimits) -> Result<(), Gap> {
     let (width, height) = size(bytes).unwrap_or_default();
     let longest = u64::from(width) * u64::from(height) * 4 + MOST_CODES;
@@ -74,8 +72,8 @@ fn check_each(mut rest: &[u8], longest: u64, limits: &ImageLimits) -> Result<(),
     Ok(())
 }
 
-/// Gives a table of two whites to a GIF without a colour table, such as a transparent spacer, so that
-/// the decoder accepts it. GIFs with a colour table are not changed.
+/// If a GIF has no colour table, adds a table of two whites so that the decoder accepts it; transparent
+/// spacers are such GIFs. Other GIFs are not changed.
 pub(super) fn with_colours(bytes: &[u8]) -> Cow<'_, [u8]> {
     match bytes.split_at_checked(13) {
         Some((head, rest)) if head.starts_with(b"GIF8") && head[10] & 0x80 == 0 => {

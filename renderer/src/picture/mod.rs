@@ -1,10 +1,10 @@
 //! Decodes images from bytes to pixels, within limits.
 //!
-//! An image comes from an unknown source. A few hundred bytes can claim to be a billion pixels, so the claim
-//! is checked before memory is allocated. Decoding itself has no time limit. But each decoder reads its
-//! bytes through a [reader](Watched) that checks a token. So a decoder that alternates between reading and
-//! writing ends soon after the token is cancelled. The decoders of JPEG and WebP read the whole file first;
-//! the work after that is bounded for each pixel.
+//! Images come from unknown sources. A few hundred bytes can claim to be a billion pixels, so this module
+//! checks the claim before it allocates memory. Decoding itself has no time limit. But each decoder reads
+//! its bytes through a [reader](Watched) that checks a token. So a decoder that reads and writes in turn
+//! ends soon after the token is cancelled. The decoders of JPEG and WebP first read the whole file; their
+//! work after that is bounded for each pixel.
 
 use crate::gap::Gap;
 use executor::{CancelToken, Cancelled};
@@ -15,27 +15,27 @@ use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom};
 use tiny_skia::Pixmap;
 
 mod claims; // checks of what files claim
-mod png; // the format that packs most
-mod size; // from the beginning of a file
+mod png; // the format whose files can unpack to most data
+mod size; // the size at the beginning of a file
 pub(crate) use size::size;
 
-/// The number of bytes that are decoded between two checks of the token.
+/// How many bytes are decoded between two checks of the token.
 const PIECE: usize = 16 << 10;
 
-/// The number of bytes that a decoder may allocate for each allowed pixel in addition to the picture: it
-/// needs these bytes for a frame of an animation.
+/// How many bytes a decoder may allocate for each allowed pixel, in addition to the picture: it needs them
+/// for a frame of an animation.
 const BYTES_PER_PIXEL: u64 = 4;
 
-/// The number of times that a decoder may process all allowed pixels. The JPEG files of usual
-/// encoders need about ten passes.
+/// How many times a decoder may process all allowed pixels. The JPEG files that common encoders write need
+/// about ten passes.
 const PASSES: u64 = 20;
 
-/// The largest number of pixels that are scaled to one pixel in one step: the scaler uses 32-bit sums. A
-/// larger image is first scaled to some thousand pixels.
+/// How many pixels are scaled to one pixel in one step at most, because the scaler uses 32-bit sums. A larger
+/// image is first scaled down to some thousand pixels.
 const MOST_SUMMED: u64 = 1 << 23;
 const HALFWAY: u32 = 256;
 
-/// A decoded image, as pixels that are ready to be painted.
+/// A decoded image, as pixels that can be painted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
     pub(crate) pixels: Pixmap,
@@ -44,15 +44,15 @@ pub struct Picture {
 /// The limits for an image.
 #[derive(Debug, Clone, Copy)]
 pub struct ImageLimits {
-    /// Fetched bytes.
+    /// The largest number of fetched bytes.
     pub bytes: u64,
-    /// Decoded pixels.
+    /// The largest number of decoded pixels.
     pub pixels: u64,
 }
 
 impl Picture {
     /// Makes a picture from pixels, row by row; each pixel has one byte for red, green, blue and alpha.
-    /// Returns `None` if the number of pixels does not match the size, or is zero.
+    /// Returns `None` if the number of pixels is zero or does not match the size.
     pub fn from_rgba(width: u32, height: u32, rgba: &[u8]) -> Option<Picture> {
         let mut pixels = Pixmap::new(width, height)?;
         if pixels.data().len() != rgba.len() {
@@ -64,8 +64,8 @@ impl Picture {
         Some(Picture { pixels })
     }
 
-    /// Returns the picture for a place of this size. The picture is scaled down if it is more than twice
-    /// as large as the place, because painting reads only four pixels for each painted pixel.
+    /// Returns the picture in a form for a place of this size. If the picture is more than twice as large as
+    /// the place, it is scaled down, because painting reads only four of its pixels for each painted pixel.
     pub(crate) fn fitting(&self, width: u32, height: u32) -> Cow<'_, Picture> {
         if self.width() <= width.saturating_mul(2) && self.height() <= height.saturating_mul(2) {
             return Cow::Borrowed(self);
@@ -90,12 +90,12 @@ impl Picture {
     }
 }
 
-/// Decodes the first picture of an image and scales it down to fit `width` × `height` pixels; its proportions
-/// are kept. A smaller picture keeps its size.
+/// Decodes the first picture of an image and scales it down to fit into `width` × `height` pixels, with its
+/// proportions. A smaller picture keeps its size.
 ///
 /// # Errors
-/// Returns `Ok(Err(gap))` if the bytes are not an image, or are an image beyond the limits. Returns
-/// `Err(Cancelled)` if the token was cancelled before the end.
+/// Returns `Ok(Err(gap))` if the bytes are not an image, or if the image exceeds the limits. Returns
+/// `Err(Cancelled)` if the token is cancelled before the end.
 pub fn decode(
     bytes: &[u8],
     limits: &ImageLimits,
@@ -108,7 +108,8 @@ pub fn decode(
         Err(gap) => return token.check().map(|()| Err(gap)), // a cancelled token looks like a broken image
     };
     token.check()?;
-    // The image is scaled before it is rotated, so that no second picture of the full size is made.
+    // The image is scaled before it is rotated, so the program does not make a second picture of the full
+    // size.
     let (width, height) = if lies_on_its_side(orientation) { (height, width) } else { (width, height) };
     let mut fitting = fitted(decoded, width, height);
     fitting.apply_orientation(orientation);
@@ -117,7 +118,7 @@ pub fn decode(
     Ok(picture.ok_or_else(|| Gap::NotAnImage("it has no pixels".to_owned())))
 }
 
-/// Scales an image down to this size if it is larger. The function allocates only the result.
+/// Scales an image down to this size, if the image is larger. The function allocates only the result.
 fn fitted(image: DynamicImage, width: u32, height: u32) -> DynamicImage {
     let (width, height) = (width.max(1), height.max(1));
     let shrink = (u64::from(image.width() / width) + 1) * (u64::from(image.height() / height) + 1);
@@ -158,13 +159,13 @@ fn decode_whole(bytes: &[u8], limits: &ImageLimits, token: &CancelToken) -> Resu
     Ok((whole, orientation))
 }
 
-/// Returns the number of pixels of an image of this size, if that number is allowed.
+/// Returns the number of pixels of an image with this size, if the limits allow this number.
 fn allowed((width, height): (u32, u32), limits: &ImageLimits) -> Result<u64, Gap> {
     let pixels = u64::from(width) * u64::from(height);
     if pixels > limits.pixels { Err(Gap::TooManyPixels { pixels, limit: limits.pixels }) } else { Ok(pixels) }
 }
 
-/// Returns whether a rotation exchanges the width and the height of an image.
+/// Returns whether a rotation exchanges an image's width and height.
 fn lies_on_its_side(orientation: Orientation) -> bool {
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
     matches!(orientation, Rotate90 | Rotate90FlipH | Rotate270 | Rotate270FlipH)
@@ -181,7 +182,7 @@ fn why(error: &ImageError) -> Gap {
     })
 }
 
-/// A reader of bytes that fails when the token has been cancelled.
+/// A reader of bytes that fails after the token has been cancelled.
 struct Watched<'a> {
     bytes: Cursor<&'a [u8]>,
     token: &'a CancelToken,

@@ -1,6 +1,6 @@
-//! Decodes the pixels of a PNG file, and nothing else from it.
+//! Decodes the pixels of a PNG file and ignores everything else in it.
 //!
-//! A few compressed bytes can unpack to a colour profile of gigabytes, and the program needs no
+//! A few compressed bytes can unpack to a colour profile of gigabytes, but the program needs no
 //! profile. So the decoder skips profiles and texts.
 
 use super::{ImageLimits, Stored, Watched, allowed};
@@ -15,11 +15,11 @@ use std::io::ErrorKind;
 /// picture.
 const LONGEST_SIDE: u32 = 1 << 16;
 
-/// The number of bytes that the decoder may keep in addition to the pixels: a few rows, and camera
-/// data (`eXIf`).
+/// How many bytes the decoder may keep in addition to the pixels: a few rows, and camera data
+/// (`eXIf`).
 const BESIDE_PIXELS: usize = 16 << 20;
 
-/// Decodes the first picture, with eight bits for each channel and all channels of the file.
+/// Decodes the first picture, with eight bits for each channel and with all channels of the file.
 pub(super) fn decode(bytes: &[u8], limits: &ImageLimits, token: &CancelToken) -> Result<Stored, Gap> {
     let mut decoder = Decoder::new_with_limits(Watched::new(bytes, token), Limits { bytes: BESIDE_PIXELS });
     decoder.set_ignore_text_chunk(true);

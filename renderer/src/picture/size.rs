@@ -1,12 +1,12 @@
-//! Finds the size that an image claims, from the beginning of its file.
+//! Finds the size that an image claims at the beginning of its file.
 //!
-//! The layout uses this size before anything is decoded, so a wrong size only costs a place that
-//! does not fit.
+//! The layout uses this size before anything is decoded; if the size is wrong, only the place does
+//! not fit.
 
 use super::lies_on_its_side;
 use image::metadata::Orientation;
 
-/// Returns the width and height in pixels, as the image is shown. Returns `None` if these bytes do
+/// Returns the width and height in pixels, after any rotation. Returns `None` if the given bytes do
 /// not contain the size.
 pub(crate) fn size(begin: &[u8]) -> Option<(u32, u32)> {
     let (width, height) = match begin {
@@ -27,8 +27,8 @@ pub(crate) fn size(begin: &[u8]) -> Option<(u32, u32)> {
     (width > 0 && height > 0).then_some((width, height))
 }
 
-/// Finds the size in the frame's segment. An earlier segment may contain the orientation of the
-/// camera.
+/// Finds the size in the segment of the frame. An earlier segment may contain the orientation of
+/// the camera.
 fn of_jpeg(begin: &[u8]) -> Option<(u32, u32)> {
     let (mut at, mut orientation) = (2, Orientation::NoTransforms);
     loop {

@@ -1,5 +1,5 @@
-//! Draws the bars of the timeline as SVG. The colour, the height and the tooltip of a bar show its
-//! meaning.
+//! Draws the bars of the timeline as SVG. The colour, the height and the tooltip of a bar show what
+//! the bar means.
 
 use super::{Activity, Drawn, Noted};
 use charts::{Anchor, Axis, Drawing, Scale, escaped};
@@ -11,14 +11,13 @@ const TOP: f64 = 76.0;
 const LANE: f64 = 26.0;
 const BAR: f64 = 18.0;
 
-/// The largest number of lanes that are drawn, which are the lanes of the busiest threads.
+/// How many lanes are drawn at most: the lanes of the busiest threads.
 const MOST_LANES: usize = 40;
 
-/// The width of a letter in pixels. This width determines how much of a bar's name fits into the
-/// bar.
+/// The width of a letter in pixels. It determines how much of a bar's name fits into the bar.
 const LETTER: f64 = 6.2;
 
-/// The largest number of characters of a name that are drawn.
+/// How many characters of a name are drawn at most.
 const LONGEST_NAME: usize = 60;
 
 pub(super) fn svg(noted: &Noted, title: &str) -> String {
@@ -57,7 +56,7 @@ pub(super) fn svg(noted: &Noted, title: &str) -> String {
     drawing.svg(title, "", LEFT + WIDTH + 30.0, bottom + 46.0)
 }
 
-/// Returns the lanes of the busiest threads, in the order in which the threads began.
+/// Returns the lanes of the busiest threads, in the order in which these threads began.
 fn lanes(noted: &Noted) -> Vec<usize> {
     let mut busy: Vec<_> = (0..noted.lanes.len()).map(|lane| (Duration::ZERO, lane)).collect();
     for bar in &noted.bars {
@@ -72,7 +71,7 @@ fn lanes(noted: &Noted) -> Vec<usize> {
 fn draw_bar(drawing: &mut Drawing, bar: &Drawn, left: f64, right: f64, bottom: f64) {
     let (class, verb, height) = look(bar.activity);
     let y = bottom - height;
-    // The name may come from an unknown source, so it is escaped.
+    // The name may come from an unknown source, so it must be escaped.
     let what = escaped(&bar.what.chars().take(LONGEST_NAME).collect::<String>());
     let (width, times) = ((right - left).max(0.8), format!("{} to {}", time(bar.from), time(bar.to)));
     drawing.add(format_args!(
@@ -87,7 +86,7 @@ fn draw_bar(drawing: &mut Drawing, bar: &Drawn, left: f64, right: f64, bottom: f
     drawing.add("</g>");
 }
 
-/// Draws the legend of the colours, which includes the colour of frames only if there are frames.
+/// Draws the legend of the colours; the colour of frames is in it only if there are frames.
 fn legend(drawing: &mut Drawing, noted: &Noted) {
     let has_frames = noted.bars.iter().any(|bar| bar.activity == Activity::Writing);
     let all =

@@ -1,6 +1,6 @@
-//! The timeline of the threads: it has a lane for each thread, and a bar for each activity.
+//! The timeline of the threads: a lane for each thread, and a bar for each activity.
 //!
-//! A bar is recorded when it ends. The lock is held only for one push, so that the timeline does not
+//! A bar is recorded when it ends. The lock is held only for one push, so the timeline does not
 //! disturb the threads that it shows. A thread gets its lane when its first bar is recorded.
 
 mod drawing; // bars to SVG
@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-/// The number of bars that are kept. Bars beyond this number are only counted.
+/// How many bars are kept. Further bars are only counted.
 const MOST_BARS: usize = 20_000;
 
-/// The activity of a thread.
+/// What a thread does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Activity {
     /// The thread waits for another thread.
@@ -27,8 +27,8 @@ pub enum Activity {
     Writing,
 }
 
-/// The record of the activities of a program's threads. All clones share one timeline, and any
-/// thread may write to it.
+/// Records the activities of a program's threads. All clones share one timeline, and any thread may
+/// write to it.
 #[derive(Debug, Clone)]
 pub struct Timeline {
     started: Instant,
@@ -39,7 +39,7 @@ pub struct Timeline {
 struct Noted {
     lanes: Vec<(ThreadId, String)>,
     bars: Vec<Drawn>,
-    /// The number of bars that were not kept.
+    /// How many bars were not kept.
     left_out: usize,
     marks: Vec<(Duration, &'static str)>,
 }
@@ -54,7 +54,7 @@ struct Drawn {
     to: Duration,
 }
 
-/// A bar that has begun and not ended. The bar ends when this value is dropped.
+/// A bar that has begun and has not ended yet. Dropping this value ends the bar.
 #[derive(Debug)]
 pub struct Bar {
     timeline: Timeline,
@@ -75,21 +75,21 @@ impl Timeline {
         self.started.elapsed()
     }
 
-    /// Begins a bar on the lane of the calling thread, which ends when the returned value is
-    /// dropped. `what` is a description for people.
+    /// Begins a bar on the lane of the calling thread; dropping the returned value ends it. `what`
+    /// is a description for human readers.
     #[must_use = "the bar ends when it is dropped"]
     pub fn bar(&self, activity: Activity, what: impl Into<String>) -> Bar {
         let lane = self.lock().lane();
         Bar { timeline: self.clone(), lane, activity, what: what.into(), from: self.now() }
     }
 
-    /// Marks the present time across all lanes.
+    /// Marks the current time across all lanes.
     pub fn mark(&self, what: &'static str) {
         let now = self.now();
         self.lock().marks.push((now, what));
     }
 
-    /// Returns the timeline as a drawing (SVG).
+    /// Returns the timeline as a drawing in SVG.
     pub fn svg(&self, title: &str) -> String {
         drawing::svg(&self.lock(), title)
     }

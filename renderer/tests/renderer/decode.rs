@@ -1,4 +1,4 @@
-//! Tests decoding: every format, bytes that are not an image, and images beyond the limits.
+//! Tests decoding: every format, bytes that are not an image, and images that exceed the limits.
 
 use cpu_time::ThreadTime;
 use executor::CancelToken;
@@ -14,7 +14,7 @@ fn decoded(bytes: &[u8], room: (u32, u32)) -> Result<Picture, Gap> {
     decode(bytes, &LIMITS, room, &CancelToken::new()).expect("no test cancels it")
 }
 
-/// Returns a picture whose quarters have four different colours.
+/// Returns a picture with four quarters in different colours.
 pub(crate) fn quarters(width: u32, height: u32) -> DynamicImage {
     let colour = |x, y| match (x < width / 2, y < height / 2) {
         (true, true) => Rgba([250, 10, 10, 255]),
@@ -79,7 +79,7 @@ fn bytes_that_are_no_image_say_so() {
     }
 }
 
-/// The size in a header is checked before memory is allocated.
+/// The decoder checks the size in a header before it allocates memory.
 #[test]
 fn an_image_that_says_it_is_huge_is_refused_by_its_header() {
     let mut bomb = Vec::new();
@@ -95,8 +95,8 @@ fn an_image_that_says_it_is_huge_is_refused_by_its_header() {
     assert!(decoded(&encoded(&quarters(1000, 1000), ImageFormat::Png), ROOM).is_ok());
 }
 
-/// The decoder does not unpack a colour profile and a text of thirty kilobytes each, which would become
-/// thirty megabytes of zeros.
+/// The decoder does not unpack the colour profile and the text: each one has thirty kilobytes, and would
+/// become thirty megabytes of zeros.
 #[test]
 fn what_is_packed_beside_the_pixels_is_left_alone() {
     let mut bytes = Vec::new();
@@ -120,11 +120,11 @@ fn packed_zeros(before: &[u8], count: usize) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// The input describes forty million pixels in so few bytes that a decoder reads them at once, and then only
-/// writes. The test measures the processor time of its own process, so that other programs do not matter.
-/// Writing all pixels takes a sixth of the processor time, and scaling takes the rest. The test passes if
-/// one of several attempts ends early: on a slow machine the time limit can pass before the decoder has
-/// begun.
+/// The input describes forty million pixels in so few bytes that a decoder reads all of them at once, and
+/// then only writes. The test measures the processor time of its own process, so other programs do not
+/// matter. Writing all pixels takes a sixth of the processor time, and scaling takes the rest. The test
+/// passes if one of several attempts ends early, because on a slow machine the time limit can pass before
+/// the decoder has begun.
 #[test]
 fn a_deadline_ends_a_decoder_that_writes_and_does_not_read() {
     let (width, height) = (1 << 16, 600_u32);
@@ -170,14 +170,14 @@ fn a_frame_that_is_larger_than_its_picture_is_refused_by_its_header() {
     let animated = webp_of_one_pixel(2, &[(b"ANIM", 6, vec![0; 6]), (b"ANMF", 64, within)]);
     assert_eq!(decoded(&animated, ROOM).unwrap_err(), huge);
 
-    // A part of this file claims to have four gigabytes.
+    // A part of this file claims a length of four gigabytes.
     let webp = webp_of_one_pixel(
         8,
         &[(b"VP8 ", 40, frame[..6].repeat(7)[..40].to_vec()), (b"EXIF", u32::MAX, vec![])],
     );
     assert_eq!(decoded(&webp, ROOM).unwrap_err().to_string(), TOO_EARLY);
 
-    // A file that has codes for more pixels than the image has.
+    // This file has codes for more pixels than the image has.
     let webp = webp_of_one_pixel(0, &[(b"VP8L", 70_000, vec![0x2f; 70_000])]);
     let gap = decoded(&webp, ROOM).unwrap_err();
     assert!(gap.to_string().contains("more bytes than its pixels need"), "{gap}");
@@ -190,7 +190,7 @@ fn a_frame_that_is_larger_than_its_picture_is_refused_by_its_header() {
 
 const TOO_EARLY: &str = "no image that can be decoded: it ends too early";
 
-/// A video after the end of a JPEG, where telephones put it, is ignored.
+/// The decoder ignores a video after the end of a JPEG, where telephones put it.
 #[test]
 fn what_stands_behind_the_end_of_a_jpeg_is_no_part_of_it() {
     let jpeg = encoded(&quarters(64, 48), ImageFormat::Jpeg);
@@ -208,7 +208,7 @@ fn what_stands_behind_the_end_of_a_jpeg_is_no_part_of_it() {
     }
 }
 
-/// A preview within a JPEG has its own end marker, which does not end the JPEG.
+/// A preview within a JPEG has its own end marker, but this marker does not end the JPEG.
 #[test]
 fn the_end_of_a_preview_is_not_the_end_of_a_jpeg() {
     let jpeg = encoded(&quarters(64, 48), ImageFormat::Jpeg);
@@ -232,8 +232,8 @@ fn a_jpeg_that_goes_over_its_pixels_again_and_again_is_refused() {
     assert!(decoded(&with_scans(encoded(&quarters(500, 500), ImageFormat::Jpeg)), ROOM).is_ok());
 }
 
-/// If a part of an XMP text is missing, the decoder takes minutes: it compares each part with all
-/// other parts.
+/// If a part of an XMP text were missing, the decoder would take minutes, because it compares each part with
+/// all others.
 #[test]
 fn a_jpeg_of_countless_parts_is_refused() {
     let part =
@@ -304,7 +304,7 @@ fn encoded_as_it_is(image: &DynamicImage) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// If an image has several frames, the first frame is drawn.
+/// If an image has several frames, the program draws the first one.
 #[test]
 fn of_an_animation_the_first_frame_is_shown() {
     let mut bytes = Vec::new();
@@ -319,8 +319,8 @@ fn of_an_animation_the_first_frame_is_shown() {
     );
 }
 
-/// Checks that transparent spacers without a colour table are decoded; old pages use them to keep
-/// table cells open.
+/// Checks that the program decodes transparent spacers without a colour table; old pages use such spacers to
+/// keep table cells open.
 #[test]
 fn a_gif_without_colours_is_not_to_be_seen() {
     let spacer = b"GIF89a\x01\0\x01\0\0\0\0!\xf9\x04\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0;";

@@ -1,5 +1,5 @@
-//! Tests the built-in server: it is as slow and as broken as the address asks, and stops when it is
-//! dropped.
+//! Tests the built-in server: its answers are as slow and as broken as their addresses say, and
+//! dropping it stops it.
 
 use executor::CancelToken;
 use renderer::Gap;
@@ -84,7 +84,7 @@ fn each_fault_is_the_one_that_was_asked_for() {
     }
 }
 
-/// The numbers for a seed are the same on every machine and in every version.
+/// A seed gives the same numbers on every machine and in every version.
 #[test]
 fn a_seed_is_pinned() {
     let demo = Demo::start(&DemoOptions { seed: Some(7), ..DemoOptions::default() }).unwrap();
@@ -95,7 +95,7 @@ fn a_seed_is_pinned() {
     assert_eq!(latencies.join(" "), "554 455 775 294 547 1063 989 70 101");
 }
 
-/// Dropping the server ends it even while requests of both kinds wait for their answers.
+/// Dropping the server stops it even while requests of both kinds wait for their answers.
 #[test]
 fn it_is_gone_when_it_is_dropped() {
     let demo = Demo::start(&options("10m:32x20,1ms:stall")).unwrap();

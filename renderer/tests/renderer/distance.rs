@@ -1,16 +1,16 @@
 //! Measures how different two pictures look.
 //!
-//! Both pictures are blurred, so that slightly moved edges of letters do not count. Then the pictures are
-//! compared in small squares; the result is the difference of the square that differs most. A mean over the
-//! picture would hide a missing line of text.
+//! Both pictures are blurred first, so letters whose edges have moved slightly do not count. Then small
+//! squares of the two pictures are compared; the result is the difference in the square that differs most.
+//! A mean over the whole picture would hide a missing line of text.
 
 use image::{Rgba, RgbaImage};
 
 /// The side of a square, in pixels.
 const SIDE: u32 = 16;
 
-/// Returns the largest mean difference of any square, from 0 to 255. Pictures of different sizes are
-/// infinitely different.
+/// Returns the largest mean difference in any square, from 0 to 255. If the sizes of the pictures differ,
+/// the difference is infinite.
 pub(crate) fn distance(one: &RgbaImage, other: &RgbaImage) -> f64 {
     if one.dimensions() != other.dimensions() {
         return f64::INFINITY;
@@ -33,7 +33,7 @@ pub(crate) fn distance(one: &RgbaImage, other: &RgbaImage) -> f64 {
     worst
 }
 
-/// Returns a blurred picture: each pixel is the mean of nine pixels.
+/// Returns a blurred picture: each pixel becomes the mean of nine pixels.
 fn blurred(picture: &RgbaImage) -> RgbaImage {
     let (width, height) = picture.dimensions();
     RgbaImage::from_fn(width, height, |x, y| {
@@ -52,7 +52,7 @@ fn blurred(picture: &RgbaImage) -> RgbaImage {
     })
 }
 
-/// Returns the difference of two colours in the channel that differs most.
+/// Returns the difference between two colours, in the channel in which they differ most.
 fn difference(Rgba(one): Rgba<u8>, Rgba(other): Rgba<u8>) -> f64 {
     let most = one.iter().zip(other).map(|(one, other)| one.abs_diff(other)).max().unwrap_or(0);
     f64::from(most)

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// A time limit that is reached only if the test hangs.
+/// A time limit that passes only if the test hangs.
 const WATCHDOG: Duration = Duration::from_secs(30);
 
 /// A page that is being drawn.
@@ -36,7 +36,7 @@ struct Events {
     changed: Condvar,
 }
 
-/// The lock that keeps the text from being painted.
+/// The lock that holds back the painting of the text.
 pub(crate) struct HeldText(Arc<Latch>);
 
 impl HeldText {
@@ -52,7 +52,7 @@ struct Args {
 }
 
 impl Drawing {
-    /// Draws the page at an address with a strategy.
+    /// Draws the page at an address by the given strategy.
     pub(crate) fn begin(
         page: &str,
         options: &[&str],
@@ -61,7 +61,7 @@ impl Drawing {
         Drawing::observed(page, options, |_| (), strategy)
     }
 
-    /// Begins to draw a page whose text is painted only after the test releases it.
+    /// Begins to draw a page, but paints its text only after the test permits it.
     pub(crate) fn with_held_text(
         page: &str,
         options: &[&str],
@@ -83,7 +83,7 @@ impl Drawing {
         mut observer: impl FnMut(Event) + Send + 'static,
         strategy: impl FnOnce(&mut Rendering) -> anyhow::Result<()> + Send + 'static,
     ) -> Drawing {
-        // The time limit of the page is not shorter than the test's own limit.
+        // The page has at least as much time as the test.
         let patient = ["test", page, "--timeout", "10m", "--page-timeout", "20m"];
         let args = Args::parse_from(patient.iter().chain(options)).render;
         let (events, stop) = (Arc::new(Events::default()), CancelToken::new());
@@ -130,7 +130,7 @@ impl Drawing {
         }
     }
 
-    /// Asks the page to stop, as a signal does.
+    /// Tells the page to stop, as a signal does.
     pub(crate) fn stop(&self) {
         self.stop.cancel();
     }
@@ -150,8 +150,7 @@ impl Drawing {
         }
     }
 
-    /// Waits for the end of a page that was asked to stop; the stop is not an error of the
-    /// strategy.
+    /// Waits for the end of a page that was told to stop; the stop is not an error of the strategy.
     pub(crate) fn end_stopped(self) -> Seen {
         assert!(self.stop.is_cancelled());
         self.end().expect("a page that was stopped is written as it is")

@@ -1,4 +1,4 @@
-//! Tests fetching: successes, failures, and a token that ends each wait.
+//! Tests fetching: successes, failures, and a token that ends every wait.
 
 use crate::gated::{Answer, Gated};
 use executor::{CancelKind, CancelToken};
@@ -48,8 +48,8 @@ fn a_status_that_is_no_success_is_a_gap() {
     assert_eq!(get(&server.url("/never")).unwrap_err(), Gap::Status(404));
 }
 
-/// The status alone is enough to give up the page. So a server that does not send the body of its error
-/// page does not delay the caller.
+/// The program can give up the page after reading only the status. So a server that does not send the
+/// body of its error page does not delay the caller.
 #[test]
 fn a_gap_or_a_redirect_does_not_wait_for_a_body_that_nobody_wants() {
     let server = Gated::start();
@@ -112,7 +112,7 @@ fn a_body_has_a_limit_however_long_it_says_it_is() {
 
 #[test]
 fn the_limit_counts_bytes_as_they_are_after_decompression() {
-    // Ten million zeros have ten thousand bytes when compressed.
+    // Ten million zeros are compressed to ten thousand bytes.
     let zeros = gzip(&vec![0; 10_000_000]);
     assert!((zeros.len() as u64) < LIMIT);
     let head =
@@ -136,7 +136,7 @@ fn half_an_answer_is_broken() {
 
 #[test]
 fn nobody_there_is_unreachable() {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port(); // free again
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port(); // the port is free again
     assert!(matches!(get(&format!("http://127.0.0.1:{port}/")).unwrap_err(), Gap::Unreachable(_)));
     assert!(matches!(get("gopher://127.0.0.1/").unwrap_err(), Gap::Unusable(_)));
 }
@@ -149,8 +149,8 @@ fn https_needs_its_feature() {
     );
 }
 
-/// Cancelling ends the wait before the answer, within its head and within its body, and closes the
-/// connection.
+/// Cancelling ends a wait for the answer, for the rest of its head and for the rest of its body, and
+/// closes the connection.
 #[test]
 fn a_cancel_ends_each_wait_and_closes_the_connection() {
     for begun in [0, 10, 80] {
@@ -172,7 +172,7 @@ fn a_cancel_ends_each_wait_and_closes_the_connection() {
     }
 }
 
-/// Cancelling shuts the connection down. A body that ends with the connection could then look
+/// Cancelling shuts the connection down. If a body ends with its connection, the body could then look
 /// complete.
 #[test]
 fn a_body_that_a_cancel_cut_off_is_no_whole_one() {
@@ -208,7 +208,7 @@ fn a_cancel_ends_connecting_at_once() {
     let token = CancelToken::new();
     let (url, cancelled) = (Url::parse(&format!("http://{address}/")).unwrap(), token.clone());
     let fetching = thread::spawn(move || fetch(&url, LIMIT, &cancelled).map(|_| ()));
-    thread::sleep(Duration::from_millis(300)); // most probably it is connecting by now; else a cancel ends it, too
+    thread::sleep(Duration::from_millis(300)); // probably it is connecting by now; otherwise the cancel ends it, too
     let begun = Instant::now();
     token.cancel();
     assert!(fetching.join().unwrap().is_err(), "it has connected");

@@ -1,5 +1,5 @@
-//! Checks the properties that hold for any input, with the pages of the tests and with mutations of these
-//! pages. `fuzz/` has the target for cargo-fuzz.
+//! Checks the properties that hold for any input, with the pages of the tests and with mutations of them.
+//! `fuzz/` has the target for cargo-fuzz.
 
 #[path = "../../fuzz/property.rs"]
 mod property;

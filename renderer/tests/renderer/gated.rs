@@ -1,9 +1,8 @@
-//! A web server that a test controls: each answer is sent at once, or only when the test releases
-//! it.
+//! A web server that a test controls: it sends each answer at once, or only after the test releases the
+//! answer.
 //!
-//! One thread accepts connections, and each connection has its own thread, so an answer that a test holds
-//! back does not delay other answers. Each connection serves one request. All threads end when this value is
-//! dropped.
+//! One thread accepts connections, and each connection has its own thread, so holding back one answer does
+//! not delay the others. Each connection serves one request. Dropping this value ends all threads.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -13,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// A time limit that is reached only if the test hangs.
+/// A time limit that passes only if the test hangs.
 const WATCHDOG: Duration = Duration::from_secs(30);
 
 /// The answer to a request.
@@ -26,7 +25,7 @@ pub(crate) struct Answer {
     then: Then,
 }
 
-/// The event after the last byte.
+/// What happens after the last byte.
 #[derive(Clone, Copy, PartialEq)]
 enum Then {
     /// The connection is closed.
@@ -57,12 +56,12 @@ impl Answer {
         Answer::bytes("image/png", &png(8, 4))
     }
 
-    /// Makes an answer with a status and no body.
+    /// Makes an answer with this status and no body.
     pub(crate) fn status(status: u16) -> Answer {
         Answer::raw(format!("HTTP/1.1 {status} As told\r\nContent-Length: 0\r\n\r\n").into_bytes())
     }
 
-    /// Returns a redirect.
+    /// Makes an answer that redirects to another address.
     pub(crate) fn redirect(to: &str) -> Answer {
         Answer::raw(format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes())
     }
@@ -79,7 +78,7 @@ impl Answer {
         self
     }
 
-    /// Ends the answer after `count` bytes, although its head promises more.
+    /// Ends the answer after `count` bytes, although its head promises more bytes.
     pub(crate) fn cut(mut self, count: usize) -> Answer {
         self.rest.truncate(count);
         self
@@ -100,7 +99,7 @@ impl Answer {
     }
 }
 
-/// Makes a PNG of one colour.
+/// Makes a PNG with only one colour.
 pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = std::io::Cursor::new(Vec::new());
     image::RgbImage::from_pixel(width, height, image::Rgb([30, 120, 200]))
@@ -125,18 +124,17 @@ struct Shared {
 #[derive(Default)]
 struct State {
     answers: HashMap<String, Answer>,
-    held: HashMap<String, bool>, // whether it has been released
+    held: HashMap<String, bool>, // whether the answer has been released
     requests: HashMap<String, usize>,
-    /// The paths whose first bytes have been sent.
+    /// The paths for which the first bytes of the answer have been sent.
     begun: HashMap<String, usize>,
     closed: HashMap<String, usize>,
-    /// The open connections, by the port of the client; they are closed when this server is
-    /// dropped.
+    /// The open connections, by the port of the client; dropping this server closes them.
     open: HashMap<u16, TcpStream>,
     over: bool,
 }
 
-/// An answer that waits until it is released.
+/// An answer that waits until the test releases it.
 pub(crate) struct Held {
     path: String,
     shared: Arc<Shared>,
@@ -180,7 +178,7 @@ impl Gated {
         self.url(path)
     }
 
-    /// Answers requests for `path` only when the answer is released.
+    /// Answers requests for `path` only after the test releases the answer.
     pub(crate) fn hold(&self, path: &str, answer: Answer) -> Held {
         let mut state = self.shared.lock();
         state.answers.insert(path.to_owned(), answer);
@@ -188,21 +186,21 @@ impl Gated {
         Held { path: path.to_owned(), shared: Arc::clone(&self.shared) }
     }
 
-    /// Returns how often `path` has been requested.
+    /// Returns how often clients have requested `path`.
     pub(crate) fn requests(&self, path: &str) -> usize {
         self.shared.lock().requests.get(path).copied().unwrap_or(0)
     }
 }
 
 impl Held {
-    /// Blocks until the answer has been requested.
+    /// Blocks until a client has requested the answer.
     pub(crate) fn requested(&self) {
         self.shared.wait_until(&format!("{} is asked for", self.path), |state| {
             state.requests.contains_key(&self.path)
         });
     }
 
-    /// Blocks until the first bytes of the answer have been sent.
+    /// Blocks until the server has sent the first bytes of the answer.
     pub(crate) fn has_begun(&self) {
         self.shared
             .wait_until(&format!("{} begins", self.path), |state| state.begun.contains_key(&self.path));
@@ -214,7 +212,7 @@ impl Held {
         self.shared.changed.notify_all();
     }
 
-    /// Blocks until the client has closed a connection on which it waits for this answer.
+    /// Blocks until a client that waits for this answer has closed its connection.
     pub(crate) fn closed_by_client(&self) {
         self.shared.wait_until(&format!("the client closes {}", self.path), |state| {
             state.closed.contains_key(&self.path)
@@ -232,7 +230,7 @@ impl Drop for Gated {
             }
         }
         self.shared.changed.notify_all();
-        drop(TcpStream::connect(self.address)); // the acceptor looks
+        drop(TcpStream::connect(self.address)); // wakes the acceptor
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
         }
@@ -287,11 +285,11 @@ fn send(answer: &Answer, stream: &mut TcpStream) {
         return;
     }
     let _ = stream.shutdown(Shutdown::Write);
-    let _ = stream.read_to_end(&mut Vec::new()); // closing with bytes unread would be a reset
+    let _ = stream.read_to_end(&mut Vec::new()); // closing the connection with unread bytes would send a reset
 }
 
-/// Waits until the answer may be sent. During the wait, a separate thread watches whether the client
-/// closes the connection.
+/// Waits until the answer may be sent. Meanwhile, a separate thread watches whether the client closes the
+/// connection.
 fn released(shared: &Arc<Shared>, path: &str, stream: &TcpStream) -> bool {
     if !shared.lock().held.contains_key(path) {
         return true;
@@ -300,7 +298,7 @@ fn released(shared: &Arc<Shared>, path: &str, stream: &TcpStream) -> bool {
     let is_closed = AtomicBool::new(false); // written under the lock; another request for the path may be open
     thread::scope(|scope| {
         scope.spawn(|| {
-            let _ = watched.read(&mut [0]); // returns at the end of the connection, or at the release
+            let _ = watched.read(&mut [0]); // returns when the connection ends or the answer is released
             let mut state = shared.lock();
             if !state.held[path] {
                 *state.closed.entry(path.to_owned()).or_default() += 1;
@@ -318,7 +316,7 @@ fn released(shared: &Arc<Shared>, path: &str, stream: &TcpStream) -> bool {
     })
 }
 
-/// Reads the complete head of a request, and returns the path.
+/// Reads the complete head of a request, and returns the path in it.
 fn request(stream: &mut TcpStream) -> Option<String> {
     let (mut head, mut buffer) = (Vec::new(), [0; 4096]);
     while !head.windows(4).any(|four| four == b"\r\n\r\n") {

@@ -12,7 +12,7 @@ mod pictures; // pages to pictures
 mod demo; // the built-in server
 mod portal; // one entry for each company
 mod programs; // the programs as a shell sees them
-mod told; // what they tell of a page that is not drawn as one would think
-mod sizes; // images that do not say how large they are
-mod record; // what is written about a page
-mod strategies; // each strategy, whatever the timing
+mod told; // messages about a page that is not drawn as the user expects
+mod sizes; // images for which the page gives no size
+mod record; // the records of a page
+mod strategies; // each strategy, at any timing

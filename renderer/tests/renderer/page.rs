@@ -1,5 +1,5 @@
-//! Tests the pages that are parsed from documents: the pages of `tests/pages`, each with its dump beside
-//! it, and short cases that need no file.
+//! Tests how documents are parsed: the pages of `tests/pages`, each with its dump beside it, and short
+//! cases that need no file.
 //!
 //! `RECORD=1 cargo test --test renderer pages` writes the dumps; without `RECORD`, the test
 //! compares them.
@@ -15,8 +15,7 @@ use url::Url;
 
 const LIMITS: PageLimits = PageLimits { elements: 20_000, text: 4 << 20, viewport: Viewport::USUAL };
 
-/// A page with more elements is recorded by its beginning, its end, and a digest of all its
-/// elements.
+/// If a page has more elements, the dump has its beginning, its end, and a digest of all its elements.
 const MANY: usize = 120;
 
 fn parse(document: impl AsRef<[u8]>) -> Page {
@@ -146,8 +145,7 @@ fn what_is_no_page_is_said_in_words() {
     assert_eq!(parse(" \n").elements.len(), 0, "blanks are a page without anything on it");
 }
 
-/// If neither the server nor the name gives the type of a document, its first tag determines the
-/// type.
+/// If neither the server nor the name gives the type of a document, the first tag decides.
 #[test]
 fn what_begins_with_no_tag_of_html_is_plain_text() {
     let texts_of = |name: &str, document: &str| {
@@ -177,7 +175,7 @@ fn plain_text_is_preformatted() {
     assert_eq!(texts(&page), ["a  <b>\n    b", "c &amp;"]);
 }
 
-/// Content that browsers hide is also hidden in our pages.
+/// The renderer hides the same content as browsers.
 #[test]
 fn what_attributes_hide_is_left_out() {
     for (html, words) in [
@@ -266,8 +264,7 @@ fn what_is_beyond_the_limits_is_counted() {
     assert_eq!((texts(&page), page.left_out), (vec!["1234567", "123"], 1));
 }
 
-/// Each document consists of some hundred kilobytes of a single construct, and is parsed three
-/// times.
+/// Each document has some hundred kilobytes of a single construct, and is parsed three times.
 #[test]
 fn large_documents_are_no_trouble() {
     for (name, once, times) in [
@@ -293,7 +290,7 @@ fn large_documents_are_no_trouble() {
     }
 }
 
-/// Returns the words of each block, in capitals if the block reads from right to left.
+/// Returns the words of each block; if the block reads from right to left, they are in capitals.
 fn directions(document: &str) -> String {
     let block = |element: &Element| match element {
         Element::Text(block) if block.right_to_left => block.text.to_uppercase(),

@@ -1,7 +1,7 @@
 //! Tests how pages are drawn: the pages of `tests/pages`, each with its picture beside it.
 //!
-//! `RECORD=1 cargo test --test renderer pictures` draws the pictures again. Look at the new
-//! pictures before you commit them.
+//! `RECORD=1 cargo test --test renderer pictures` draws these pictures again. Check the new pictures
+//! before you commit them.
 
 use crate::distance::distance;
 use image::RgbaImage;
@@ -19,7 +19,7 @@ const SCALE: f32 = 0.5;
 /// A recorded picture shows only the beginning of a page.
 const PIXELS: u64 = 320 * 640;
 
-/// The largest distance (out of 255) at which two pictures count as equal.
+/// The largest distance (out of 255) between two pictures that count as equal.
 pub(crate) const SAME: f64 = 4.0;
 
 fn folder() -> PathBuf {
@@ -47,7 +47,7 @@ pub(crate) fn page(name: &str) -> Page {
     Page::parse(&document, None, &base, limits).expect("it is a page")
 }
 
-/// Makes an image for a place, with stripes whose colours differ from place to place.
+/// Makes an image for a place; it has stripes whose colours depend on the place.
 pub(crate) fn picture_for(place: usize) -> Picture {
     let hue = u8::try_from(place * 53 % 200).unwrap();
     let rgba = RgbaImage::from_fn(160, 90, |x, y| {
@@ -60,7 +60,7 @@ pub(crate) fn picture_for(place: usize) -> Picture {
     Picture::from_rgba(160, 90, &rgba).expect("it has pixels")
 }
 
-/// Paints a page with all of its text; each of its images is a picture, a place-holder or a gap.
+/// Paints a page with all of its text; each image is a picture, a place-holder or a gap.
 pub(crate) fn draw(page: &Page) -> Canvas {
     draw_in(page, (0..page.elements.len()).collect())
 }
@@ -128,8 +128,8 @@ fn what_is_painted_again_leaves_nothing_of_what_was_there() {
     assert!(canvas.png() == once);
 }
 
-/// An image that is shown in several sizes is loaded in the largest size, and each of its pixels has an
-/// effect in the smaller sizes.
+/// If an image is shown in several sizes, it is loaded in the largest size, and each of its pixels has
+/// an effect in the smaller sizes.
 #[test]
 fn a_picture_that_is_much_larger_than_its_place_is_averaged() {
     let lines = RgbaImage::from_fn(1000, 1000, |x, _| {
@@ -151,7 +151,7 @@ fn a_picture_that_is_much_larger_than_its_place_is_averaged() {
     }
 }
 
-/// The text includes letters with stacked accents, which reach into neighbouring blocks.
+/// The text includes letters with stacked accents, which reach into the blocks above and below.
 #[test]
 fn text_that_is_painted_again_is_as_it_was() {
     let towers = format!("a{} word{}", "\u{301}".repeat(60), "\u{323}".repeat(60));
@@ -187,14 +187,15 @@ fn no_options_make_a_picture_that_memory_has_no_room_for() {
     }
 }
 
-/// Checks that the comparison of pictures notices what a reader would notice, and nothing else.
+/// Checks that the comparison of pictures notices the differences that a reader would notice, and no
+/// others.
 #[test]
 fn the_distance_tells_swapped_images_a_lost_line_and_a_shift() {
     let page = page("long-catalogue");
     let whole = rgba(&draw(&page));
     assert!(distance(&whole, &whole) < f64::EPSILON);
 
-    // Another machine may round each pixel differently, by up to two levels up or down.
+    // Another machine may round each pixel differently, by at most two levels.
     let mut noisy = whole.clone();
     for (number, byte) in noisy.iter_mut().enumerate().filter(|(number, _)| number % 4 != 3) {
         *byte = if number / 4 % 2 == 0 { byte.saturating_add(2) } else { byte.saturating_sub(2) };
@@ -210,7 +211,7 @@ fn the_distance_tells_swapped_images_a_lost_line_and_a_shift() {
     let of_swapped = distance(&whole, &rgba(&swapped));
     assert!(of_swapped > SAME * 2.0, "swapped images count as {of_swapped}");
 
-    // A page with two lines of text, whose second line is missing.
+    // A page with two lines of text, of which the second is missing.
     let two = |text: &str| rgba(&draw(&text_page(text)));
     let lost = distance(&two("The first line stays.\nThe second is lost."), &two("The first line stays.\n "));
     assert!(lost > SAME * 2.0, "a lost line counts as {lost}");
@@ -243,7 +244,7 @@ fn text_page(text: &str) -> Page {
     Page { title: None, elements: vec![Element::Text(block)], left_out: 0 }
 }
 
-/// The time for a page of 100 000 images depends only on the part that fits into the picture.
+/// The time for a page of 100 000 images depends only on those images that fit into the picture.
 #[test]
 fn a_page_without_end_is_cut_off() {
     let document = "<p>words</p><img src=x.png>".repeat(100_000);

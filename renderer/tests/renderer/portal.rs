@@ -94,7 +94,7 @@ fn whoever_is_late_is_called_off_and_the_others_have_their_answers() {
         assert!(Instant::now() >= end, "it came back before the deadline, though one was missing");
         ranked(&companies, asked)
     };
-    // On a slow machine the other companies may also be late; then the test tries again with more time.
+    // On a slow machine other companies may also be late; then the test tries again with more time.
     let mut attempts = [1, 4, 16].into_iter().map(ask_within);
     let entries = attempts.find(|entries| late(entries) == 1).expect("one is late, and no other");
     held.closed_by_client();

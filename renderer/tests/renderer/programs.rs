@@ -1,4 +1,4 @@
-//! Tests the programs from the view of a shell: arguments, exit status, files, signals.
+//! Tests the programs as a shell sees them: arguments, exit status, files, signals.
 
 use crate::gated::{Answer, Gated};
 use serde_json::Value;
@@ -11,11 +11,11 @@ use tempfile::TempDir;
 
 const PAGE_PROGRAMS: [&str; 5] = ["sequential", "future", "completion_service", "time_budget", "starving"];
 
-/// A time limit that is reached only if the test hangs.
+/// A time limit that passes only if the test hangs.
 const WATCHDOG: Duration = Duration::from_secs(30);
 
 pub(crate) fn program(name: &str) -> Command {
-    // All the programs are in one folder.
+    // All programs are in the same directory.
     let path = Path::new(env!("CARGO_BIN_EXE_future")).with_file_name(name);
     let mut command = Command::new(path.with_extension(env::consts::EXE_EXTENSION));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -66,14 +66,13 @@ pub(crate) fn ended(mut child: Child) -> Output {
     child.wait_with_output().expect("it has ended")
 }
 
-/// Returns the flag for a program that otherwise might give up an advertisement too early on a slow
-/// machine.
+/// Returns a flag for a program that might otherwise give up an advertisement on a slow machine.
 fn patient(name: &str) -> &'static [&'static str] {
     if name == "time_budget" { &["--budget", "10m"] } else { &[] }
 }
 
-/// Runs a program with a time limit that is expected to end it. If the machine was so slow that the
-/// other images were not finished in time, the next attempt has a longer limit.
+/// Runs a program with a time limit that must end it. If the machine is so slow that the other images are
+/// not finished in time, the next attempt has a longer limit.
 fn with_a_limit(run: impl Fn(&str) -> Run, was_too_slow: impl Fn(&Run) -> bool) -> (Run, &'static str) {
     let mut runs = ["500ms", "2s", "8s", "20s"].into_iter().map(|limit| (run(limit), limit));
     runs.find(|(run, _)| !was_too_slow(run)).expect("the machine is too slow for 20 s")
@@ -111,7 +110,7 @@ fn a_seed_makes_a_run_repeatable() {
     assert!(seven != other);
 }
 
-/// Whatever is wrong with an image, the page has a gap with the reason, everything else is drawn, and the
+/// Whatever is wrong with an image, the page has a gap with the reason, all other parts are drawn, and the
 /// status is 3.
 #[test]
 fn a_bad_image_is_a_gap_with_its_reason() {
@@ -127,7 +126,7 @@ fn a_bad_image_is_a_gap_with_its_reason() {
     ];
     let late = [("half", "not there after 100ms"), ("stall", "not there after 100ms")];
     for name in PAGE_PROGRAMS {
-        // Only late images are tested with a time limit, because on a slow machine any other image could
+        // The test sets a time limit only for late images, because on a slow machine any other image could
         // also reach the limit.
         for (faults, timeout, painted) in [(&faults[..], "10m", 2), (&late, "100ms", 0)] {
             let images: Vec<_> = faults.iter().map(|(fault, _)| format!("1ms:64x40:{fault}")).collect();
@@ -190,7 +189,8 @@ fn what_cannot_be_drawn_says_so_in_a_sentence() {
     }
 }
 
-/// The page's time limit ends every wait, whatever the server does, and the unfinished picture is written.
+/// The page's time limit ends every wait, whatever the server does, and the program writes the unfinished
+/// picture.
 #[test]
 fn the_time_of_the_page_ends_every_wait() {
     for name in PAGE_PROGRAMS {
@@ -216,7 +216,7 @@ fn a_page_that_does_not_come_names_its_address_and_the_time() {
     assert!(run.stderr().contains("/ cannot be drawn: not there after 50ms"), "{}", run.stderr());
 }
 
-/// After the first signal, which comes while images are loading, the program ends gracefully and writes the
+/// If the first signal comes while images are loading, the program ends gracefully and writes the
 /// unfinished picture.
 #[cfg(unix)]
 #[test]
@@ -249,7 +249,7 @@ fn a_signal_writes_what_has_been_drawn() {
     }
 }
 
-/// The picture is written to a pipe without a reader, so the program does not end by itself.
+/// The program writes the picture to a pipe without a reader, so it does not end by itself.
 #[cfg(unix)]
 #[test]
 fn a_second_signal_ends_the_program_at_once() {
@@ -268,7 +268,7 @@ fn a_second_signal_ends_the_program_at_once() {
     assert_eq!(ended(child).status.code(), Some(130));
 }
 
-/// If there is no page, nothing is written, and the picture of an earlier run is removed.
+/// If there is no page, the program writes no picture and removes the picture of an earlier run.
 #[cfg(unix)]
 #[test]
 fn a_signal_before_there_is_a_page_leaves_no_picture() {
@@ -331,7 +331,7 @@ fn more_images_than_allowed_are_gaps() {
     }
 }
 
-/// Images below the end of the picture are not fetched.
+/// The program does not fetch images below the end of the picture.
 #[test]
 fn a_page_that_is_too_long_is_cut_off() {
     let server = Gated::start();
@@ -417,7 +417,7 @@ fn the_timeline_and_the_frames_show_what_happened() {
     for word in ["main", "images-thread-1", "harbour.png", "fetching", "whole page", "painting text"] {
         assert!(svg.contains(word), "the timeline does not say {word:?}");
     }
-    // The frames show the empty page, the text, and then the images one by one.
+    // The frames show the empty page, then the text, and then one image after the other.
     let frames = fs::read_dir(run.folder.path().join("f")).expect("the frames").count();
     assert_eq!(frames, 1 + 1 + 3 + 1);
     let animation = fs::File::open(run.folder.path().join("f/animation.png")).expect("the animated picture");

@@ -1,4 +1,4 @@
-//! Tests the records of a page: timeline, frames and report.
+//! Tests the records of a page: the timeline, the frames and the report.
 
 use executor::CancelToken;
 use renderer::frames::Frames;
@@ -47,7 +47,7 @@ fn no_title_makes_the_drawing_something_else_than_xml() {
     assert!(!svg.contains("]]>") && !svg.contains(['\u{fffe}', '\u{ffff}', '\u{0}']));
 }
 
-/// Bars are recorded when they end, so the outer bar comes last.
+/// A bar is recorded when it ends, so the outer bar comes last.
 #[test]
 fn a_bar_within_another_one_is_drawn_on_top_of_it() {
     let timeline = Timeline::start();
@@ -77,7 +77,7 @@ fn an_empty_timeline_is_a_drawing_too() {
     assert!(Timeline::start().svg("nothing").ends_with("</svg>\n"));
 }
 
-/// A time limit that is reached only if the test hangs.
+/// A time limit that passes only if the test hangs.
 const WATCHDOG: Duration = Duration::from_secs(30);
 
 const WHOLE: Area = Area { x: 0, y: 0, width: 3, height: 2 };
@@ -117,7 +117,7 @@ fn frames_are_files_and_an_animation_with_their_times() {
     assert_eq!(image::open(path.join("frame-0002.png")).unwrap().into_rgb8().as_raw()[..3], [2, 100, 200]);
 }
 
-/// The last of very many frames is the finished page.
+/// Even if there are very many frames, the last frame is the finished page.
 #[test]
 fn beyond_a_thousand_frames_the_last_one_is_the_last() {
     let folder = tempfile::tempdir().unwrap();
@@ -151,8 +151,7 @@ fn frames_of_an_earlier_run_go_and_other_files_stay() {
     assert_eq!(left, ["animation.png", "frame-0001.png", "frame-0009.txt", "frame-ours.png", "picture.png"]);
 }
 
-/// The first frame is written to a pipe without a reader, so writing that frame takes as long as
-/// the test wants.
+/// The first frame goes to a pipe without a reader, so writing it takes as long as the test wants.
 #[cfg(unix)]
 #[test]
 fn who_paints_does_not_wait_for_the_frames() {
@@ -179,7 +178,8 @@ fn who_paints_does_not_wait_for_the_frames() {
     assert!(timeline.svg("frames").contains("writing frame 2"));
 }
 
-/// A signal does not wait for unwritten frames, except for the last one, which shows the final page.
+/// After a signal, the program skips unwritten frames, except for the last one, which shows the
+/// final page.
 #[test]
 fn after_a_signal_the_last_frame_is_written_and_none_before_it() {
     let (folder, stop) = (tempfile::tempdir().unwrap(), CancelToken::new());
@@ -197,7 +197,7 @@ fn colour_of(folder: &Path, number: usize) -> Option<u8> {
     Some(image::open(folder.join(format!("frame-{number:04}.png"))).ok()?.into_rgb8().as_raw()[0])
 }
 
-/// The pixels that wait to be written are only those that have been painted.
+/// Only those pixels wait to be written that have been painted.
 #[test]
 fn a_frame_takes_the_pixels_that_changed_and_no_others() {
     let base = Url::parse("http://h.example/").unwrap();

@@ -1,4 +1,4 @@
-//! Tests the places of images whose size the page does not give.
+//! Tests the places of images for which the page gives no size.
 
 use crate::decode::{encoded, quarters, with_segment};
 use crate::drawing::Drawing;
@@ -7,12 +7,12 @@ use image::ImageFormat;
 use std::fmt::Write;
 use std::fs;
 
-/// Returns the width and height of the images' places on a page; no image is loaded.
+/// Returns the width and height of each image's place on a page, without loading an image.
 fn places(page: &str) -> Vec<(u32, u32)> {
     Drawing::begin(page, &[], |_| Ok(())).end().expect("laid out").places
 }
 
-/// Returns the places of the images of a page that is a file, beside files with images.
+/// Returns the places of the images of a page that is a file, with its image files beside it.
 fn places_on_file(page: &str, files: &[(&str, &[u8])]) -> Vec<(u32, u32)> {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in files {
@@ -67,7 +67,8 @@ fn a_file_of_this_machine_says_how_large_it_is() {
     assert_eq!(places_on_file(&(data + "'>"), &[]), [(40, 20)]);
 }
 
-/// The layout does not wait for an image from a server: beside words, the image counts as an icon.
+/// The layout does not wait for an image from a server: if the image is beside words, it gets the
+/// size of an icon.
 #[test]
 fn the_page_says_how_large_an_image_from_a_server_is() {
     let server = Gated::start();

@@ -1,5 +1,4 @@
-//! Tests the guarantees of each strategy, whatever the timing: the test decides when its server
-//! answers.
+//! Tests what each strategy guarantees, whatever the timing: the test decides when its server answers.
 
 use crate::drawing::{Drawing, Seen};
 use crate::gated::{Answer, Gated, Held};
@@ -26,12 +25,13 @@ mod time_budget;
 
 const LONG: Duration = Duration::from_hours(1);
 
-/// Returns a page that contains text, three images, and more text. The places of the images are 1, 2 and 3.
+/// Returns a page that contains text, then three images, and then more text. The places of the images are 1,
+/// 2 and 3.
 fn page_of_three(server: &Gated) -> String {
     server.page("/", "<p>above<img src=a.png><img src=b.png><img src=c.png><p>below")
 }
 
-/// Makes a page like [`page_of_three`], but with an advertisement in place 2.
+/// Makes a page like [`page_of_three`], with an advertisement in place 2.
 fn page_with_advertisement(server: &Gated) -> String {
     server.page("/", "<p>above<img src=a.png><img class=ad src=ad.png><p>below")
 }
@@ -110,7 +110,7 @@ fn future_shows_no_image_before_the_last_one_is_there() {
     answer_all(&server, &["/a.png", "/b.png"]);
     let [c] = hold_all(&server, ["/c.png"]);
     let drawing = Drawing::begin(&page_of_three(&server), &[], future::draw);
-    c.requested(); // the others have been loaded
+    c.requested(); // the other images have been loaded
     drawing.wait_for(Event::Text);
     assert_eq!(drawing.so_far(), [Event::TextBegins, Event::Text], "images are given out all at once");
     c.release();
@@ -236,8 +236,8 @@ fn a_late_advertisement_is_replaced_and_its_connection_closed() {
     answer_all(&server, &["/a.png"]);
     let [ad] = hold_all(&server, ["/ad.png"]);
     let budget = Duration::from_millis(50);
-    // The text is held back until the advertisement has been requested, so that the budget cannot end before
-    // the request.
+    // The text is held back until the advertisement has been requested, so the budget cannot end before the
+    // request.
     let (drawing, text) = Drawing::with_held_text(&page_with_advertisement(&server), &[], move |rendering| {
         time_budget::draw(rendering, budget)
     });
@@ -311,8 +311,8 @@ fn a_page_that_is_stopped_while_it_waits_for_the_advertisement_calls_it_off() {
 
 // ----- starving -----
 
-/// The parts of the page that starved are cancelled, because otherwise they would keep the only thread busy
-/// when the next page needs the thread.
+/// The test cancels the parts of the page that starved, because otherwise they would occupy the only thread
+/// when the next page needs it.
 #[test]
 fn a_page_that_starves_calls_its_parts_off() {
     let server = Gated::start();
@@ -340,7 +340,7 @@ fn with_patience(rendering: &mut Rendering) -> anyhow::Result<()> {
     time_budget::draw(rendering, LONG)
 }
 
-/// The picture depends neither on the strategy nor on the order of arrival.
+/// The picture depends neither on the strategy nor on the order in which images arrive.
 #[test]
 fn all_strategies_draw_the_same_picture() {
     let server = Gated::start();
@@ -353,7 +353,7 @@ fn all_strategies_draw_the_same_picture() {
     assert!(pictures.windows(2).all(|two| two[0].picture == two[1].picture), "two strategies differ");
 }
 
-/// A page with forty equal bullets has only one image.
+/// If a page shows the same bullet forty times, it has only one image.
 #[test]
 fn an_image_that_a_page_shows_several_times_is_loaded_once() {
     let all: [Strategy; 6] = [

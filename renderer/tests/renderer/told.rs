@@ -1,11 +1,11 @@
-//! Tests the messages about a page that is not drawn as the user expects: they say what is missing, and
-//! what is not supported.
+//! Tests the messages about a page that the program does not draw as the user expects: they say what is
+//! missing, and what is not supported.
 
 use crate::gated::{Answer, Gated};
 use crate::programs::Run;
 use std::fs;
 
-/// A character that no font has is shown as a box, and a page of boxes does not count as a success.
+/// A character that no font has becomes a box, and a page of boxes does not count as a success.
 /// Characters that need no glyph are not counted.
 #[test]
 fn characters_without_a_glyph_are_counted_and_the_flag_is_named() {
@@ -31,8 +31,8 @@ fn characters_without_a_glyph_are_counted_and_the_flag_is_named() {
     }
 }
 
-/// A page with one image is enough to starve, because the task of the page waits for the task of its
-/// header. Without an image the page's task waits for nothing, and the program says so.
+/// A page with one image is enough for starvation, because the task of the page waits for the task of
+/// its header. If the page has no image, its task waits for nothing, and the program says so.
 #[test]
 fn a_page_with_one_image_starves_and_one_without_says_that_it_cannot() {
     let server = Gated::start();
@@ -60,7 +60,7 @@ fn a_page_that_has_nothing_to_show_says_so() {
     assert!(String::from_utf8_lossy(&run.output.stdout).contains("neither words nor images"));
 }
 
-/// If the picture could not be written, the page is not even requested.
+/// If the program cannot write the picture, it does not even request the page.
 #[test]
 fn what_has_no_place_to_go_to_is_refused_before_anything_is_loaded() {
     let server = Gated::start();
@@ -79,8 +79,8 @@ fn what_has_no_place_to_go_to_is_refused_before_anything_is_loaded() {
     assert_eq!(server.requests("/page"), 0);
 }
 
-/// While the page waits for its image, the folder is removed, or the disk becomes full. The other
-/// outputs are written, and the status says that something is missing.
+/// While the page waits for its image, the directory is removed, or the disk becomes full. The program
+/// writes the other outputs, and the status says that something is missing.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_frame_that_cannot_be_written_decides_the_status() {
@@ -113,8 +113,8 @@ fn a_frame_that_cannot_be_written_decides_the_status() {
     }
 }
 
-/// Text, place-holders, gaps and rules are painted in a different order. Each frame stores only the
-/// changed pixels, but the last frame is still complete.
+/// Text, place-holders, gaps and rules are painted in another order. Each frame stores only the changed
+/// pixels, but the last frame is still complete.
 #[test]
 fn the_last_frame_is_the_picture_in_whatever_order_it_was_painted() {
     let server = Gated::start();

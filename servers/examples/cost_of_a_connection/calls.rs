@@ -8,10 +8,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// Two runs are compared, so that calls that a process makes only once do not count.
+/// The example compares two runs, so that the calls that a process makes only once do not count.
 const ROUNDS: [u32; 2] = [100, 600];
 
-/// The number of clients that send a request in each round before the first client reads its
+/// The number of clients: in each round all clients send a request before the first client reads its
 /// answer.
 const CLIENTS: [usize; 2] = [1, 16];
 
@@ -52,17 +52,18 @@ fn per_request(name: &str, clients: usize) -> anyhow::Result<Calls> {
 fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
     let summary = std::env::temp_dir().join(format!("calls-of-{name}-{}", std::process::id()));
     let mut command = Command::new("strace");
-    // With `-D`, the stage is our child process and `strace` is not, so ending the stage ends both.
+    // `-D` makes the stage our child process, with `strace` as its descendant, so ending the stage
+    // ends both.
     command.args(["-D", "-f", "-c", "-o"]).arg(&summary).arg(binary(name)?);
     let stage = Stage::start(command).context("is there a strace, and may it trace?")?;
     let mut crowd = (0..clients).map(|_| Client::connect(stage.addr)).collect::<Result<Vec<_>, _>>()?;
     for _ in 0..rounds {
         for client in &mut crowd {
-            let _ = client.send(); // if that fails, `receive` fails, too
+            let _ = client.send(); // if sending fails, `receive` fails, too
         }
         for client in &mut crowd {
-            // The stage may close a connection whose thread another client needs, even while the next
-            // request on that connection is on the way.
+            // While the client's next request is on the way, the stage may close that connection
+            // because another client needs its thread.
             while client.receive().is_err() {
                 *client = Client::connect(stage.addr)?;
                 client.send()?;
@@ -77,18 +78,18 @@ fn traced(name: &str, clients: usize, rounds: u32) -> anyhow::Result<Calls> {
     counted(&summary)
 }
 
-/// Returns what `strace` has counted, once `strace` has written the result.
+/// Waits until `strace` has written its counts, and returns them.
 fn counted(summary: &Path) -> anyhow::Result<Calls> {
     let began = Instant::now();
     let mut table = String::new();
     while !table.trim_end().ends_with("total") {
         ensure!(began.elapsed() < Duration::from_secs(10), "strace says nothing");
-        thread::sleep(Duration::from_millis(20)); // the pace of the looks
+        thread::sleep(Duration::from_millis(20)); // the interval of the checks
         table = fs::read_to_string(summary).unwrap_or_default();
     }
     let _ = fs::remove_file(summary);
-    // The columns are "% time seconds usecs/call calls errors syscall"; the field of the errors may
-    // be missing.
+    // The columns are "% time seconds usecs/call calls errors syscall"; the column "errors" may be
+    // empty.
     let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let rows = rows.filter(|row| row.last().is_some_and(|name| *name != "total"));
     Ok(rows.filter_map(|row| Some(((*row.last()?).to_owned(), row.get(3)?.parse().ok()?))).collect())

@@ -1,5 +1,5 @@
-//! Measures a stage that has many idle clients. Each client has sent one request, and could send
-//! another one.
+//! Measures a stage that has many idle clients. Each client has sent one request, and keeps its
+//! connection open.
 
 use crate::stage::{Client, Stage, binary};
 use anyhow::Context;
@@ -53,15 +53,15 @@ pub(crate) fn show(stages: &[String], clients: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the resources that the process has, once the numbers no longer change: threads need some time
-/// to start and to end.
+/// Waits until the numbers no longer change, and returns the resources of the process: threads need some
+/// time to start and to end.
 fn settled(stage: &Stage) -> anyhow::Result<Has> {
     let look = || -> anyhow::Result<Has> {
         Ok(Has { threads: stage.count("task")?, descriptors: stage.count("fd")?, memory: stage.memory()? })
     };
     let (mut last, mut equal) = (look()?, 0);
     while equal < 3 {
-        thread::sleep(Duration::from_millis(100)); // the pace of the looks
+        thread::sleep(Duration::from_millis(100)); // the interval of the checks
         let now = look()?;
         equal = if now == last { equal + 1 } else { 0 };
         last = now;

@@ -95,7 +95,7 @@ impl Client {
         }
     }
 
-    /// Returns whether the answer that was read last has said that no other follows.
+    /// Returns whether the last answer has said that no other answer follows.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }

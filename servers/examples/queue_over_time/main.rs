@@ -1,6 +1,7 @@
-//! Shows the queue of a server over time, without a bound and with a bound. For two seconds, more clients
-//! arrive than the server can serve. The example also checks Little's law: the average number of clients in
-//! the server is the number that arrive in a second times the seconds that each client stays.
+//! Shows the queue of a server over time, without a bound and with a bound. During two seconds, more
+//! clients arrive than the server can serve. The example also checks Little's law: the average number of
+//! clients in the server equals the number of clients that arrive in a second, times the seconds that each
+//! client stays.
 //!
 //! ```sh
 //! cargo run --release --example queue_over_time
@@ -22,7 +23,7 @@ use std::{env, fs};
 const THREADS: usize = 8;
 const WORK: Duration = Duration::from_millis(50);
 
-/// The phases: the length of each phase in seconds, and the number of clients that arrive in a second.
+/// The length of each phase in seconds, and the number of clients that arrive in a second of that phase.
 /// Eight threads can serve 160 clients in a second.
 const PHASES: [(f64, f64); 3] = [(2.0, 120.0), (2.0, 240.0), (5.0, 120.0)];
 // ANCHOR_END: load

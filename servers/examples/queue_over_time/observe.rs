@@ -1,4 +1,4 @@
-//! A server in this process that is sampled every few milliseconds.
+//! Serves clients in this process, and samples their number every few milliseconds.
 
 use crate::visitors;
 use crate::{PHASES, THREADS};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The samples from the arrival of the first client to the end of the last.
+/// The samples from the arrival of the first client until the last client has left.
 pub(crate) struct Observed {
     looks: Vec<Look>,
     stays: Vec<Duration>,
@@ -70,7 +70,7 @@ impl Observed {
         mean(looks.map(|look| look.waiting as f64))
     }
 
-    /// Returns how many clients waited, sample by sample.
+    /// Returns the number of waiting clients in each sample.
     pub(crate) fn curve(&self) -> impl Iterator<Item = (f64, f64)> {
         self.looks.iter().map(|look| (look.at, look.waiting as f64))
     }

@@ -1,5 +1,5 @@
-//! An open loop of clients: each client arrives at its planned time, whatever has happened to
-//! earlier clients.
+//! Clients of an open loop: each client arrives at its planned time, even if earlier clients still
+//! wait.
 
 use crate::WORK;
 use executor::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
@@ -8,8 +8,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Sends clients to `addr`, in each phase at the rate of the phase. Returns when the last client
-/// has left.
+/// Connects clients to `addr`, in each phase at the rate of that phase. Returns when the last
+/// client has left.
 pub(crate) fn come(addr: SocketAddr, phases: &[(f64, f64)]) {
     let visitors = ThreadPoolExecutor::cached();
     let mut due = Instant::now();

@@ -1,8 +1,8 @@
-//! The server that bounds both the number of connections that are served and the number that wait. A
-//! policy decides what happens to any further connection.
+//! The server that limits both the number of connections in service and the number of connections that wait.
+//! A policy decides what happens to any further connection.
 //!
 //! Without a bound, the queue of an overloaded server grows without end, and each client waits for all
-//! clients before it. With a bound, other parts notice the overload as well, from the inside out: the
+//! clients before it. With a bound, the overload reaches one part after the other, from the inside out: the
 //! threads, the queue, the accepting thread, the system's backlog, and the client. The policy decides which
 //! of these parts notices the overload. The server stops gracefully, as `lifecycle` does.
 //!
@@ -26,14 +26,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A web server that bounds how many connections it serves, 8 unless told otherwise, and how many wait.
+/// A web server that limits how many connections it serves (8 unless told otherwise) and how many wait.
 #[derive(Parser)]
 #[command(name = "bounded", version)]
 struct Args {
     #[command(flatten)]
     server: ServerArgs,
 
-    /// What to do with a connection for which there is no room
+    /// What to do with a connection if all threads are busy and the queue is full
     #[arg(long, value_enum, default_value = "abort", help_heading = "Overload")]
     policy: Policy,
 
@@ -41,7 +41,7 @@ struct Args {
     #[arg(long, value_name = "COUNT", default_value = "48", help_heading = "Overload")]
     queue: NonZeroUsize,
 
-    /// How many more the system may keep that are not accepted yet, more or less
+    /// About how many connections the system may keep before the server accepts them
     #[arg(long, value_name = "COUNT", default_value = "1024", help_heading = "Overload")]
     backlog: u16,
 
@@ -52,19 +52,19 @@ struct Args {
 // ANCHOR: policies
 #[derive(Clone, Copy, ValueEnum)]
 enum Policy {
-    /// Tell the client 503
+    /// Answer the client with 503
     Abort,
-    /// Serve it on the accepting thread, which accepts no other meanwhile
+    /// Serve the client on the accepting thread, which accepts no other client meanwhile
     CallerRuns,
-    /// Close it without an answer
+    /// Close the connection without an answer
     Discard,
-    /// Close the one that has waited longest without an answer, and let this one wait
+    /// Close, without an answer, the connection that has waited longest, and let the new connection wait
     DiscardOldest,
-    /// Wait for room, and accept no other meanwhile
+    /// Let the accepting thread wait for room; it accepts no other client meanwhile
     Block,
 }
 
-/// Decides about the connections for which there is no room.
+/// Applies the policy to connections for which there is no room.
 struct Saturation {
     policy: Policy,
     /// True if the accepting thread is serving a client.
@@ -74,7 +74,7 @@ struct Saturation {
 impl RejectionHandler for Saturation {
     fn rejected(&self, refused: RejectedExecution, pool: &RefusingPool<'_>) -> Result<(), RejectedExecution> {
         if !matches!(refused.reason, RejectReason::Saturated) {
-            return Err(refused); // the server is stopping, or has not a single thread
+            return Err(refused); // the server is stopping, or it has no thread at all
         }
         match self.policy {
             Policy::Abort => Abort.rejected(refused, pool),
@@ -92,12 +92,12 @@ impl RejectionHandler for Saturation {
 }
 
 impl Policy {
-    /// Prepares the connection in advance for a policy that discards the connection's task, because
-    /// the policy cannot look into a task.
+    /// Some policies discard a connection's task and cannot look into it, so the connection must be prepared
+    /// in advance.
     fn prepare(self, connection: Connection) -> Connection {
         match self {
             Policy::Discard | Policy::DiscardOldest => connection.silent_if_dropped(),
-            Policy::Abort | Policy::CallerRuns | Policy::Block => connection, // which says 503
+            Policy::Abort | Policy::CallerRuns | Policy::Block => connection, // its drop answers 503
         }
     }
 }
@@ -118,9 +118,9 @@ fn main() -> Result<ExitCode, Failure> {
     let stage = Stoppable::new::<Args>(&args, &stop, numbers)?;
     let stop = stage.stop();
     // ANCHOR: keep_alive
-    // An idle connection keeps its thread as long as no other connection waits for a thread. Another
-    // connection may wait in the queue; it may also wait in the backlog, while the accepting thread serves a
-    // client. No program can count the connections in the backlog of a socket.
+    // An idle connection keeps its thread as long as no other connection waits for a thread. The other
+    // connection may be in the queue or, while the accepting thread serves a client, in the backlog. No
+    // program can count the connections in the backlog of a socket.
     let waiting = Arc::clone(&pool);
     let server = stage
         .server()?
@@ -139,8 +139,9 @@ fn main() -> Result<ExitCode, Failure> {
     for connection in listener.incoming_until(stop) {
         let (server, connection) = (Arc::clone(&server), policy.prepare(connection));
         let task = move || server.serve(connection);
-        // A request that the accepting thread serves itself is also cancelled when the grace period is
-        // over. A task that the pool hands back is dropped, so its client gets a 503.
+        // The grace period also limits a request that the accepting thread serves itself: at its end the
+        // request is cancelled. The server drops the tasks that the pool hands back, so their clients get a
+        // 503.
         let _ = stage.grace().over().attach(|| pool.execute(task));
     }
     let turned_away = listener.close();

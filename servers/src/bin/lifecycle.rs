@@ -2,9 +2,9 @@
 //! server gracefully.
 //!
 //! A graceful stop means that the server accepts no new connections and serves the clients that it has
-//! accepted. The server turns away clients that come too late, and counts these clients. When `--grace` is
-//! over, the server cancels requests in progress and answers them with 503. Two seconds later the process
-//! ends, even if its threads are still waiting. Another signal ends the process at once.
+//! accepted. The server turns away clients that come too late, and counts them. When `--grace` is over,
+//! the server cancels requests in progress and answers them with 503. If threads are still waiting two
+//! seconds later, the process ends anyway. Another signal ends the process at once.
 //!
 //! The exit status is 0 if every client was answered, 3 if something was cut off, and 130, 143 or 129
 //! after a second SIGINT, SIGTERM or SIGHUP. (It is 1 if the server could not start, and 2 if the
@@ -30,7 +30,7 @@ use servers::{Failure, ServerArgs, Stats, StopArgs, Stoppable};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// A web server that can be stopped in order.
+/// A web server that stops gracefully.
 #[derive(Parser)]
 #[command(name = "lifecycle", version)]
 struct Args {
@@ -58,8 +58,8 @@ fn main() -> Result<ExitCode, Failure> {
     let _refuse_from_now_on = stop.on_cancel(move || accepting.shutdown());
     for connection in listener.incoming_until(stop) {
         let server = Arc::clone(&server);
-        // If the pool has been shut down, it refuses the task. The task is dropped here, and with the
-        // task the connection, which answers 503.
+        // If the pool has been shut down, it refuses the task. The task is then dropped here together with
+        // its connection, and the dropped connection answers 503.
         let _ = pool.execute(move || server.serve(connection));
     }
     let turned_away = listener.close();

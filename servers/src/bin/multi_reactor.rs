@@ -1,9 +1,9 @@
 //! The server with an event loop for each processor, which is the fastest stage.
 //!
 //! Each loop has its own listener at the same address, and the system distributes new connections among the
-//! listeners. A connection stays with its loop, and the loop itself answers quick requests: no other thread
-//! is woken, and requests change no data that several loops share. Only handlers that compute or wait run
-//! on a pool, because on the loop they would delay every client of that loop.
+//! listeners. A connection stays with its loop, and the loop itself answers quick requests: it wakes no
+//! other thread, and the loops share no data that a request changes. Handlers that compute or wait run on a
+//! pool, because on the loop they would delay every client of that loop.
 //!
 //! ```sh
 //! cargo run --release --bin multi_reactor -- --quiet
@@ -28,19 +28,19 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
 
-/// A web server with several event loops, and a pool of threads, 8 unless told otherwise, for what would hold
-/// them up.
+/// A web server with several event loops, and a pool (8 threads unless told otherwise) for handlers that
+/// would hold up a loop.
 #[derive(Parser)]
 #[command(name = "multi_reactor", version)]
 struct Args {
     #[command(flatten)]
     server: ServerArgs,
 
-    /// How many event loops there are [default: as many as processors]
+    /// How many event loops run [default: one for each processor]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..), help_heading = "Loops")]
     loops: Option<u8>,
 
-    /// Take every handler for a quick one, and run it on the loop
+    /// Assume that every handler is quick, and run it on the loop
     #[arg(long, help_heading = "Loops")]
     trusting: bool,
 

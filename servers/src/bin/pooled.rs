@@ -1,9 +1,9 @@
 //! The server that runs each connection as a task on a pool of threads: a slow client keeps one thread
 //! busy and does not delay all other clients.
 //!
-//! The line with `execute` is the only line of the accept loop that differs from the stage before. With
-//! `--threads 1` the server behaves like `single_threaded`, except that waiting connections are in the
-//! program's own queue.
+//! The line with `execute` is the only line of the accept loop that differs from the previous stage.
+//! With `--threads 1` the server behaves like `single_threaded`, except that waiting connections are in
+//! the program's own queue.
 //!
 //! ```sh
 //! cargo run --bin pooled
@@ -27,7 +27,7 @@ use executor::{ExecutorExt, ThreadPoolExecutor};
 use servers::{Failure, ServerArgs, Stage, Stats};
 use std::sync::Arc;
 
-/// A web server that serves connections on a fixed pool of threads, 100 unless told otherwise.
+/// A web server that serves connections on a fixed pool of threads (100 unless told otherwise).
 #[derive(Parser)]
 #[command(name = "pooled", version)]
 struct Args {
@@ -44,7 +44,7 @@ fn main() -> Result<(), Failure> {
 
     let stage = Stage::new::<Args>(&args, Stats::new().with_pool("pool", &pool))?;
     // ANCHOR: policy
-    // An idle connection may keep its thread until another connection waits and no thread is free for that
+    // An idle connection may keep its thread until another connection waits for a thread and finds no free
     // one.
     let waiting = Arc::clone(&pool);
     let server = Arc::new(stage.server()?.keep_alive_while(move || waiting.stats().backlog() == 0));

@@ -2,10 +2,10 @@
 //! handful of threads. (The loop itself is the function `run` in `reactor/event_loop.rs`; the work for
 //! one connection is in `reactor/connection.rs`, `turn`.)
 //!
-//! The loop reads requests and writes answers for all clients, and never waits for one of them. Handlers run
-//! on the pool, in the *stripe* of their connection. Requests that one client sends in a row are answered in
-//! order, while other clients' requests are answered at the same time. An idle connection costs memory but no
-//! thread.
+//! The loop reads requests and writes answers for all clients, and never waits for one particular client.
+//! Handlers run on the pool, in the *stripe* of their connection. Requests that one client sends in a row are
+//! answered in order, while other clients' requests are answered at the same time. An idle connection costs
+//! memory but no thread.
 //!
 //! ```sh
 //! cargo run --bin reactor
@@ -30,7 +30,7 @@ use servers::{Failure, Reactor, ServerArgs, Stats, StopArgs, Stoppable};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// A web server with one event loop, whose handlers run on a fixed pool of threads, 8 unless told otherwise.
+/// A web server with one event loop; its handlers run on a fixed pool of threads (8 unless told otherwise).
 #[derive(Parser)]
 #[command(name = "reactor", version)]
 struct Args {
@@ -53,7 +53,7 @@ fn main() -> Result<ExitCode, Failure> {
     let stripes = StripedExecutor::over(Arc::clone(&pool));
     let every_request = |_: &Request<'_>| true;
     let reactor = Reactor::new(listener, &server)?.handing_over(every_request, move |job| {
-        // A job that the pool refuses is dropped, and then answers 503.
+        // If the pool refuses a job, the job is dropped, and its drop answers 503.
         let _ = stripes.execute_in(job.connection(), move || job.run());
     });
     // ANCHOR_END: hand_over

@@ -1,12 +1,13 @@
-//! The server whose threads share one listener: each accepts a connection, serves it, and accepts the next.
+//! The server whose threads share one listener: each thread accepts a connection, serves it, and accepts the
+//! next one.
 //!
-//! No connection is passed from thread to thread, and the only queue is the system's backlog. This stage
-//! is the smallest possible server with a bound, and it is fast. The stage has these drawbacks:
+//! No thread passes a connection to another thread, and the only queue is the system's backlog. This stage is
+//! the smallest possible server with a bound, and it is fast. The stage has these drawbacks:
 //!
 //! - All threads of the stage exist from the start, even if they are not needed, and no thread is
 //!   ever added or replaced.
-//! - The stage can neither refuse clients nor count the clients that wait: the program does not know a
-//!   client that no thread has accepted.
+//! - The stage can neither refuse waiting clients nor count them: the program does not know a client before a
+//!   thread has accepted it.
 //! - The stage ends only when the process ends.
 //!
 //! ```sh
@@ -29,7 +30,7 @@ use servers::{Failure, ServerArgs, Stage, Stats};
 use std::sync::Arc;
 use std::thread;
 
-/// A web server whose threads, 100 unless told otherwise, all accept connections and serve them.
+/// A web server whose threads (100 unless told otherwise) all accept connections and serve them.
 #[derive(Parser)]
 #[command(name = "shared_accept", version)]
 struct Args {
@@ -63,8 +64,8 @@ fn main() -> Result<(), Failure> {
     }
     // ANCHOR_END: accept_loops
     stage.announce(listener.local_addr());
-    // The threads of this stage never end. If a thread died because of a bug, the program could only
-    // notice it here, and would not replace the thread.
+    // The threads of this stage never end. If a bug ended a thread, the program would notice it only here,
+    // and would not replace the thread.
     for acceptor in acceptors {
         let _ = acceptor.join();
     }

@@ -1,8 +1,7 @@
-//! The server with a single thread, its main thread: the thread serves one connection, then the
-//! next.
+//! The server with only its main thread: this thread serves one connection after the other.
 //!
 //! The server is correct and simple, but one slow request delays everyone. While the thread waits, the
-//! processor is idle and every other client is in the queue of the listening socket.
+//! processor is idle, and all other clients wait in the queue of the listening socket.
 //!
 //! ```sh
 //! cargo run --bin single_threaded

@@ -1,11 +1,11 @@
 //! The server that gives each connection its own thread, so that no client waits for another
 //! client.
 //!
-//! The server is as responsive as possible, until there are too many clients. Each client needs a thread,
+//! The server responds as soon as possible, until there are too many clients. Each client needs a thread,
 //! even if the client is silent, and the program sets no bound. The system sets a bound: when it is
-//! reached, no thread can be started; the server answers the client with 503 and goes on. The server
-//! survives this because of the executor: when a thread cannot be started, `thread::spawn` would panic, but
-//! the executor reports the failure and gives the task back.
+//! reached, the server cannot start a thread, so it answers the client with 503 and goes on. The server
+//! survives this because of the executor: where `thread::spawn` would panic, the executor reports the
+//! failure and gives the task back.
 //!
 //! ```sh
 //! cargo run --bin thread_per_task
@@ -41,8 +41,8 @@ fn main() -> Result<(), Failure> {
     }
     let stage = Stage::new::<Args>(&args, Stats::new())?;
     // ANCHOR: policy
-    // No client waits for the thread of an idle connection, so an idle connection may stay open as long
-    // as the idle time-out allows.
+    // No other client needs the thread of an idle connection, so the connection may stay open until its
+    // idle time-out.
     let server = Arc::new(stage.server()?);
     // ANCHOR_END: policy
 
@@ -52,7 +52,8 @@ fn main() -> Result<(), Failure> {
     for connection in listener.incoming() {
         let server = Arc::clone(&server);
         let task = move || server.serve(connection);
-        // A refused task is dropped here, and with the task the connection, which then answers 503.
+        // A refused task is dropped here together with its connection, and the dropped connection answers
+        // 503.
         executor.execute(task).unwrap_or_else(servers::report);
     }
     // ANCHOR_END: accept_loop

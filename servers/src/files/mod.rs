@@ -2,15 +2,15 @@
 //!
 //! # No way out
 //!
-//! A path is first split at its slashes, then decoded, and each part must be one plain name. So `..`, a
+//! A path is first split at its slashes and then decoded; each part must be a plain name. So `..`, a
 //! backslash, an encoded slash, a drive letter and NUL never reach the file system. Two dangers remain:
-//! symbolic links that lead out of the directory, and named pipes, because opening a pipe waits. The
-//! documentation of the module `root` says how a file is opened without these two dangers.
+//! symbolic links that lead out of the directory, and named pipes, because opening a pipe can wait
+//! forever. The documentation of the module `root` says how it opens a file without these dangers.
 //!
 //! # Hidden
 //!
 //! A name that begins with a dot is not found. Directories such as `.git` and files such as `.env` often lie
-//! beside the pages, and are not meant for readers of the pages. [`Files::with_dot_files`] also serves files
+//! beside the pages, but readers of the pages must not see them. [`Files::with_dot_files`] also serves files
 //! and directories with such names. `/.well-known` is always served, because RFC 8615 defines it for
 //! clients; a hidden file in that directory is not served.
 
@@ -50,9 +50,9 @@ impl Files {
 
     /// Answers with the file that the request asks for, or with an error page.
     ///
-    /// For a directory, the server answers with its `index.html`. A path that lacks the final slash of a
-    /// directory is redirected, because otherwise the relative links of that directory's page would lead
-    /// elsewhere.
+    /// For a directory, the server answers with its `index.html`. If the path of a directory lacks its
+    /// final slash, the server redirects the client, because otherwise the relative links of that
+    /// directory's page would lead elsewhere.
     pub fn respond(&self, request: &Request<'_>) -> Response {
         self.find(request).unwrap_or_else(|status| self.error(status))
     }
@@ -120,8 +120,8 @@ fn respond_with(
             send_part(part, file, length, content_type(path))
         }
     };
-    // Tells clients to ask the server before they use a copy again, because the next build of a book
-    // may be only a minute away.
+    // Tells clients to ask the server before they use a copy again, because a book may be built anew at any
+    // time.
     let response = response.header("Cache-Control", "no-cache").header("ETag", validators.etag);
     let response = response.header("Accept-Ranges", "bytes");
     Ok(match validators.last_modified {
@@ -146,7 +146,7 @@ fn send_part(part: Part, file: File, whole: u64, content_type: String) -> Respon
     }
 }
 
-/// Returns the relative path for the path of a request.
+/// Returns the relative path that belongs to the path of a request.
 fn decode(path: &str) -> Result<PathBuf, Status> {
     let mut relative = PathBuf::new();
     let path = path.strip_prefix('/').unwrap_or(path);
@@ -170,8 +170,8 @@ fn decode(path: &str) -> Result<PathBuf, Status> {
 fn is_plain_name(name: &str) -> bool {
     let mut components = Path::new(name).components();
     let is_one_name = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
-    // `a/` and `a/.` also have only one component. On Windows a backslash separates, a colon names a stream
-    // or a drive, and `GIT~1` may be another name of `.git`.
+    // `a/` and `a/.` would also parse as a single component. On Windows a backslash separates names, a colon
+    // names a stream or a drive, and `GIT~1` may be another name of `.git`.
     is_one_name && !name.contains(['/', '\\', '\0']) && !(cfg!(windows) && name.contains([':', '~']))
 }
 
@@ -183,8 +183,8 @@ fn is_hidden(relative: &Path) -> bool {
 fn status_of(error: &io::Error) -> Status {
     match error.kind() {
         ErrorKind::PermissionDenied => Status::Forbidden,
-        // The system also returns this error if the path has too long a name, leads through a file, or
-        // leads out of the directory.
+        // The system also returns this error if a name in the path is too long, or if the path leads through
+        // a file or out of the directory.
         ErrorKind::NotFound
         | ErrorKind::NotADirectory
         | ErrorKind::InvalidFilename
@@ -202,8 +202,8 @@ fn status_of(error: &io::Error) -> Status {
 fn status_of_unnamed(error: &io::Error) -> Status {
     use rustix::io::Errno;
     match Errno::from_io_error(error) {
-        // The system returns this error for a loop of links, for a link where links are not
-        // followed, and for a socket.
+        // The system returns this error for a loop of links, for a link that it must not follow, and for a
+        // socket.
         Some(Errno::LOOP | Errno::NXIO) => Status::NotFound,
         Some(Errno::MFILE | Errno::NFILE) => Status::ServiceUnavailable,
         _ => Status::InternalServerError,

@@ -1,18 +1,18 @@
 //! A directory, and functions that open the files below it.
 //!
-//! A path must not be examined first and opened afterwards. Between the two steps, another program could
-//! replace the path by a link, or by a named pipe; opening a pipe waits until its other end is open. So a
-//! file is opened at once, in a way that can neither leave the directory nor wait, and the kind of the file
-//! is read from its descriptor.
+//! The program must not examine a path first and open it afterwards. Between the two steps, another
+//! program could replace the file by a link, or by a named pipe; opening a pipe waits until another
+//! process opens its other end. So this module opens a file in one step that can neither leave the
+//! directory nor wait; it then asks the descriptor what kind of file it is.
 //!
 //! | system | how a path is opened | links |
 //! |---|---|---|
-//! | Linux from 5.6 | `openat2` with `RESOLVE_BENEATH`, one system call | followed if they stay below the directory; a link to an absolute path never does |
+//! | Linux from 5.6 | `openat2` with `RESOLVE_BENEATH`, one system call | followed if they stay below the directory; an absolute link is not followed |
 //! | other Unix, older Linux | `openat` with `O_NOFOLLOW`, one name at a time | not followed |
-//! | others | the path is resolved, compared with the directory's, then opened | followed if they stay below; a link that is changed between the steps can lead out |
+//! | others | the path is resolved, compared with the path of the directory, then opened | followed if they stay below the directory; but a link that is changed between the steps can lead out |
 //!
-//! The directory itself is opened only once. If another directory takes the path of the old directory,
-//! the old directory is served until the end.
+//! The directory itself is opened only once. If another directory later takes its path, the server still
+//! serves the old directory.
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind};
@@ -35,8 +35,8 @@ mod by_descriptor {
     use rustix::fs::{CWD, Mode, OFlags, openat};
     use std::os::fd::OwnedFd;
 
-    /// The flags with which a file is opened. Without `NONBLOCK`, opening a named pipe would wait;
-    /// for a regular file the flag changes nothing.
+    /// The flags for opening a file. Opening a named pipe without `NONBLOCK` would wait; for a regular
+    /// file the flag changes nothing.
     const FILE: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
     const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -49,8 +49,7 @@ mod by_descriptor {
     impl Root {
         pub(crate) fn open(path: &Path) -> io::Result<Root> {
             let directory = openat(CWD, path, DIRECTORY, Mode::empty())?;
-            // The value is false on a kernel that is too old, or in a sandbox that forbids unknown
-            // system calls.
+            // False on a kernel that is too old, and in a sandbox that forbids unknown system calls.
             let has_openat2 = in_one_step(&directory, Path::new("."), DIRECTORY).is_ok();
             Ok(Root { directory, has_openat2 })
         }
@@ -77,9 +76,9 @@ mod by_descriptor {
         use rustix::fs::{ResolveFlags, openat2};
         use rustix::io::Errno;
 
-        /// The number of times that the program tries to open a file. While a file below the directory is
-        /// being renamed, the system may be unable to tell whether `..` in a link stays below the directory.
-        /// Then the system returns an error that asks the program to try again.
+        /// How often the program tries to open a file. While a file below the directory is being renamed,
+        /// the system perhaps cannot tell whether a `..` in a link stays below the directory. Then the
+        /// system returns an error that asks the program to try again.
         const ATTEMPTS: usize = 10;
         let below = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         for _ in 0..ATTEMPTS {

@@ -1,8 +1,9 @@
 //! The host of a request, from the `Host` field or from an absolute target.
 //!
-//! The module [`hosts`](crate::hosts) decides which hosts a server answers for; the module
-//! [`control`](crate::control) does so for a stop. This module decides whether a text is a host, and which
-//! hosts mean this machine. A port after the host is ignored: a port that is forwarded has another number.
+//! The module [`hosts`](crate::hosts) decides for which hosts a server answers requests, and
+//! [`control`](crate::control) decides for which hosts it accepts a stop. This module decides whether a
+//! text is a host, and which hosts mean this machine. A port after the host is ignored, because a
+//! forwarded port has another number.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -16,8 +17,8 @@ pub(crate) struct Authority<'b> {
 const LOCALHOST: &str = "localhost";
 
 impl<'b> Authority<'b> {
-    /// Parses a host. Returns `None` if the text is something else, for instance if it has a user name before
-    /// the host or a path after it.
+    /// Parses a host. Returns `None` if the text is not just a host, for instance if it has a user name
+    /// before the host or a path after it.
     pub(crate) fn parse(text: &'b str) -> Option<Authority<'b>> {
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => {
@@ -28,8 +29,7 @@ impl<'b> Authority<'b> {
             None => text.split_at(text.find(':').unwrap_or(text.len())),
         };
         let is_name = host.starts_with('[') || (host.bytes().all(may_be_in_name) && has_valid_escapes(host));
-        // An empty text is allowed: it stands for no particular host. A port without a host is not
-        // allowed.
+        // An empty text is allowed: it names no particular host. A port without a host is not allowed.
         let is_somebody = !host.is_empty() || port.is_empty();
         let port = if port.is_empty() { port } else { port.strip_prefix(':')? };
         let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
@@ -37,7 +37,7 @@ impl<'b> Authority<'b> {
         (is_name && is_somebody && is_port && is_in_range).then_some(Authority { host })
     }
 
-    /// Makes an authority from a host that was checked before.
+    /// Makes an authority from a host that has already been checked.
     pub(super) fn of_host(host: &'b str) -> Authority<'b> {
         Authority { host }
     }
@@ -60,8 +60,7 @@ impl<'b> Authority<'b> {
     /// another machine (RFC 6761, 6.3).
     fn is_localhost(&self) -> bool {
         let name = self.host.strip_suffix('.').unwrap_or(self.host);
-        // The comparison begins at the end of the name, because that is fast, and a comparison is
-        // made for each request.
+        // The comparison begins at the end of the name, because this is fast, and every request is compared.
         let parts = name.len().checked_sub(LOCALHOST.len()).and_then(|above| name.split_at_checked(above));
         parts.is_some_and(|(above, last)| {
             last.eq_ignore_ascii_case(LOCALHOST)
@@ -69,7 +68,7 @@ impl<'b> Authority<'b> {
         })
     }
 
-    /// Returns whether the name means this machine wherever it is used.
+    /// Returns whether the name means "this machine" on every machine.
     pub(crate) fn is_loopback(&self) -> bool {
         let bare = self.host.trim_start_matches('[').trim_end_matches(']');
         self.host == "127.0.0.1" // the host of most requests, by far
@@ -78,8 +77,8 @@ impl<'b> Authority<'b> {
     }
 }
 
-/// Returns whether the grammar of hosts allows the byte. The comma is not accepted, because a proxy that
-/// joins two `Host` fields makes a list of two hosts, separated by a comma.
+/// Returns whether the grammar of hosts allows the byte. The comma is not accepted: it would come from a
+/// proxy that has joined two `Host` fields to a list of two hosts.
 fn may_be_in_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+;=%".contains(&byte)
 }

@@ -1,7 +1,7 @@
-//! The time in the format of HTTP.
+//! Formats the time as HTTP does.
 //!
-//! Formatting the time costs more than formatting the other parts of a small response's head. So each thread
-//! keeps the text of the current second; every thread has its own copy, so no lock is needed.
+//! Formatting the time costs more than the rest of a small response's head. So each thread keeps the text of
+//! the current second. Every thread has its own copy, so no lock is needed.
 
 use std::cell::RefCell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 struct Formatted {
     second: u64,
     text: String,
-    /// True if the text stays in use until the thread releases it.
+    /// True if the text stays valid until the thread releases it.
     is_held: bool,
 }
 
@@ -29,8 +29,8 @@ pub(crate) fn with_now<R>(f: impl FnOnce(&str) -> R) -> R {
     })
 }
 
-/// Fixes the time of this thread until the next call of this function: an event loop reads the clock once
-/// for many answers.
+/// Fixes the time of this thread until the thread releases it: an event loop reads the clock once for many
+/// answers.
 pub(crate) fn hold() {
     FORMATTED.with_borrow_mut(|formatted| {
         formatted.look_at_the_clock();
@@ -38,7 +38,7 @@ pub(crate) fn hold() {
     });
 }
 
-/// Lets the time of this thread continue.
+/// Releases the time of this thread, which then continues.
 pub(crate) fn release() {
     FORMATTED.with_borrow_mut(|formatted| formatted.is_held = false);
 }

@@ -1,4 +1,4 @@
-//! HTTP/1.1 as a conversion between bytes and values, without sockets.
+//! Converts between bytes and the values of HTTP/1.1, without sockets.
 //!
 //! A [`Conversation`] turns the bytes that arrive on a connection into [`Request`]s or a [`Refusal`], and
 //! turns [`Response`]s into the bytes to send. This module reads no socket, never waits and uses no
@@ -6,10 +6,10 @@
 //!
 //! # What is refused
 //!
-//! To smuggle one request inside another, an attacker sends bytes that two readers understand in different
-//! ways. So an ambiguous request is refused and its connection closed: it is unknown where the next request
-//! would begin. The [`httparse`] crate checks the grammar of lines. This module also refuses a line that ends
-//! in LF alone, which that crate accepts, and checks the rest: the `Host` field, and where the body ends.
+//! To smuggle one request inside another, an attacker sends bytes that two readers understand differently. So
+//! an ambiguous request is refused and its connection is closed, because the server cannot know where the
+//! next request begins. The [`httparse`] crate checks the grammar of lines. This module also refuses a line
+//! that ends in LF alone, which that crate accepts; and it checks the `Host` field and where the body ends.
 
 mod refusal;
 pub(crate) use refusal::FACTS;

@@ -1,17 +1,16 @@
-//! A request that owns its bytes, apart from its connection.
+//! A request that owns its bytes and does not depend on its connection.
 //!
 //! A [`Request`] borrows the bytes of its connection, so the connection cannot read further bytes while the
-//! request exists. A request that is moved out can wait in a queue while the connection reads the next
-//! request.
+//! request exists. An owned request can wait in a queue while the connection reads the next request.
 
 use super::head::Head;
 use super::{Body, Persistence, Request, Response, Share};
 use std::mem;
 
-/// A complete request, separate from its connection: it can wait in a queue, and another thread can
-/// answer it.
+/// A complete request that does not need its connection any more: it can wait in a queue, and another
+/// thread can answer it.
 ///
-/// The memory of the request can be used again: [`Conversation::take`](super::Conversation::take)
+/// The memory of a request can be used for another one: [`Conversation::take`](super::Conversation::take)
 /// fills an existing value.
 #[derive(Debug, Default)]
 pub struct OwnedRequest {
@@ -40,7 +39,7 @@ impl OwnedRequest {
     }
 
     /// Moves the body's share of the memory out of the request. The caller must keep the share as long as
-    /// the body, or an answer that repeats the body.
+    /// the body, or an answer that repeats the body, exists.
     pub(crate) fn take_share(&mut self) -> Share {
         self.share.take()
     }
@@ -51,7 +50,7 @@ impl OwnedRequest {
     }
 
     /// Appends the head of the answer to `out`, and returns the body that follows it. The head tells the
-    /// client what `then` says about the connection.
+    /// client whether the connection stays open, as `then` says.
     pub fn answer<'s>(
         &self,
         response: Response,

@@ -1,5 +1,4 @@
-//! The `Range` field, which says what part of a file a request asks for. A server may ignore the
-//! field (RFC 9110, 14.2).
+//! The `Range` field, which asks for a part of a file. A server may ignore the field (RFC 9110, 14.2).
 
 use super::{Request, Validators};
 
@@ -11,16 +10,16 @@ pub(crate) enum Part {
         start: u64,
         length: u64,
     },
-    /// The request asks for bytes beyond the end of the file.
+    /// The request asks for no byte that the file has.
     Missing,
 }
 
 impl Part {
-    /// Returns the part that the `Range` field asks for, of a file of `length` bytes.
+    /// Returns the part of a file of `length` bytes that the `Range` field asks for.
     ///
-    /// The field is only a wish: a server may always send the whole file. This server sends the whole file
-    /// if the field is malformed, has several ranges, or comes with an `If-Range` field which says that
-    /// the client's part belongs to another state of the file.
+    /// The field is only a wish; a server may send the whole file at any time. This server sends the whole
+    /// file if the field is malformed or has several ranges. It also does so if an `If-Range` field shows
+    /// that the client's part belongs to another state of the file.
     pub(crate) fn requested_by(request: &Request<'_>, length: u64, validators: &Validators) -> Part {
         let mut ranges = request.headers("Range");
         let (Some(range), None, "GET") = (ranges.next(), ranges.next(), request.method) else {
@@ -54,7 +53,7 @@ fn parse(range: &str, length: u64) -> Option<Part> {
     Some(if start < length { Part::Range { start, length: end - start } } else { Part::Missing })
 }
 
-/// Parses a number. A number that is too large for any file counts as the largest number.
+/// Parses a number. A number that is too large for any file becomes the largest number.
 fn number(digits: &str) -> Option<u64> {
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(u64::MAX))

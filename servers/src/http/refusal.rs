@@ -1,16 +1,17 @@
-//! Refusals: their statuses, their texts, and the names under which they are counted.
+//! Refusals: the status and the text of each, and its name in the statistics.
 
 use super::{Response, Status};
 use std::fmt;
 
-/// The reason why a request gets an error and its connection is closed.
+/// The reason why the server answers a request with an error and closes its connection.
 ///
-/// After any refusal it is unknown where the next request would begin, so the connection cannot go on. An
-/// error about a request that was understood (no such page, wrong method) is an ordinary [`Response`].
+/// After any refusal the server cannot know where the next request would begin, so the connection cannot
+/// go on. If the server understood the request but cannot fulfil it (no such page, wrong method), the
+/// error is an ordinary [`Response`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The bytes are not an HTTP request, or can be understood in two different ways.
+    /// The bytes are not an HTTP request, or two readers could understand them differently.
     Malformed(&'static str),
     /// The request line is longer than the limit.
     RequestLineTooLong,
@@ -20,7 +21,7 @@ pub enum Refusal {
     BodyTooLarge,
     /// The request is for a server that speaks TLS.
     Misdirected,
-    /// The request depends on an expectation that the server does not know.
+    /// The request has an expectation that the server does not know.
     ExpectationFailed,
     /// The body has an encoding that this server does not know.
     UnknownTransferCoding,
@@ -32,12 +33,11 @@ pub enum Refusal {
     BodyTimeout,
     /// The server has no thread for this connection.
     Overloaded,
-    /// There is no memory for this request, because of other bodies that the server holds.
+    /// There is no memory for this request, because the bodies of other requests occupy it.
     NoRoom,
 }
 
-/// The facts about each refusal, by number: its name in the statistics, its status, and the text
-/// for the client.
+/// The facts about each refusal: its name in the statistics, its status, and the text for the client.
 pub(crate) const FACTS: [(&str, Status, &str); 12] = [
     ("malformed", Status::BadRequest, "the request is malformed"),
     ("request_line_too_long", Status::UriTooLong, "the request line is longer than this server accepts"),
@@ -85,7 +85,7 @@ impl Refusal {
         FACTS[self.number()].1
     }
 
-    /// Returns whether the client is known to be sending more than has arrived.
+    /// Returns whether the server knows that the client is sending more than has arrived.
     pub(crate) fn is_of_a_body(self) -> bool {
         matches!(self, Refusal::BodyTooLarge | Refusal::NoRoom)
     }

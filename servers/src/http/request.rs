@@ -1,8 +1,8 @@
-//! A request as a handler sees it, once its head has been read.
+//! A request after its head has been read, as a handler sees it.
 //!
-//! The request borrows the bytes from which it was read. So the request costs no allocation, and its lifetime
-//! ends before the next request of its connection is parsed. A request that waits, or that another thread
-//! answers, is an [`OwnedRequest`](super::OwnedRequest).
+//! The request borrows the bytes from which it was read. So the request costs no allocation, but it cannot
+//! outlive its bytes: it must be dropped before the connection parses the next request. A request that must
+//! wait or move to another thread becomes an [`OwnedRequest`](super::OwnedRequest).
 
 use super::Authority;
 use std::fmt;
@@ -34,7 +34,7 @@ impl fmt::Display for Version {
 pub struct Request<'b> {
     /// The method as the client sent it, such as `GET`; it is case-sensitive.
     pub method: &'b str,
-    /// The target as the client sent it: path and query, perhaps after `http://host`; or `*`.
+    /// The target as the client sent it: path and query, with or without `http://host` before them; or `*`.
     pub target: &'b str,
     /// The target's path as the client sent it: it starts with `/` and is still percent-encoded. The path
     /// can also be the `*` of `OPTIONS *`.
@@ -43,7 +43,7 @@ pub struct Request<'b> {
     pub query: Option<&'b str>,
     /// The version of the request line.
     pub version: Version,
-    /// The body, once it has been read.
+    /// The body, if it has been read.
     pub body: &'b [u8],
     /// The client's address, if the request came over a connection.
     pub peer: Option<SocketAddr>,
@@ -61,12 +61,12 @@ impl<'b> Request<'b> {
         self.authority
     }
 
-    /// Returns the values of all fields called `name`, in order. Values that are not UTF-8 are left out.
+    /// Returns the values of all fields called `name`, in order. Values that are not UTF-8 are skipped.
     pub fn headers<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'b str> + 'a {
         self.values(name).filter_map(|value| std::str::from_utf8(value).ok())
     }
 
-    /// Returns how many fields are called `name`; fields whose values are not text are included.
+    /// Returns how many fields are called `name`, including fields whose values are not text.
     pub fn header_count(&self, name: &str) -> usize {
         self.values(name).count()
     }
@@ -96,13 +96,13 @@ impl<'b> Request<'b> {
     }
 }
 
-/// The information that a handler can get about the client that waits for its answer.
+/// What a handler can learn about the client that waits for its answer.
 pub trait Presence: fmt::Debug {
-    /// Returns whether the client has ended its side of the connection, or is gone: the server cannot
-    /// tell these two cases apart.
+    /// Returns whether the client has ended its side of the connection, or is gone; the server cannot
+    /// distinguish these two cases.
     ///
-    /// If the client has sent more bytes after the request, it counts as present. A call of this function
-    /// costs some system calls, so do not call it often.
+    /// A client that has sent more bytes after the request counts as present. A call costs some system calls,
+    /// so do not call this function often.
     fn has_left(&self) -> bool;
 }
 

@@ -1,8 +1,8 @@
-//! An answer: its status, fields and body, and how they are written as bytes.
+//! An answer: its status, fields and body, and the code that writes them as bytes.
 //!
-//! Head and body of a small answer are written by one call. Two small writes in a row would wait for each
-//! other, because of Nagle's algorithm on this side and delayed acknowledgement on the other. A large file is
-//! never completely in memory: it is copied through a buffer, chunk by chunk.
+//! One system call writes both the head and the body of a small answer. With two small writes, the second
+//! would wait for an acknowledgement that the client delays (Nagle's algorithm and delayed acknowledgement).
+//! A large file is never completely in memory, because it is copied through a buffer, chunk by chunk.
 
 use super::date;
 use smallvec::{SmallVec, smallvec};
@@ -11,15 +11,14 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// The number of bytes of a file that are in memory at a time. The same number of bytes of a body
-/// in memory is copied behind its head.
+/// The size of a file's chunk in memory, in bytes. A body in memory is also copied behind its head up to this
+/// size.
 pub(crate) const CHUNK: usize = 64 * 1024;
 
-/// The number of fields that an answer can have without an allocation for their list; most answers
-/// have no more.
+/// Most answers have at most this number of fields, and their list then needs no allocation.
 const USUAL_FIELDS: usize = 2;
 
-/// The statuses with which this server answers.
+/// The statuses that this server sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "RFC 9110 defines each of them")]
@@ -88,17 +87,17 @@ impl Status {
 /// The body of a response.
 #[derive(Debug)]
 pub enum Body {
-    /// The response has no body and no `Content-Length`, as with the statuses 204 and 304.
+    /// The response has no body and no `Content-Length`, as for the statuses 204 and 304.
     None,
     /// The body is a sequence of bytes in memory.
     Bytes(Cow<'static, [u8]>),
-    /// The body is a part of a file, which is read while it is sent.
+    /// The body is a part of a file; the server reads this part while it sends it.
     File {
         /// The source of the bytes.
         file: File,
-        /// The number of bytes of the file before the part that is sent.
+        /// The position in the file where the part begins, in bytes.
         start: u64,
-        /// The number of bytes of the file that are sent.
+        /// The length of the part in bytes.
         length: u64,
     },
 }
@@ -117,9 +116,9 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// Returns an error if the client does not take the bytes, or if the file has become shorter than
-    /// its length in the head. If the file has become shorter, the head has promised a greater length,
-    /// and only the end of the connection tells the client that the rest is missing.
+    /// Returns an error if the client does not take the bytes, or if the file is now shorter than the
+    /// head says. In that case only the end of the connection tells the client that the rest is
+    /// missing.
     pub(crate) fn send(self, out: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
         match self {
             Body::None => to.write_all(out),
@@ -135,7 +134,7 @@ impl Body {
     }
 }
 
-/// The statement in the head of an answer about its connection. Converts from a `bool`: with `true` the
+/// What the head of an answer says about its connection. Converts from a `bool`: `true` means that the
 /// connection stays open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Persistence<'s> {
@@ -143,23 +142,23 @@ pub enum Persistence<'s> {
     Ends,
     /// The connection stays open.
     Stays,
-    /// The connection stays open, and the client has not sent its next request. The field contains
-    /// the lines of [`idle_for`](Persistence::idle_for), which tell the client how long the
+    /// The connection stays open, and the client has not sent its next request yet. The field
+    /// contains the lines of [`idle_for`](Persistence::idle_for); they tell the client how long the
     /// connection may be idle.
     Idles(&'s str),
 }
 
 impl Persistence<'_> {
-    /// Returns the lines that tell a client for how long its connection may be idle, in whole seconds;
-    /// returns `None` if that is less than a second.
+    /// Returns the lines that tell a client how long its connection may be idle, in whole seconds; returns
+    /// `None` if that time is less than a second.
     ///
-    /// A client that knows this time does not send a request just when the connection is closed. A
-    /// client subtracts a margin for the delay of the network: undici subtracts two seconds, and
-    /// Node's agent one second.
+    /// A client that knows this time avoids sending a request just when the server closes the
+    /// connection. Clients subtract a margin for the delay of the network: undici subtracts two
+    /// seconds, and Node's agent one second.
     pub fn idle_for(timeout: Duration) -> Option<String> {
         let seconds = timeout.as_secs();
-        // The field is about this connection alone, so the `Connection` field must list its name (RFC 9110,
-        // 7.6.1). The two names match: names are case-insensitive.
+        // The `Keep-Alive` field is about this connection alone, so the `Connection` field must list its name
+        // (RFC 9110, 7.6.1). The two names match, because names are case-insensitive.
         (seconds > 0).then(|| format!("Connection: keep-alive\r\nKeep-Alive: timeout={seconds}\r\n"))
     }
 }
@@ -210,7 +209,7 @@ impl Response {
         Response::new(Status::Ok, "application/json", Body::Bytes(Cow::Owned(text)))
     }
 
-    /// Makes an error from its status and a sentence that says what went wrong.
+    /// Makes an error answer from its status and a sentence that says what went wrong.
     pub fn error(status: Status, what: &str) -> Response {
         Response::text(status, format!("{} {}: {what}\n", status.code(), status.reason()))
     }
@@ -220,7 +219,7 @@ impl Response {
         Response::error(Status::MovedPermanently, "see the Location field").header("Location", location)
     }
 
-    /// Makes an answer that has only fields, and says that the server has carried out the request.
+    /// Makes an answer without a body, which says that the server has carried out the request.
     pub fn no_content() -> Response {
         Response { status: Status::NoContent, body: Body::None, headers: SmallVec::new() }
     }
@@ -240,8 +239,7 @@ impl Response {
 
     /// Appends the status line, the fields and the empty line after them.
     ///
-    /// `connection` contains the lines about the connection, if there are any, each with its line
-    /// end.
+    /// `connection` contains the lines about the connection, each with its line end; it may be empty.
     pub(crate) fn append_head(&self, connection: &str, out: &mut Vec<u8>) {
         let mut digits = itoa::Buffer::new();
         append_all(&["HTTP/1.1 ", digits.format(self.status.code()), " ", self.status.reason(), "\r\n"], out);
@@ -257,7 +255,7 @@ impl Response {
     }
 }
 
-/// Reads each chunk in one system call, and writes the first one together with the head.
+/// Reads each chunk in one system call, and sends the first chunk together with the head.
 fn send_file(file: &File, start: u64, length: u64, out: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
     let (mut at, end) = (start, start + length);
     loop {
@@ -309,7 +307,7 @@ fn append_all(parts: &[&str], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    /// A writer that counts how often it is written to.
+    /// A writer that counts the calls of `write`.
     #[derive(Default)]
     struct Writes(Vec<Vec<u8>>);
 

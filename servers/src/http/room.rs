@@ -1,9 +1,8 @@
-//! A bound on the memory that the bodies of all clients together may take; each body has a share of that
-//! memory.
+//! Limits the memory that the bodies of all clients together may take; each body has a share of that memory.
 //!
 //! The server takes the share of a body before it reads the body, and refuses the request if too little
-//! memory is left. The share moves with the body, to another thread or into an answer; dropping the
-//! share gives the memory back.
+//! memory is left. The share moves with the body, also to another thread or into an answer; dropping
+//! the share gives the memory back.
 
 use std::mem;
 use std::sync::Arc;
@@ -13,9 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// present.
 ///
 /// A body counts twice from the beginning. An answer may repeat the body, as the answer of `/echo` does, and
-/// at that time it is too late for a refusal. The body counts until its answer is sent or dropped. Bytes that
-/// are not parsed yet also count, except for the first 4 KiB of each connection. The allocated memory counts,
-/// which may be more than the bytes in it.
+/// when the answer begins, it is too late for a refusal. The body counts until its answer is sent or dropped.
+/// Bytes that are not parsed yet also count, except for the first 4 KiB on each connection. The allocated
+/// memory counts, even if only a part of it is used.
 #[derive(Debug, Clone)]
 pub struct Room(Arc<Bytes>);
 
@@ -25,38 +24,37 @@ struct Bytes {
     most: usize,
 }
 
-/// A part of the memory of a [`Room`], which is given back when this value is dropped.
+/// A part of the memory of a [`Room`]; dropping this value gives the part back.
 #[derive(Debug, Default)]
 pub(crate) struct Share {
     bytes: usize,
-    /// The value is `None` as long as there are no bytes: most requests have no body, and so do not write
-    /// to memory that all connections share.
+    /// `None` while there are no bytes. Most requests have no body, so they do not write to memory that all
+    /// connections share.
     room: Option<Room>,
 }
 
 impl Room {
-    /// Makes a room that has memory for `most` bytes.
+    /// Makes a room of `most` bytes.
     pub fn of_at_most(most: usize) -> Room {
         Room(Arc::new(Bytes { held: AtomicUsize::new(0), most }))
     }
 
-    /// Returns the number of bytes that are taken from the room.
+    /// Returns how many bytes of the room are taken.
     pub fn held(&self) -> usize {
         self.0.held.load(Ordering::Relaxed)
     }
 
     fn take(&self, bytes: usize) -> bool {
         let Bytes { held, most } = &*self.0;
-        // Relaxed: the counter is only a number, and its readers read no other data that depends on
-        // it.
+        // Relaxed is enough: the counter is only a number, and no other data depends on it.
         let more = |held: usize| held.checked_add(bytes).filter(|held| held <= most);
         held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
     }
 }
 
 impl Share {
-    /// Lets the share grow to at least `bytes`. Returns false, and changes nothing, if `room` has fewer
-    /// bytes left.
+    /// Lets the share grow to at least `bytes`. If `room` does not have enough bytes left, changes nothing
+    /// and returns false.
     #[must_use]
     pub(super) fn grow_to(&mut self, bytes: usize, room: &Room) -> bool {
         let missing = bytes.saturating_sub(self.bytes);
@@ -71,7 +69,7 @@ impl Share {
         true
     }
 
-    /// Gives all memory of the share back, except for `bytes`.
+    /// Keeps a share of `bytes` bytes, and gives the rest back.
     pub(super) fn shrink_to(&mut self, bytes: usize) {
         if let Some(room) = &self.room
             && let Some(spare) = self.bytes.checked_sub(bytes)
@@ -81,7 +79,7 @@ impl Share {
         }
     }
 
-    /// Moves the share of the memory away.
+    /// Moves the share to the caller.
     pub(crate) fn take(&mut self) -> Share {
         mem::take(self)
     }

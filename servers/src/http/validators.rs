@@ -1,9 +1,9 @@
-//! Validators, which identify a state of a file, and the conditions of a request (`If-Match` and the like).
+//! Validators, which identify the state of a file, and the conditions of a request (`If-Match` and the like).
 
 use super::Request;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The validators of a file's state: a tag, and the time of the last change.
+/// The validators of a file: a tag, and the time of the last change.
 #[derive(Debug, Clone)]
 pub struct Validators {
     /// The value of the `ETag` field, with its quotes.
@@ -17,7 +17,8 @@ impl Validators {
     /// Derives both validators from the file's metadata.
     pub fn new(modified: SystemTime, length: u64) -> Validators {
         let since_epoch = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
-        // HTTP dates are whole seconds from 1970 to 9999; files can have other times.
+        // HTTP dates are whole seconds from the years 1970 to 9999; the time of a file may lie outside this
+        // range.
         let modified_second = match since_epoch.as_secs() {
             0 | 253_402_300_800.. => None,
             seconds => Some(UNIX_EPOCH + Duration::from_secs(seconds)),
@@ -31,9 +32,9 @@ impl Validators {
 
     /// Evaluates the conditions of a GET or HEAD request, in the order of RFC 9110, 13.2.2.
     ///
-    /// If the client sends both a tag and a date, only the tag counts: two changes within one second
-    /// have the same date. A date that cannot be parsed is ignored. If HTTP cannot express the date of
-    /// the file, every date is ignored.
+    /// If the client sends both a tag and a date, only the tag counts, because two changes within one
+    /// second have the same date. A date that cannot be parsed is ignored. If HTTP cannot express the
+    /// date of the file, every date is ignored.
     pub fn precondition(&self, request: &Request<'_>) -> Precondition {
         let sent = |name| request.header_count(name) > 0;
         let is_as_expected = if sent("If-Match") {
@@ -52,8 +53,8 @@ impl Validators {
         if is_known { Precondition::NotModified } else { Precondition::Holds }
     }
 
-    /// Returns whether the field is `*` or lists our tag. The closure `compared` returns the part of a
-    /// tag that is compared.
+    /// Returns whether the field is `*` or lists the tag of this file. The closure `compared` returns that
+    /// part of a tag which must be equal.
     fn is_among(&self, request: &Request<'_>, field: &str, compared: fn(&str) -> &str) -> bool {
         let tags = request.headers(field).flat_map(|value| value.split(',')).map(str::trim);
         tags.into_iter().any(|tag| tag == "*" || compared(tag) == self.etag)
@@ -65,14 +66,14 @@ impl Validators {
     }
 }
 
-/// The result of a request's conditions.
+/// The result of evaluating a request's conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precondition {
     /// All conditions hold, or the request has no conditions.
     Holds,
-    /// The client's copy is current: the status is 304.
+    /// The client's copy is current: the answer has status 304.
     NotModified,
-    /// The file is not in the state that the client expects: the status is 412.
+    /// The file is not in the state that the client expects: the answer has status 412.
     Failed,
 }
 
@@ -132,7 +133,7 @@ mod tests {
             format!("If-Match: W/{tag}\r\n"),
             format!("If-Unmodified-Since: {earlier}\r\n"),
             format!("If-Match: \"other\"\r\nIf-Unmodified-Since: {date}\r\n"),
-            // This condition is checked before the condition that asks whether the client has a current copy.
+            // This condition is checked first, before the one that asks whether the client's copy is current.
             format!("If-Match: \"other\"\r\nIf-None-Match: {tag}\r\n"),
             format!("If-Unmodified-Since: {earlier}\r\nIf-Modified-Since: {date}\r\n"),
         ] {

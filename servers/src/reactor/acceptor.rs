@@ -1,9 +1,9 @@
 //! The listener of an event loop, which accepts connections until it is closed.
 //!
-//! The system reports a new connection only if it arrives while no other connection waits. So the loop
-//! accepts until no connection is left. If accepting fails because descriptors have run out, no event will
-//! follow for the connections that wait. So the loop tries again without an event. The documentation of
-//! [`listener`](crate::listener) describes the listener of a blocking stage.
+//! The system reports a new connection only if no other connection was waiting when it arrived. So the
+//! loop accepts connections until none is left. If accepting fails because descriptors have run out, the
+//! system sends no further event for the connections that still wait. So the loop tries again without an
+//! event. For a blocking stage, see [`listener`](crate::listener).
 
 use crate::crowd::{Crowd, Place};
 use crate::diagnostics::report;
@@ -19,16 +19,16 @@ pub(super) struct Acceptor {
     socket: Option<TcpListener>,
     crowd: Crowd,
     is_ready: bool,
-    /// The time at which the loop tries again without an event.
+    /// When the loop tries again without an event, if it must.
     retry: Option<Instant>,
-    /// The time to wait after another failure.
+    /// The time to wait after the next failure.
     pause: Duration,
     closing: Option<Closing>,
 }
 
 struct Closing {
     began: Instant,
-    /// The time since which no client has arrived.
+    /// Since when no client has arrived.
     quiet: Instant,
 }
 
@@ -75,8 +75,8 @@ impl Acceptor {
         None
     }
 
-    /// Prevents any new client from connecting. Clients that have already connected are accepted, until no
-    /// client has arrived for a moment.
+    /// Prevents any new client from connecting. The acceptor still accepts connected clients until none
+    /// has arrived for a moment.
     pub(super) fn begin_to_close(&mut self, now: Instant) {
         if let Some(socket) = &self.socket {
             stop_connecting(socket);
@@ -85,7 +85,7 @@ impl Acceptor {
         }
     }
 
-    /// Returns the time at which the acceptor must act without an event.
+    /// Returns when the acceptor must act without an event.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let end = self.closing.as_ref().filter(|_| self.socket.is_some()).map(Closing::end);
         self.retry.into_iter().chain(end).min()

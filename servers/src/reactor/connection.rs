@@ -6,20 +6,20 @@
 //!                                       └──────────────────────────────────────────────▶
 //! ```
 //!
-//! A thread that serves a client has a position in its program, for instance in a read or in a write. In an
-//! event loop, this position is stored as values: the arrived bytes (a [`Conversation`]), the requests that
-//! were handed over ([`Pipeline`]), and the answers that are not sent yet ([`SendBuffer`]). A *turn*
-//! continues from this position, until the connection must wait.
+//! A thread that serves a client has a position in its program, for instance in a read or in a write. An
+//! event loop stores this position as values: the arrived bytes (a [`Conversation`]), the requests that
+//! other threads answer ([`Pipeline`]), and the answers that are not sent yet ([`SendBuffer`]). A *turn*
+//! continues from this position until the connection must wait.
 //!
 //! # Invariants
 //!
-//! 1. Sending comes first: while the client has not taken its answers, nothing is read and no request is
-//!    parsed. So the memory that one client costs has a bound, and TCP makes the client wait.
-//! 2. `is_readable` is false only if a read has found that no more bytes have arrived. The system reports
-//!    each *change* only once, so a turn that stops reading earlier must record that there are more
-//!    bytes.
-//! 3. A turn reads and sends a bounded amount. A connection that could continue reports that, and waits for
-//!    its next turn.
+//! 1. Sending comes first: while the client has not taken its answers, the server reads nothing and parses
+//!    no request of that client. So the memory for one client has a bound, and TCP makes the client wait.
+//! 2. `is_readable` is false only after a read has found that no more bytes have arrived. The system
+//!    reports each *change* only once, so a turn that stops before it has read everything must record
+//!    that there are more bytes.
+//! 3. A turn reads and sends only a bounded number of bytes. A connection that could still continue says so,
+//!    and waits for its next turn.
 
 use super::handoff::{AnswerLine, Exchange, append_last, into_bytes};
 use super::pipeline::Pipeline;
@@ -35,20 +35,21 @@ use std::io::{self, ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr};
 use std::time::Instant;
 
-/// The number of reads or sends in one turn: enough to read, to answer, and to find that nothing more has
-/// arrived. With a greater number, clients that pipeline many requests would delay other clients for longer,
-/// and the throughput would not rise.
+/// How often a turn reads or sends: enough to read, to answer, and to find that nothing more has arrived.
+/// With a greater number, clients that pipeline many requests would delay other clients for longer, and the
+/// throughput would not rise.
 pub(super) const STEPS: usize = 3;
 
-/// The number of bytes of answers that are collected before they are sent.
+/// The server collects answers up to this number of bytes before it sends them.
 const ENOUGH: usize = 64 * 1024;
 
-/// True if a read that does not fill its buffer has found everything that has arrived.
+/// True on systems where a read that does not fill its buffer has found all arrived bytes.
 const SHORT_IS_ALL: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 pub(super) struct Connection {
-    /// The value is `None` if there was no place for the connection. This field is dropped first, so that a
-    /// client that has seen the end of its connection finds a free place for another connection.
+    /// `None` if there was no place for the connection. Fields are dropped in their order, and this one is
+    /// the first: when a client sees the end of its connection, its place is already free for another
+    /// connection.
     pub(super) has_place: Option<Place>,
     pub(super) socket: TcpStream,
     peer: SocketAddr,
@@ -61,36 +62,36 @@ pub(super) struct Connection {
     send_buffer: SendBuffer,
     state: State,
     is_readable: bool,
-    /// The system has reported that the client has ended its side. A read does not always find the end, even
+    /// True if the system has reported that the client has ended its side. A read may not find the end, even
     /// if it does not fill its buffer.
     end_is_near: bool,
     /// True if the connection is in the queue for another turn.
     pub(super) is_scheduled: bool,
-    /// The one entry among the [deadlines](super::deadlines) that is valid for this connection.
+    /// The only entry for this connection among the [deadlines](super::deadlines) that still counts.
     pub(super) looked_at: Option<Instant>,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum State {
     Open,
-    /// The connection parses no more requests. When all answers are sent, the connection is closed, or
-    /// it lingers if the client is still sending.
+    /// True if the connection parses no more requests. When all answers are sent, the connection is closed;
+    /// if the client is still sending, the connection lingers first.
     Ending(StillSending, Lingering),
     Lingering(Lingering),
 }
 
-/// The action that the loop must take after a turn.
+/// What the loop must do after a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// The loop waits for the system, for an answer, or for a deadline of this connection.
+    /// Wait for the system, for an answer, or for a deadline of this connection.
     Wait,
-    /// The loop gives the connection another turn, after the other connections.
+    /// Give the connection another turn, after the other connections.
     Again,
-    /// Close it.
+    /// Close the connection.
     Close,
 }
 
-/// The event that a connection needs to make progress.
+/// What a connection needs to make progress.
 enum Need {
     /// The connection needs room to send.
     Room,
@@ -103,8 +104,8 @@ enum Need {
 }
 
 impl Connection {
-    /// Makes a value for an accepted connection. If there is no `place`, the first turn sends the client
-    /// a 503 and closes the connection.
+    /// Makes the value that represents an accepted connection. If there is no `place`, the first turn sends
+    /// the client a 503 and closes the connection.
     pub(super) fn new(
         socket: TcpStream,
         peer: SocketAddr,
@@ -139,7 +140,7 @@ impl Connection {
         }
     }
 
-    /// Takes the answer to a request that was handed over to another thread.
+    /// Takes an answer that another thread has produced.
     pub(super) fn has_answer(&mut self, exchange: Box<Exchange>) {
         self.pipeline.is_answered(exchange);
     }
@@ -163,7 +164,7 @@ impl Connection {
                 State::Lingering(_) => Need::Bytes,
             };
             match need {
-                _ if !turn.output.is_empty() => {} // the output is sent first
+                _ if !turn.output.is_empty() => {} // the output must be sent first
                 Need::Room => {}
                 Need::Bytes if self.is_readable => self.read(turn)?,
                 Need::Bytes | Need::Answer => return Ok(Next::Wait),
@@ -173,8 +174,8 @@ impl Connection {
         Ok(self.send(turn)?.unwrap_or(Next::Again))
     }
 
-    /// Sends the answers in the output buffer. If the connection cannot continue sending now,
-    /// returns what to do next.
+    /// Sends the answers in the output buffer. Returns what to do next if the connection cannot send more
+    /// now.
     fn send(&mut self, turn: &mut Turn) -> io::Result<Option<Next>> {
         if !turn.output.is_empty() {
             turn.look_at_the_clock(); // a handler may have taken long
@@ -190,7 +191,7 @@ impl Connection {
     // ANCHOR_END: turn
 
     // ANCHOR: requests
-    /// Answers the requests that have arrived, or hands them over to other threads.
+    /// Answers the requests that have arrived, or hands them to other threads.
     fn answer_what_is_here(&mut self, turn: &mut Turn) -> Need {
         if self.pipeline.has_answers() {
             return self.send_answers(turn);
@@ -200,7 +201,7 @@ impl Connection {
                 Ok(Step::Read) => return Need::Bytes,
                 Ok(Step::Request) if !self.answer(turn) => return Need::Answer,
                 Ok(Step::Request) => {}
-                // Steps other than a request must also wait until it is their turn.
+                // All other steps also wait until it is their turn.
                 _ if self.pipeline.has_unanswered() => return Need::Answer,
                 Ok(Step::Expectation) => self.go_ahead(turn),
                 Ok(Step::Over) => self.state = ends(StillSending::No, turn.now),
@@ -214,8 +215,8 @@ impl Connection {
     }
     // ANCHOR_END: requests
 
-    /// Answers a request, or hands it over to another thread. Returns false if earlier answers must
-    /// be sent first.
+    /// Answers a request, or hands it to another thread. Returns false if earlier answers must be sent
+    /// first.
     fn answer(&mut self, turn: &mut Turn) -> bool {
         let mut request = self.conversation.request();
         if turn.hands_over(&request) {
@@ -248,8 +249,8 @@ impl Connection {
         self.conversation.answered(turn.now);
         match tail {
             Ok(tail) => tail.into_iter().for_each(|tail| self.send_buffer.put_tail(tail)),
-            // The head of the answer has promised a body. Only the end of the connection can tell the client
-            // that the body is missing.
+            // The head of the answer has already promised a body. Only the end of the connection can tell
+            // the client that the body is missing.
             Err(_) => self.state = ends(StillSending::No, turn.now),
         }
         if let Some(end) = end {
@@ -270,7 +271,7 @@ impl Connection {
         turn.hand_over(exchange);
     }
 
-    /// Appends the answers that have come back to the output, in order.
+    /// Appends the answers that other threads have returned to the output, in order.
     fn send_answers(&mut self, turn: &mut Turn) -> Need {
         while turn.output.len() < ENOUGH
             && !self.send_buffer.has_tail()
@@ -281,8 +282,8 @@ impl Connection {
             }
             turn.output.extend_from_slice(&exchange.output);
             exchange.tail.take().into_iter().for_each(|tail| self.send_buffer.put_tail(tail));
-            // The answer may have become the last one, because its handler has panicked or because no thread
-            // has run the handler.
+            // The answer may now be the last one, because its handler has panicked or because no thread has
+            // run the handler.
             if !exchange.stays && matches!(self.state, State::Open) {
                 let has_more = self.conversation.has_unread();
                 self.state = ends(if has_more { StillSending::Yes } else { StillSending::Perhaps }, turn.now);
@@ -292,7 +293,7 @@ impl Connection {
         Need::Room
     }
 
-    /// Tells a waiting client to send its body, or refuses the request.
+    /// Permits a waiting client to send its body, or refuses the request.
     fn go_ahead(&mut self, turn: &mut Turn) {
         let request = self.conversation.request();
         let Some(response) = turn.server.site.refusal(&request) else {
@@ -301,7 +302,7 @@ impl Connection {
         };
         let line = turn.server.begin_answer(self.peer, Some(&request), response.status);
         self.answer_last(response, line, turn);
-        // The client may send its body although it was refused.
+        // The client may still send the body of a refused request.
         self.state = State::Ending(StillSending::Yes, refused(false, turn));
     }
 
@@ -319,7 +320,7 @@ impl Connection {
         self.state = State::Ending(StillSending::Yes, lingering);
     }
 
-    /// Appends an answer from memory to the output; it is the last answer of the connection.
+    /// Appends an answer from memory to the output, as the last answer of the connection.
     fn answer_last(&mut self, response: Response, line: Option<Line>, turn: &mut Turn) {
         let before = turn.output.len();
         let head = append_last(response, &mut turn.output);
@@ -371,7 +372,7 @@ impl Connection {
     // ANCHOR_END: read
 
     // ANCHOR: deadline
-    /// Returns the client's deadline; returns `None` if it is not the client's turn.
+    /// Returns the client's deadline; returns `None` if the client need not do anything.
     pub(super) fn deadline(&self, stop: Stop) -> Option<Instant> {
         match self.state {
             _ if !self.send_buffer.is_empty() => self.send_buffer.deadline(),
@@ -381,7 +382,7 @@ impl Connection {
         }
     }
 
-    /// Refuses or closes the connection, because its deadline has passed.
+    /// Refuses the request or closes the connection, because its deadline has passed.
     pub(super) fn is_late(&mut self, turn: &mut Turn) -> Next {
         match self.state {
             State::Open if self.send_buffer.is_empty() => match self.patience(turn.stop) {
@@ -396,7 +397,7 @@ impl Connection {
     }
     // ANCHOR_END: deadline
 
-    /// Returns the client's deadline for its request, and the refusal that it gets after the
+    /// Returns the client's deadline for its request, and the refusal that the client gets after this
     /// deadline.
     fn patience(&self, stop: Stop) -> Option<(Instant, Option<Refusal>)> {
         let usual = (self.conversation.deadline()?, self.conversation.too_late());
@@ -413,13 +414,13 @@ impl Connection {
         Some(if hurried.0 < usual.0 { hurried } else { usual })
     }
 
-    /// Cuts the connection off, because the server has no more time.
+    /// Cuts off the connection, because the server has no more time for it.
     pub(super) fn is_cancelled(&mut self, now: Instant) {
         self.send_buffer.end_by(now + LAST_WORDS);
     }
 }
 
-/// Returns the state after the last answer to a request that was read completely.
+/// Returns the state after the last answer, if the request was read completely.
 fn ends(still_sending: StillSending, now: Instant) -> State {
     State::Ending(still_sending, Lingering::briefly(now))
 }
@@ -428,13 +429,13 @@ fn refused(is_sending: bool, turn: &Turn) -> Lingering {
     Lingering::refused(is_sending, turn.server.limits.linger_timeout, turn.now)
 }
 
-/// Appends the answer to a client for which there is no place to the output.
+/// Appends the answer for a client without a place to the output.
 fn turn_away(turn: &mut Turn) -> State {
     append_last(Refusal::Overloaded.response(), &mut turn.output);
     State::Ending(StillSending::Yes, Lingering::refused(false, LONGEST, turn.now))
 }
 
-/// The information that a handler on the loop can get about its client.
+/// What a handler that runs on the loop can learn about its client.
 #[derive(Debug)]
 struct Local<'c>(&'c TcpStream);
 

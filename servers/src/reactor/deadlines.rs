@@ -1,10 +1,10 @@
 //! The times at which the loop must check a connection even if there is no event.
 //!
 //! Each request changes the deadline of its connection twice. To keep these changes cheap, the heap does
-//! not follow each change. An entry is a time at which to *check* a connection; it is not later than the
-//! deadline was when the entry was made. At that time the loop asks the connection for its current
-//! deadline, which is usually later. So a busy connection needs a new entry only every few seconds, and
-//! not for each request.
+//! not store each of them. An entry is a time at which to *check* a connection: at most as late as the
+//! deadline when the entry was made. At that time the loop asks the connection for its current deadline,
+//! which is usually later. So a busy connection needs a new entry only every few seconds, and not for
+//! each request.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use std::time::Instant;
 /// The times at which to check connections.
 #[derive(Debug, Default)]
 pub(super) struct Deadlines {
-    /// The time, the index and the number of a connection; the number shows whether the index now
+    /// The time, the index and the number of a connection; the number shows whether the index already
     /// belongs to another connection.
     looks: BinaryHeap<Reverse<(Instant, usize, u64)>>,
 }

@@ -1,4 +1,4 @@
-//! The loop itself: it waits, and gives a turn to each connection that can make progress.
+//! The event loop itself: it waits, and then gives a turn to each connection that can make progress.
 //!
 //! ```text
 //!      ┌──▶ poll: wait for changes, answers, and the first deadline
@@ -12,14 +12,14 @@
 //!
 //! # Invariants
 //!
-//! 1. In this file, only [`Poll::poll`] waits. Handlers that are not handed over to a pool are the
-//!    exception, which is the lesson.
-//! 2. Each connection that can make progress without an event is in the queue for another turn; while that
-//!    queue is not empty, the poll does not wait.
-//! 3. For each connection with a deadline, the [`deadlines`](super::deadlines) have an entry that is not
+//! 1. Only the call of [`Poll::poll`] waits in this file. A handler that runs on the loop may also wait; the
+//!    lesson shows what that costs.
+//! 2. Each connection that can continue without an event is in the queue for another turn; while that queue
+//!    is not empty, the poll does not wait.
+//! 3. For each connection with a deadline, the [`deadlines`](super::deadlines) have an entry that is due no
 //!    later than that deadline.
-//! 4. A turn is bounded, and so is the number of connections that the loop accepts at once. So no client
-//!    can occupy the loop alone.
+//! 4. A turn is bounded, and so is the number of connections that the loop accepts at once. So no single
+//!    client can occupy the loop.
 
 use super::acceptor::Acceptor;
 use super::connection::{Connection, Next};
@@ -44,8 +44,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The number of connections that the event loops of the process have accepted, from which each
-/// connection gets a unique number.
+/// Counts the connections that the event loops of the process have accepted; the count gives each connection
+/// a unique number.
 static OPENED: AtomicU64 = AtomicU64::new(0);
 
 const LISTENER: Token = Token(usize::MAX);
@@ -54,7 +54,7 @@ const MAILBOX: Token = Token(usize::MAX - 1);
 /// The largest number of events that one poll returns.
 const EVENTS: usize = 1024;
 
-/// The number of connections that the loop accepts before the other connections have their turn.
+/// How many connections the loop accepts before it gives turns to the other connections.
 const ACCEPTS: usize = 64;
 
 /// An event loop, and the connections that it serves.
@@ -62,26 +62,26 @@ pub struct Reactor {
     poll: Poll,
     acceptor: Acceptor,
     connections: Slab<Connection>,
-    /// The number of connections that were turned away, because there was no place.
+    /// The number of connections that were turned away because there was no place.
     turned_away: usize,
-    /// The queue of connections that get another turn even without an event.
+    /// The connections that get another turn even without an event.
     again: VecDeque<usize>,
     deadlines: Deadlines,
     /// The answers that the loop is taking from its mailbox.
     #[expect(clippy::vec_box, reason = "it is the box that goes to another thread and back")]
     posted: Vec<Box<Exchange>>,
-    /// The time when the task was cancelled; after that time the loop must end soon.
+    /// When the task was cancelled; soon after that time the loop must end.
     cancelled: Option<Instant>,
     stats: Arc<ReactorStats>,
     turn: Turn,
 }
 
 impl Reactor {
-    /// Makes an event loop that serves the clients of `listener` in the way that `server` says.
+    /// Makes an event loop that serves the clients of `listener` with the settings of `server`.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system has no descriptors left.
+    /// Returns an error if the system has no free descriptors.
     pub fn new(listener: Listener, server: &Arc<Server>) -> std::io::Result<Reactor> {
         let poll = Poll::new()?;
         let acceptor = Acceptor::new(listener, poll.registry(), LISTENER)?;
@@ -100,10 +100,10 @@ impl Reactor {
         })
     }
 
-    /// Arranges that the requests which `is_wanted` selects are passed to `give`, as jobs. The jobs of one
-    /// connection must be run one after the other, in their order. A dropped job answers 503.
+    /// Makes the loop pass the requests that `is_wanted` selects to `give`, as jobs. The program must run the
+    /// jobs of one connection one after the other, in their order. A dropped job answers 503.
     ///
-    /// Both closures are called on the loop, so they must not wait.
+    /// The loop calls both closures, so they must not wait.
     #[must_use]
     pub fn handing_over(
         mut self,
@@ -123,15 +123,15 @@ impl Reactor {
     /// number of connections that were cut off.
     ///
     /// After a stop, the loop accepts the clients that wait to be accepted, and closes the listener. The loop
-    /// keeps idle connections for 50 ms, or until 200 ms after their last answer. Further requests on these
-    /// connections are answered with `Connection: close`. Other connections are closed when all requests that
-    /// have arrived on them are answered. Once the calling task is cancelled, incomplete requests are
-    /// answered with 503, and half a second later all remaining connections are cut off.
+    /// keeps idle connections for 50 ms, or until 200 ms after their last answer. The loop answers further
+    /// requests on these connections with `Connection: close`. It closes other connections when it has
+    /// answered all requests that have arrived on them. Once the calling task is cancelled, incomplete
+    /// requests are answered with 503, and half a second later all remaining connections are cut off.
     ///
     /// # Blocking
     ///
     /// Blocks until no connection is left. If the task is cancelled, this function returns within a second,
-    /// unless a handler on the loop waits for something else.
+    /// unless a handler on the loop waits for longer.
     pub fn run(mut self) -> usize {
         let stop = self.turn.server.stop_token().cloned().unwrap_or_default();
         let task = CancelToken::current();
@@ -158,7 +158,7 @@ impl Reactor {
             self.accept();
             self.give_turns_again();
             self.look_at_the_late();
-            thread::yield_now(); // perhaps clients with answers run on this processor, and are about to ask again
+            thread::yield_now(); // clients with answers may run on this processor, and ask again soon
         }
         // ANCHOR_END: event_loop
     }
@@ -174,8 +174,8 @@ impl Reactor {
             Some(first) => Some(first.saturating_duration_since(Instant::now())),
             None => None,
         };
-        // If a signal interrupts the poll, or memory is short, the poll returns no events, and is
-        // called again.
+        // If a signal interrupts the poll, or memory is short, the poll returns no events, and the loop calls
+        // it again.
         if self.poll.poll(events, patience).is_err() {
             events.clear();
         }
@@ -197,7 +197,7 @@ impl Reactor {
 
     fn after_turn(&mut self, place: usize, next: Next) {
         debug_assert!(next == Next::Close || self.turn.output.is_empty(), "an answer would be lost");
-        self.turn.output.clear(); // the output of a connection that has failed
+        self.turn.output.clear(); // the connection may have failed and left its output
         let connection = &mut self.connections[place];
         match next {
             Next::Close => return self.close(place),
@@ -224,8 +224,8 @@ impl Reactor {
         self.stats.set_connections(self.connections.len());
     }
 
-    /// Accepts waiting clients, and gives each connection its first turn, because its request has often
-    /// arrived already. Some connections end in this first turn, and need no registration for events.
+    /// Accepts waiting clients, and gives each new connection a turn at once, because its request has often
+    /// arrived already. Some connections end in their first turn, and need no registration for events.
     fn accept(&mut self) {
         for _ in 0..ACCEPTS {
             let Some((socket, peer, has_place)) = self.acceptor.accept(self.turn.now) else { break };
@@ -239,11 +239,11 @@ impl Reactor {
             connection.place = place;
             let mut next = connection.turn(&mut self.turn);
             if connection.has_place.is_none() && self.turned_away > MOST {
-                next = Next::Close; // it was told; the loop waits for the many before it
+                next = Next::Close; // the client has its 503; the loop waits only for the clients before it
             }
             if next != Next::Close {
                 let interest = Interest::READABLE | Interest::WRITABLE;
-                // The registration reports at once what has changed since the connection's turn.
+                // The registration immediately reports any change since the connection's turn.
                 let told = self.poll.registry().register(&mut connection.socket, Token(place), interest);
                 next = if told.is_ok() { next } else { Next::Close };
             }
@@ -262,7 +262,7 @@ impl Reactor {
             match self.connections.get_mut(place) {
                 Some(connection) if connection.number == exchange.connection => {
                     connection.has_answer(exchange);
-                    // The connections get their turns after all answers were distributed, so that answers
+                    // The connections get their turns only after all answers are distributed, so that answers
                     // that came together are sent together.
                     if !mem::replace(&mut connection.is_scheduled, true) {
                         self.again.push_back(place);
@@ -276,7 +276,7 @@ impl Reactor {
 
     // ANCHOR: again
     fn give_turns_again(&mut self) {
-        // A connection that needs yet another turn is put at the end of the queue, for the next round.
+        // A connection that needs another turn goes to the end of the queue, for the next round.
         for _ in 0..self.again.len() {
             let Some(place) = self.again.pop_front() else { break };
             let waits = self
@@ -296,7 +296,7 @@ impl Reactor {
         while let Some((when, place, number)) = self.deadlines.take_due(now) {
             let Some(connection) = self.connections.get_mut(place) else { continue };
             if connection.number != number || connection.looked_at != Some(when) {
-                continue; // it is another connection, or an earlier look has replaced this one
+                continue; // another connection has this index, or an earlier check replaced this one
             }
             connection.looked_at = None;
             let is_late = connection.deadline(self.turn.stop).is_some_and(|deadline| deadline <= now);
@@ -334,12 +334,12 @@ impl Reactor {
         }
     }
 
-    /// Returns the time when the remaining connections are cut off.
+    /// Returns when the remaining connections are cut off.
     fn last_moment(&self) -> Option<Instant> {
         self.cancelled.map(|since| since + LAST_WORDS)
     }
 
-    /// Returns the number of connections that were cut off, once the loop is over.
+    /// Returns the number of connections that were cut off, if the loop is over.
     fn is_over(&self) -> Option<usize> {
         let is_served = self.turn.stop > Stop::No && self.acceptor.is_closed() && self.connections.is_empty();
         let is_late = self.last_moment().is_some_and(|end| end <= self.turn.now);
@@ -347,8 +347,8 @@ impl Reactor {
     }
 }
 
-/// The counters of an event loop. Only the loop writes these counters; a reader may see a number that
-/// is about to change.
+/// The counters of an event loop. Only the loop writes these counters, so a reader may see a number just
+/// before it changes.
 #[derive(Debug, Default)]
 pub struct ReactorStats {
     connections: AtomicUsize,
@@ -370,13 +370,13 @@ impl ReactorStats {
         self.connections.store(connections, Ordering::Relaxed);
     }
 
-    /// Counts a connection. No other thread writes the counter, so no atomic addition is needed, which
+    /// Counts a connection. No other thread writes the counter, so the loop needs no atomic addition, which
     /// would cost more.
     fn accept(&self) {
         self.accepted.store(self.accepted() + 1, Ordering::Relaxed);
     }
 
-    /// Adds the values of this loop to a measurement.
+    /// Adds the counters of this loop to a measurement.
     pub(super) fn measure(&self, number: usize, samples: &mut Samples) {
         let number = number.to_string();
         samples.count_of(&family::LOOP_CONNECTIONS, &number, self.connections() as u64);
@@ -411,8 +411,8 @@ mod tests {
         (reactor, client)
     }
 
-    /// Sends a request for which the server needs `reads` reads; when the request has arrived, the
-    /// connection gets one turn.
+    /// Sends a request that takes the server `reads` reads; when all of it has arrived, gives the connection
+    /// one turn.
     fn a_turn_for(reads: usize) -> (Reactor, TcpStream) {
         let (mut reactor, mut client) = reactor();
         reactor.turn.arrived = vec![0; 1024].into(); // so that the system's buffers are large enough
@@ -430,7 +430,7 @@ mod tests {
         (reactor, client)
     }
 
-    /// More bytes have arrived than one turn reads.
+    /// More bytes have arrived than the server reads in one turn.
     #[test]
     fn a_turn_has_an_end() {
         let (reactor, _client) = a_turn_for(STEPS + 2);

@@ -1,8 +1,8 @@
-//! Several event loops, each of which is a task on its own thread, and their end.
+//! Runs several event loops, each as a task on its own thread, and ends them.
 //!
-//! The end has the phases that [`ending`](crate::ending) describes, but here the connections belong to event
-//! loops, so the stage waits for the loops. When the grace period is over, the tasks on the pool of handlers
-//! are cancelled, and the loops then have half a second to tell the clients.
+//! The end has the same phases as in [`ending`](crate::ending), but here event loops serve the connections,
+//! so the stage waits for the loops. When the grace period is over, the tasks on the handlers' pool are
+//! cancelled, and the loops have half a second to answer their clients.
 
 use super::event_loop::{Reactor, ReactorStats};
 use crate::diagnostics::report;
@@ -15,14 +15,14 @@ use executor::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The time after which the operator is first told what the end waits for. Idle connections stay open
-/// for a moment, and the operator needs no report about that.
+/// The time before the first report to the operator about what the end waits for. Idle connections stay open
+/// for a moment, and the operator needs no report about such a short wait.
 const FIRST_REPORT: Duration = KEPT_FOR.saturating_mul(2);
 
-/// The interval at which the operator is told again after the first time.
+/// The interval between later reports.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// Event loops, each of which is a task on its own thread, and their end.
+/// Event loops, each of which is a task on its own thread.
 #[derive(Debug)]
 pub struct Loops {
     pool: ThreadPoolExecutor,
@@ -36,11 +36,11 @@ impl Loops {
         Loops { pool: ThreadPoolExecutor::fixed(count), running: Vec::new(), stats: Vec::new() }
     }
 
-    /// Starts a loop, and adds the loop to the statistics that are `shown`.
+    /// Starts a loop, and adds the loop to the statistics `shown`.
     ///
     /// # Errors
     ///
-    /// Returns an error if the system gives no thread.
+    /// Returns an error if the system cannot start a thread.
     pub fn start(&mut self, reactor: Reactor, shown: &Stats) -> Result<(), RejectedSubmission<usize>> {
         let (number, stats) = (self.stats.len(), reactor.stats());
         shown.add(move |samples| stats.measure(number, samples));
@@ -50,9 +50,9 @@ impl Loops {
     }
 
     // ANCHOR: finish
-    /// Waits until `stop` is cancelled, and then until the loops have served the connections that they have.
-    /// When `grace` is over, the tasks on the pool of `handlers` are cancelled, and the loops have half a
-    /// second to tell the clients. Returns the exit status of the stage.
+    /// Waits until `stop` is cancelled, and then until the loops have served their connections. When `grace`
+    /// is over, the tasks on the pool `handlers` are cancelled, and the loops have half a second to answer
+    /// their clients. Returns the exit status of the stage.
     pub fn finish(self, handlers: &ThreadPoolExecutor, stop: &CancelToken, grace: Duration) -> u8 {
         let _ = stop.sleep(Duration::MAX);
         let deadline = Instant::now() + grace;

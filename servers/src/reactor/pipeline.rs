@@ -1,11 +1,10 @@
-//! The requests of one connection that were handed over to other threads, until their answers are
-//! sent.
+//! The requests of one connection that other threads answer, until the answers are sent.
 //!
 //! A client may send its next request before it has the answer to the previous one. Other threads answer
-//! these requests while the loop continues to read. The answers come back in the order of the requests,
-//! because the jobs of one connection run in order. The number of requests that were handed over is bounded,
-//! and so is the sum of their bytes. While a bound is reached, the loop does not parse the next request, and
-//! TCP makes the client wait.
+//! these requests while the loop continues to read. The jobs of one connection run in order, so the answers
+//! come back in the order of the requests. Both the number of these requests and the sum of their bytes are
+//! bounded. While a bound is reached, the loop does not parse the next request, and TCP makes the client
+//! wait.
 
 use super::handoff::{Exchange, Remote};
 use super::turn::Turn;
@@ -14,22 +13,21 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// The number of requests of one connection that may be handed over at a time.
+/// The number of requests of one connection that may be with other threads at the same time.
 const MOST: usize = 8;
 
-/// The number of bytes that the handed-over requests of one connection may have together, except
-/// for a single larger request.
+/// The number of bytes that these requests may have together; a single request may be larger.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// Counts the requests of the connection that have no answer, and keeps answers until it is their turn to
+/// Counts the requests of the connection that have no answer yet, and keeps each answer until its turn to
 /// be sent.
 #[derive(Default)]
 pub(super) struct Pipeline {
-    /// The number of requests that have no answer, and the number of their bytes.
+    /// The number of requests that have no answer yet, and the number of their bytes.
     unanswered: usize,
     bytes: usize,
     answered: VecDeque<Box<Exchange>>,
-    /// The last answer of the connection was already returned. Later answers are dropped.
+    /// True if the last answer of the connection was already returned. Later answers are dropped.
     is_over: bool,
     client: Option<Arc<Remote>>,
 }
@@ -39,7 +37,7 @@ impl Pipeline {
         self.unanswered == 0 && self.answered.is_empty()
     }
 
-    /// Returns whether the connection can send nothing before another thread has answered.
+    /// Returns whether the connection has nothing to send before another thread answers.
     pub(super) fn has_to_come(&self) -> bool {
         self.unanswered > 0 && self.answered.is_empty() && !self.is_over
     }
@@ -56,7 +54,7 @@ impl Pipeline {
         self.unanswered == 0 || (self.unanswered < MOST && self.bytes < MOST_BYTES)
     }
 
-    /// Moves the current request of a conversation into an exchange, and counts it.
+    /// Moves the current request of a conversation into an exchange, and counts the request.
     pub(super) fn take(
         &mut self,
         conversation: &mut Conversation,
@@ -71,7 +69,7 @@ impl Pipeline {
         exchange
     }
 
-    /// Takes an exchange that has come back from another thread.
+    /// Takes back an exchange from another thread.
     pub(super) fn is_answered(&mut self, mut exchange: Box<Exchange>) {
         self.unanswered -= 1;
         self.bytes -= exchange.request.size();
@@ -81,7 +79,7 @@ impl Pipeline {
         }
     }
 
-    /// Returns the next answer to send; returns nothing after the last answer of the connection.
+    /// Returns the next answer to send; after the last answer of the connection, returns nothing.
     pub(super) fn next_answer(&mut self) -> Option<Box<Exchange>> {
         let next = self.answered.pop_front()?;
         if !next.stays {

@@ -1,11 +1,12 @@
-//! The answers that a client has not taken yet: first bytes in memory, then at most one tail.
+//! The answers that a client has not taken yet: bytes in memory, then at most one tail.
 //!
-//! This buffer holds all answers of a connection that are not sent yet. While the buffer is not empty, no
-//! further request of that connection is answered, and nothing is read from it. So a client that sends
-//! and never reads costs at most one buffer.
+//! This buffer holds all answers of a connection that are not sent yet. While the buffer is not empty,
+//! the loop answers no further request of that connection and reads nothing from it. So a client that
+//! sends requests and never reads answers costs at most one buffer.
 //!
 //! A *tail* is the rest of a body that is too large to be copied into the buffer: a position in a file, or
-//! bytes in memory. A file is read from the position that the client has reached, a chunk at a time.
+//! bytes in memory. The loop reads a file from the position up to which the client has taken it, one chunk
+//! at a time.
 
 use crate::access_log::Line;
 use crate::http::{CHUNK, Share, append_chunk};
@@ -17,18 +18,18 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::time::Instant;
 
-/// The number of chunks of a tail that are sent in one turn.
+/// How many chunks of a tail are sent in one turn.
 const CHUNKS: usize = 16;
 
-/// The answers that wait to be sent, and their lines for the access log, which are written once the
-/// answers are sent.
+/// The answers that wait to be sent, and their access-log lines, which are written after the answers are
+/// sent.
 #[derive(Debug, Default)]
 pub(super) struct SendBuffer {
     bytes: Vec<u8>,
     /// The number of bytes that have been sent.
     sent: usize,
     tail: Option<Tail>,
-    /// The value is `None` while there is nothing to send.
+    /// `None` while there is nothing to send.
     budget: Option<WriteBudget>,
     /// The number of bytes that were sent since the connection was opened.
     total: u64,
@@ -41,14 +42,15 @@ pub(super) struct Tail {
     source: Source,
     at: u64,
     end: u64,
-    /// The tail's share of the memory for bodies; the tail may be a body that a client has sent.
+    /// The share of the memory for bodies that the tail holds, because the tail may be a body that a
+    /// client has sent.
     _share: Share,
 }
 
 #[derive(Debug)]
 pub(super) enum Source {
-    /// A file, whose bytes are not kept in memory: bytes that the system did not take are read
-    /// again later.
+    /// A file; its bytes are not kept in memory, so bytes that the system did not take are read again
+    /// later.
     File(File),
     Memory(Cow<'static, [u8]>),
 }
@@ -59,7 +61,7 @@ impl Tail {
         Tail { source, at, end, _share: Share::default() }
     }
 
-    /// Keeps the share of the memory until the tail is sent.
+    /// Keeps this share of the memory until the tail is sent.
     pub(super) fn with(self, share: Share) -> Tail {
         Tail { _share: share, ..self }
     }
@@ -84,8 +86,8 @@ impl Tail {
     }
 }
 
-/// The line in the access log for an answer that is not completely sent. Both positions count the
-/// bytes since the connection was opened.
+/// The access-log line of an answer that is not completely sent. Both positions count the bytes since the
+/// connection was opened.
 #[derive(Debug)]
 struct Unfinished {
     line: Line,
@@ -94,13 +96,13 @@ struct Unfinished {
     end: u64,
 }
 
-/// The result of a call that sends the buffer.
+/// The result of sending from the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sent {
     All,
-    /// The system takes no more bytes for now.
+    /// The system cannot take more bytes now.
     Blocked,
-    /// The buffer has more bytes to send, but this turn has sent enough.
+    /// The buffer has more bytes, but this turn has sent enough.
     Enough,
 }
 
@@ -110,41 +112,41 @@ impl SendBuffer {
         self.bytes.is_empty() && self.tail.is_none()
     }
 
-    /// Returns whether a tail is left to send. Nothing must be appended after a tail.
+    /// Returns whether a tail is left to send. The caller must append nothing after a tail.
     pub(super) fn has_tail(&self) -> bool {
         self.tail.is_some()
     }
 
-    /// Returns the time until which the client must take the next bytes; returns `None` if it has
-    /// taken all of them.
+    /// Returns until when the client must take the next bytes; returns `None` if it has taken all bytes.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.budget.as_ref().map(WriteBudget::deadline)
     }
 
-    /// Limits the client's time to `deadline`, however many bytes the client takes.
+    /// Gives the client time until `deadline` at most, however many bytes it takes.
     pub(super) fn end_by(&mut self, deadline: Instant) {
         if let Some(budget) = &mut self.budget {
             budget.end_by(deadline);
         }
     }
 
-    /// Appends a tail after the bytes.
+    /// Appends a tail behind the bytes.
     pub(super) fn put_tail(&mut self, tail: Tail) {
         debug_assert!(self.tail.is_none(), "one at a time");
         self.tail = Some(tail);
     }
 
-    /// Sets the log line of the next answer, whose head has `head` bytes and whose body has `body` bytes.
+    /// Sets the log line of the next answer; `head` and `body` are the lengths of the answer's parts in
+    /// bytes.
     pub(super) fn put_line(&mut self, line: Line, began: Instant, before: usize, head: usize, body: u64) {
         let body_at = self.total + (before + head) as u64;
         self.lines.push_back(Unfinished { line, began, body: body_at, end: body_at + body });
     }
 
-    /// Sends the buffer and then `fresh`, as far as `to` accepts the bytes, at the time `now`. The
-    /// function leaves `fresh` empty.
+    /// Sends the buffer and then `fresh` at the time `now`, until `to` accepts no more bytes. The function
+    /// leaves `fresh` empty.
     ///
     /// `fresh` is the buffer that all connections share. This buffer keeps only the bytes that the system
-    /// does not take at once.
+    /// did not take.
     pub(super) fn send(
         &mut self,
         fresh: &mut Vec<u8>,
@@ -206,7 +208,7 @@ impl SendBuffer {
 }
 
 impl Drop for SendBuffer {
-    /// Logs each answer that was not sent completely, with the number of bytes that were sent.
+    /// For each answer that was not sent completely, logs the number of bytes that were sent.
     fn drop(&mut self) {
         for Unfinished { line, began, body, .. } in self.lines.drain(..) {
             line.end(self.total.saturating_sub(body), true, began.elapsed());

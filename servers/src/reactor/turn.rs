@@ -1,7 +1,7 @@
-//! The values that an event loop lends to the connection whose turn it is.
+//! The values that an event loop lends to a connection for its turn.
 //!
-//! There is only one set of buffers, clock and spare memory, not one for each connection. Only one
-//! connection has its turn at a time, and most of the thousands of connections are idle.
+//! A loop has only one set of buffers, clock and spare memory, not one for each connection. Only one
+//! connection at a time has a turn, and most of the thousands of connections are idle.
 
 use super::handoff::{Answers, Exchange, Job, Remote};
 use crate::http::{Request, date};
@@ -13,10 +13,10 @@ use std::time::Instant;
 /// The largest number of bytes that one read can return.
 const READ: usize = 64 * 1024;
 
-/// The number of used exchanges that are kept for further requests.
+/// How many used exchanges are kept for further requests.
 const SPARE: usize = 64;
 
-/// The number of bytes of answers for which a used exchange may have capacity.
+/// The largest capacity, in bytes, of the answer's buffer in an exchange that is kept.
 const MOST_KEPT: usize = 128 * 1024;
 
 /// The values that the turn of each connection uses.
@@ -24,30 +24,29 @@ pub(super) struct Turn {
     pub(super) server: Arc<Server>,
     pub(super) answers: Arc<Answers>,
     pub(super) hand_over: Option<HandOver>,
-    /// The time at which the turn began, or a later time.
+    /// The time when the turn began, or later if the loop has read the clock again.
     pub(super) now: Instant,
     pub(super) stop: Stop,
     /// The buffer into which reads put their bytes.
     pub(super) arrived: Box<[u8]>,
-    /// The answers that belong to the current connection and are not sent yet.
+    /// The answers of the current connection that are not sent yet.
     pub(super) output: Vec<u8>,
     #[expect(clippy::vec_box, reason = "it is the box that goes to another thread and back")]
     spare: Vec<Box<Exchange>>,
 }
 
-/// The rule that says which requests are answered on other threads, and the function that hands
-/// them over.
+/// Selects the requests that other threads answer, and hands them over.
 pub(super) struct HandOver {
     pub(super) is_wanted: Box<dyn Fn(&Request<'_>) -> bool + Send>,
     pub(super) give: Box<dyn Fn(Job) + Send>,
 }
 
-/// The phase of the end of the loop.
+/// How far the loop's end has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stop {
     No,
-    /// The loop finishes the requests in progress. The loop keeps idle connections at least until this
-    /// time, because their next request may be on its way.
+    /// The loop finishes the requests in progress. It keeps idle connections at least until this time,
+    /// because their next request may be on its way.
     Asked(Instant),
     /// The loop has no more time.
     Cancelled,
@@ -88,7 +87,7 @@ impl Turn {
         }
     }
 
-    /// Keeps the memory of an exchange for another exchange, except for buffers that are large.
+    /// Keeps an exchange, unless its buffer is large, so that another request can use its memory.
     pub(super) fn keep(&mut self, mut exchange: Box<Exchange>) {
         if self.spare.len() < SPARE && exchange.output.capacity() <= MOST_KEPT {
             exchange.forget();

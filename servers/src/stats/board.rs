@@ -1,8 +1,8 @@
 //! Shows what each thread does: the client that it serves, and the client's request. The page of
 //! `--watch` shows this board.
 //!
-//! Threads write their activity on a board, which costs each request a lock that all threads share. So
-//! a board exists only with `--watch`.
+//! Each request writes to the board under a lock that all threads share. So a stage has a board only
+//! if `--watch` is given.
 
 use crate::http::Request;
 use serde_json::{Value as Json, json};
@@ -23,14 +23,13 @@ pub(crate) struct Board(Mutex<HashMap<ThreadId, Line>>);
 struct Line {
     thread: Thread,
     client: Option<SocketAddr>,
-    /// The value is `None` while the thread waits for a request, or for the client to take the
-    /// answer.
+    /// `None` while the thread waits for a request, or for the client to take the answer.
     request: Option<String>,
     since: Instant,
 }
 
-/// The activity of the current thread, which is shown as long as this value lives. When this value is
-/// dropped, the previous entry is restored.
+/// What the current thread does; the board shows it as long as this value lives. The drop of this
+/// value restores the previous entry.
 pub(crate) struct Doing<'b> {
     board: &'b Board,
     before: Option<Line>,
@@ -59,7 +58,7 @@ impl Board {
         let now = Instant::now();
         let lines = self.lock();
         let mut lines: Vec<_> = lines.values().collect();
-        // With this order, `pool-1-thread-9` comes before `pool-1-thread-10`.
+        // This order puts `pool-1-thread-9` before `pool-1-thread-10`.
         lines.sort_by_key(|line| line.thread.name().map(|name| (name.len(), name)));
         let line = |line: &&Line| {
             json!({

@@ -1,19 +1,18 @@
-//! The list of all measured values. A family has a name for Prometheus, a place in the JSON, and a sentence
-//! that describes it; the table in the README has the same sentences.
+//! The list of all measured values. A family has a name for Prometheus, a position in the JSON, and a
+//! sentence that describes it; the table in the README has the same sentences.
 
 use std::fmt;
 
-/// A quantity that is measured, with its names.
+/// A measured quantity, with its names.
 #[derive(Debug)]
 pub struct Family {
     /// The family's name for Prometheus.
     pub name: &'static str,
     /// True if the value only grows.
     pub kind: Kind,
-    /// The group of the family in the JSON. The group is empty if the value of the label is its
-    /// name.
+    /// The group of the family in the JSON; empty if the label's value is the group's name.
     pub group: &'static str,
-    /// The key of the family in the group.
+    /// The key of the family within its group.
     pub key: &'static str,
     /// The label that distinguishes the samples of the family; empty if there is only one sample.
     pub label: &'static str,
@@ -21,7 +20,7 @@ pub struct Family {
     pub help: &'static str,
 }
 
-/// The way in which a value may change.
+/// How a value may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The value is zero when the process starts, and only grows.
@@ -39,7 +38,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Makes a constant for each family, and the list of all families.
+/// Declares a constant for each family, and the list of all families.
 macro_rules! families {
     ($($constant:ident: $kind:ident $name:literal, $group:literal . $key:literal by $label:literal, $help:literal;)*) => {
         $(pub(crate) static $constant: Family = Family {
@@ -53,8 +52,8 @@ macro_rules! families {
     };
 }
 
-// The names of pools' values are those of Micrometer; the names of the process's values are those of
-// Prometheus' own libraries.
+// The values of pools have the names that Micrometer gives them; the values of the process have the names
+// of Prometheus' own libraries.
 families! {
     POOL_STATE: Gauge "executor_pool_state", ""."state" by "name", "Where the pool stands: always 1, the label says it";
     POOL_SIZE: Gauge "executor_pool_size_threads", ""."threads" by "name", "Threads that the pool has";

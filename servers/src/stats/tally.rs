@@ -1,11 +1,11 @@
-//! Counts a server's answers and refusals at almost no cost.
+//! Counts the answers and refusals of a server at almost no cost.
 //!
-//! If all threads wrote to the same counter, it would move from one processor's cache to another with each
-//! answer. So the answers are counted in stripes, each in its own cache lines, and each thread writes to
-//! one of the stripes. A reader adds the stripes up to get the total.
+//! A counter that all threads write would move from one processor's cache to another with each answer. So
+//! the answers are counted in stripes, each in its own cache lines, and each thread writes to one of the
+//! stripes. A reader adds the stripes up to get the total.
 //!
-//! All operations are relaxed: a counter says nothing about any other data, and no thread reads a counter to
-//! learn what another thread has written.
+//! All operations are relaxed: a counter says nothing about other data, and no thread uses it to learn what
+//! another thread has written.
 
 use super::Samples;
 use super::family;
@@ -13,22 +13,21 @@ use crate::http::{FACTS, Refusal, Status};
 use std::array;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// The number of threads that can count answers at the same time without disturbing each other.
+/// How many threads can count answers at the same time without disturbing each other.
 const STRIPES: usize = 16;
 
-/// The possible statuses: three digits, from 200 on.
+/// The possible statuses: three-digit numbers from 200 on.
 const CODES: usize = 400;
 const FIRST_CODE: u16 = 200;
 
-/// The number of a server's answers and refusals, counted by the threads that send them.
+/// Counts the answers and refusals of a server; the threads that send them do the counting.
 #[derive(Debug)]
 pub(crate) struct Tally {
     answers: Box<[Stripe]>,
     refusals: [AtomicU64; FACTS.len()],
 }
 
-/// The number of answers from some of the threads, by status. Each stripe is in its own cache
-/// lines.
+/// How many answers some of the threads have sent, by status. Each stripe is in its own cache lines.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Stripe([AtomicU64; CODES]);
@@ -59,7 +58,7 @@ impl Tally {
         self.answers[stripe].0[code].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a refused request, whose connection ends.
+    /// Counts a refused request that ends its connection.
     pub(crate) fn refused(&self, refusal: Refusal) {
         self.refusals[refusal.number()].fetch_add(1, Ordering::Relaxed);
     }

@@ -1,11 +1,12 @@
-//! `--watch` shows a stage from outside, with a separate listener and a separate thread.
+//! Shows a stage from outside (`--watch`), with a separate listener and a separate thread.
 //!
-//! A server that reports on itself through the threads that serve its clients is silent when its report
-//! is needed most: when all these threads are busy. So a second server runs beside the first. The two
-//! servers share only the process and the numbers, and the second server runs until the process ends.
+//! Some servers report on themselves through the threads that serve their clients. When all these
+//! threads are busy, the report is needed most, but no thread is free to send it. So for `--watch`, a
+//! second server runs beside the first. The two servers share only the process and the numbers, and the
+//! second server runs until the process ends.
 //!
 //! One thread is enough because it runs an event loop: a client that sends nothing, or reads slowly, holds
-//! no thread. The limits of this server are small, and its handlers only read numbers.
+//! up no thread. The limits of this server are small, and its handlers only read numbers.
 
 use crate::access_log::AccessLog;
 use crate::crowd::Crowd;
@@ -25,12 +26,11 @@ use std::thread;
 use std::time::Duration;
 
 /// The content policy of the page: it loads nothing from other servers and runs only its own script, even
-/// if a stranger has chosen the text of a request.
+/// if a stranger has put a script into a request.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The number of clients that may watch at a time. Watchers use the same descriptors as the stage, for
-/// which they are more important.
+/// How many clients may watch at a time. Watchers use up descriptors that the stage needs more urgently.
 const MOST: usize = 256;
 
 /// The files of the page.
@@ -82,7 +82,7 @@ fn site(stats: &Arc<Stats>, board: &Arc<Board>) -> Site {
     site
 }
 
-/// Returns the limits for clients that send one small request a second and take a small answer.
+/// Returns the limits for a client that sends one small request in a second and gets a small answer.
 fn limits() -> Limits {
     let briefly = Duration::from_secs(2);
     Limits {

@@ -1,9 +1,8 @@
-//! Tests what a client observes under each policy when there is no room, and how a saturated stage
-//! stops.
+//! Tests what a client observes under each policy if there is no room, and how a saturated stage stops.
 //!
 //! An upload keeps a thread busy; the test decides when it sends the body. The accepting thread accepts
-//! clients in the order in which they have connected, so each client finds the places that earlier clients
-//! have left free.
+//! clients in the order of their connections, so a client finds the places that earlier clients have left
+//! free.
 
 use crate::lifecycle::{Upload, stop_by, stopping};
 #[cfg(target_os = "linux")]
@@ -19,17 +18,17 @@ fn start(policy: &str, flags: &[&str]) -> Stage {
     Stage::start(BOUNDED, &[&["--policy", policy], &SMALL[..], flags].concat())
 }
 
-/// Returns the client that keeps the thread busy, and the client that took the last free place.
+/// Returns the client that keeps the thread busy and the client that has taken the last free place.
 fn saturate(stage: &Stage) -> (Upload, Client) {
     (Upload::begin(stage), stage.ask("/hello"))
 }
 
-/// Returns the answer to `/stats`, once there is room for a client that asks for it.
+/// Waits until there is room for a client that asks for `/stats`, and returns its answer.
 fn stat(stage: &Stage, name: &str) -> u64 {
     stage.stats()["pool"][name].as_u64().unwrap()
 }
 
-/// Checks that the accepted clients are answered in the end.
+/// Checks that the server finally answers the accepted clients.
 fn assert_served(upload: Upload, waiting: Vec<Client>) {
     assert_eq!(upload.end().status, 200);
     for mut client in waiting {
@@ -89,7 +88,7 @@ fn discard_oldest_closes_the_one_that_has_waited_longest() {
 fn caller_runs_serves_the_next_client_and_accepts_nobody_meanwhile() {
     let stage = start("caller-runs", &[]);
     let (upload, waiting) = saturate(&stage);
-    let next = Upload::begin(&stage); // has begun, though the only thread is taken and the queue is full
+    let next = Upload::begin(&stage); // the request has begun, although the only thread is busy and the queue is full
     let mut after_next = stage.ask("/hello");
     eventually("it is accepted", || stage.backlog() == 1);
     assert_eq!(next.end().status, 200);
@@ -101,15 +100,15 @@ fn caller_runs_serves_the_next_client_and_accepts_nobody_meanwhile() {
 }
 // ANCHOR_END: caller_runs
 
-/// Otherwise all other clients would wait for a client that requests nothing, while the threads of the pool
-/// are idle.
+/// Otherwise all clients would wait for one client that requests nothing, while the threads of the pool are
+/// idle.
 #[test]
 fn the_accepting_thread_does_not_stay_with_an_idle_client() {
     let stage = start("caller-runs", &["--quiet", "--idle-timeout", "10m"]);
     let (upload, waiting) = saturate(&stage);
     let next = Upload::begin(&stage);
     assert_served(upload, vec![waiting]);
-    // No connection waits in the queue any more.
+    // Now no connection waits in the queue.
     assert_eq!(next.end().header("Connection"), Some("close"));
     assert_eq!(stage.get("/hello").header("Connection"), Some("keep-alive"), "a thread of the pool may stay");
 }
@@ -136,7 +135,7 @@ fn block_fills_the_backlog_and_then_there_is_silence() {
 
 // ANCHOR: rush
 /// 200 clients arrive at once; each needs 50 ms. With eight threads and room for 48 more, an accepted client
-/// is answered within seven rounds. On a quiet machine the answer takes a tenth longer than the seven rounds
+/// is answered within seven rounds. On a quiet machine the answer takes a tenth longer than seven rounds
 /// (the book's chapter measures it). This test allows twice the time, because the machine may be busy;
 /// without a bound, the last answer would take 25 rounds.
 #[test]
@@ -170,7 +169,7 @@ fn of_a_rush_everybody_is_answered_and_the_accepted_ones_in_time() {
 
 #[test]
 fn a_saturated_stage_stops_in_order() {
-    // The other policies have separate tests, because the accepting thread is busy with them when the stop
+    // The other policies have their own tests, because they keep the accepting thread busy when the stop
     // comes.
     for (policy, how) in [("abort", "TERM"), ("discard", "INT")] {
         let mut stage = start(policy, &["--quiet", "--grace", "10m"]);
@@ -188,8 +187,8 @@ fn a_saturated_stage_stops_in_order() {
     }
 }
 
-/// When the connection that has waited longest is closed, the new connection is not yet in the place that
-/// became free. If the stop comes at that moment, the new client gets a 503.
+/// After the policy has closed the oldest connection, there is a moment when the new connection has not yet
+/// taken the free place. If the stop comes at that moment, the new client gets a 503.
 #[test]
 fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes() {
     for _ in 0..20 {
@@ -197,7 +196,7 @@ fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes(
         let (upload, mut oldest) = saturate(&stage);
         let mut next = stage.ask("/hello");
         oldest.assert_closed();
-        drop(oldest); // or the end waits for it to hang up
+        drop(oldest); // otherwise the end waits until this client closes its connection
         stop_by("TERM", &stage);
         let line = stopping(&stage);
         assert_eq!(upload.end().status, 200);
@@ -207,8 +206,8 @@ fn a_client_that_takes_the_place_of_another_is_answered_whenever_the_stop_comes(
     }
 }
 
-/// A client that was refused before the stop did not come too late. The client has not closed its connection,
-/// so the end of the stage waits for the client.
+/// A client that the server refused before the stop does not count as too late. The client keeps its
+/// connection open, so the end of the stage waits for it.
 #[test]
 fn clients_that_were_refused_before_the_stop_do_not_count_as_late() {
     let mut stage = start("abort", &["--quiet"]);
@@ -229,7 +228,7 @@ fn a_stage_whose_accepting_thread_waits_for_room_stops_at_once() {
         let mut stage = start("block", &["--quiet", "--grace", "10m", "--backlog", backlog]);
         let (upload, waiting) = saturate(&stage);
         let in_hand = stage.ask("/hello");
-        let in_the_backlog = [stage.ask("/hello"), stage.ask("/hello"), stage.ask("/hello")]; // a full one, if there is room for two
+        let in_the_backlog = [stage.ask("/hello"), stage.ask("/hello"), stage.ask("/hello")]; // fill the backlog
         eventually("not all are there", || stage.backlog() == 3);
         stop_by("TERM", &stage);
         for mut late in [in_hand].into_iter().chain(in_the_backlog) {
@@ -252,16 +251,16 @@ fn what_the_accepting_thread_serves_is_served_to_the_end() {
     eventually("the stop has begun: it connects to wake the accepting thread", || stage.backlog() == 2);
     let reply = next.end();
     assert_eq!((reply.status, reply.header("Connection")), (200, Some("close")));
-    // Before that time, no thread could tell the client.
+    // Before that time, no thread could answer the client.
     assert_refused(&mut { late });
     assert_eq!(stopping(&stage), "stopping: refused 1 that came too late");
     assert_served(upload, vec![waiting]);
     assert_eq!(stage.exit_status(), Some(0));
 }
 
-/// The process ends two seconds after the grace period, whatever its threads do. On a very busy machine
-/// the process may end before the threads have told their clients. So the test passes if one of five
-/// attempts succeeds.
+/// The process ends two seconds after the grace period, whatever its threads are doing. On a very busy
+/// machine the process may end before its threads have answered their clients. So the test passes if
+/// one of five attempts succeeds.
 #[test]
 fn out_of_time_everybody_is_cancelled_and_told_also_by_the_accepting_thread() {
     for policy in ["caller-runs", "block", "discard"] {
@@ -275,7 +274,7 @@ fn everybody_is_told_out_of_time(policy: &str) -> bool {
     let next = match policy {
         "caller-runs" => Some(Upload::begin(&stage).into_client()),
         "block" => Some(stage.ask("/hello")),
-        _ => None, // closed in silence; but who waits is told, since the stop and no policy throws it away
+        _ => None, // closed without an answer; waiting clients get one, because the stop drops them and no policy does
     };
     let began = Instant::now();
     stop_by("TERM", &stage);
@@ -289,8 +288,8 @@ fn everybody_is_told_out_of_time(policy: &str) -> bool {
     told.iter().all(|&told| told)
 }
 
-/// Clients that were refused and do not close their connections keep a descriptor each. Their connections are
-/// closed when the next clients need descriptors; those clients also get a 503.
+/// Each client that was refused and keeps its connection open takes a descriptor. When the next clients need
+/// descriptors, the server closes these connections; the next clients also get a 503.
 #[test]
 fn with_few_descriptors_everybody_is_told_all_the_same() {
     let flags = [&["--quiet"], &SMALL[..]].concat();
@@ -305,8 +304,8 @@ fn with_few_descriptors_everybody_is_told_all_the_same() {
     assert_eq!(stage.stop(), Vec::<String>::new(), "it had to wait for descriptors");
 }
 
-/// Each waiting client holds a descriptor. A policy that makes clients wait in the backlog also
-/// bounds the number of descriptors.
+/// Each waiting client takes a descriptor. If a policy makes clients wait in the backlog, this also limits
+/// the number of descriptors.
 #[cfg(target_os = "linux")]
 #[test]
 fn block_holds_no_more_connections_than_it_has_room_for() {

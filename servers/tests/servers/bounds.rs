@@ -1,4 +1,4 @@
-//! Tests that a client can keep a thread only for a bounded time, even if the client is never idle.
+//! Tests that a client can keep a thread only for a bounded time, even if it is never idle.
 
 #[cfg(unix)]
 use crate::lifecycle::Upload;
@@ -12,13 +12,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// With this length, no request ends where a buffer of 16 KiB ends.
+/// With requests of this length, no request ends at the end of a buffer of 16 KiB.
 const HELLO: &str = "GET /hello?a HTTP/1.1\r\nHost: h\r\n\r\n";
 
-/// Starts a client that always has a request on its way, or at least the beginning of a request, and
-/// reads every answer. The client reports each answer to the test.
+/// Starts a client that always has at least the beginning of a request on its way, and reads every answer.
+/// The client reports each answer to the test.
 pub(crate) fn pipeline_endlessly(stage: &Stage) -> mpsc::Receiver<()> {
-    // Each write of the client ends within a request, and its next write begins with the rest of
+    // Each write of the client ends in the middle of a request; its next write begins with the rest of
     // that request.
     let (begin, rest) = HELLO.split_at(7);
     let requests = [rest, &HELLO.repeat(30_000), begin].concat();
@@ -43,12 +43,12 @@ fn a_client_that_pipelines_without_end_does_not_delay_the_end() {
         let mut stage = Stage::start(binary, &["--quiet", "--grace", "5s"]);
         pipeline_endlessly(&stage).recv().unwrap();
         stage.signal("TERM");
-        // All requests in the buffer were answered, and no answer was cut off.
+        // The server answers all requests in the buffer, and cuts off no answer.
         assert_eq!(stage.exit_status(), Some(0));
     }
 }
 
-/// The stages that never keep an idle connection still answer several requests that have arrived together.
+/// Even a stage that never keeps an idle connection answers several requests that have arrived together.
 #[test]
 fn what_has_arrived_together_is_answered_also_when_the_thread_is_wanted() {
     every_stage(&["--quiet"], |stage| {
@@ -79,7 +79,7 @@ fn a_connection_has_so_many_requests() {
     });
 }
 
-/// The single thread has one connection at a time, whatever the bound.
+/// The single thread serves one connection at a time, whatever the bound is.
 #[cfg(unix)]
 #[test]
 fn who_comes_when_all_places_are_taken_is_told_so_and_costs_no_thread() {
@@ -98,7 +98,7 @@ fn who_comes_when_all_places_are_taken_is_told_so_and_costs_no_thread() {
         #[cfg(target_os = "linux")]
         assert_eq!(stage.threads(), threads);
         assert_eq!(served.pop().unwrap().end().status, 200);
-        // The place is free only when the server has seen the end of the connection.
+        // The place becomes free only after the server has seen the end of the connection.
         eventually("clients are no longer served", || stage.get("/hello").status == 200);
         for upload in served {
             assert_eq!(upload.end().status, 200);
@@ -118,7 +118,7 @@ fn who_has_seen_the_end_of_its_connection_finds_a_place_for_another() {
     });
 }
 
-/// Returns a client with a small window, so that the server notices how much the client takes.
+/// Returns a client with a small window, so that the server notices how fast the client reads.
 fn connect_with_small_window(stage: &Stage) -> Client {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.set_recv_buffer_size(32 * 1024).unwrap();
@@ -126,14 +126,14 @@ fn connect_with_small_window(stage: &Stage) -> Client {
     Client::over(TcpStream::from(socket))
 }
 
-/// A client that reads about 40 KiB of a large answer in a second, while the server requires 64 KiB.
-/// The client ends when this value is dropped.
+/// A client that reads about 40 KiB of a large answer in a second, while the server requires 64 KiB. The
+/// drop of this value ends the client.
 pub(crate) struct SlowReader {
     stream: TcpStream,
     reading: Option<thread::JoinHandle<()>>,
 }
 
-/// Returns when the client has received the beginning of the answer.
+/// Blocks until the client has received the beginning of the answer.
 pub(crate) fn read_slowly(stage: &Stage) -> SlowReader {
     let mut client = connect_with_small_window(stage);
     client.send("GET /large.bin HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -166,7 +166,7 @@ fn a_client_that_keeps_the_pace_gets_everything() {
     client.send("GET /file.bin HTTP/1.1\r\nHost: h\r\n\r\n");
     let (mut count, mut bytes) = (0, vec![0; 300_000]);
     while count < 6_000_000 {
-        thread::sleep(Duration::from_millis(20)); // a pause is no idleness
+        thread::sleep(Duration::from_millis(20)); // a pause does not make the client idle
         match client.stream.read(&mut bytes).unwrap() {
             0 => panic!("cut off after {count}"),
             more => count += more,

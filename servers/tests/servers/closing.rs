@@ -11,17 +11,17 @@ use std::time::{Duration, Instant};
 
 pub(crate) const MIB: usize = 1024 * 1024;
 
-/// The moment when a client that sends a large body checks for an answer.
+/// When a client that sends a large body checks for an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Reads {
-    /// The client checks after it has sent everything.
+    /// The client checks only after it has sent everything.
     Afterwards,
-    /// The client checks between two writes, so that it sees an answer at once.
+    /// The client checks between two writes, so it sees an answer at once.
     InBetween,
 }
 
-/// Uploads a body as Node's `http` does: if a write fails, the client gives up, even if an answer
-/// has arrived.
+/// Uploads a body as Node's `http` does: if a write fails, the client gives up, even if the answer has
+/// already arrived.
 pub(crate) fn upload(addr: SocketAddr, head: &str, size: usize, reads: Reads) -> u16 {
     let piece = vec![b'a'; 64 * 1024];
     let mut client = Client::connect(addr);
@@ -35,7 +35,7 @@ pub(crate) fn upload(addr: SocketAddr, head: &str, size: usize, reads: Reads) ->
     client.reply().status
 }
 
-/// Returns whether a client has got an answer, or its connection was closed.
+/// Returns whether a client has got an answer, or the server has closed its connection.
 pub(crate) fn has_answer(client: &Client) -> bool {
     client.stream.set_nonblocking(true).unwrap();
     let is_here = client.stream.peek(&mut [0]).is_ok();
@@ -43,7 +43,7 @@ pub(crate) fn has_answer(client: &Client) -> bool {
     is_here
 }
 
-/// Uploads again and again, and must see the answer each time.
+/// Uploads several times, and must see the answer each time.
 fn assert_told(addr: SocketAddr, head: &str, size: usize, status: u16) {
     for reads in [Reads::Afterwards, Reads::InBetween] {
         for attempt in 0..12 {
@@ -69,7 +69,7 @@ fn a_client_that_is_still_sending_sees_why_it_was_refused() {
     });
 }
 
-/// Runs an accept loop that turns every client away. The loop ends when the token is cancelled.
+/// Runs an accept loop that turns away every client. Cancelling the token ends the loop.
 fn turn_everyone_away() -> (SocketAddr, CancelToken) {
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let (addr, stop) = (listener.local_addr(), CancelToken::new());
@@ -89,9 +89,8 @@ fn a_client_that_is_still_sending_sees_that_it_was_turned_away() {
     stop.cancel();
 }
 
-/// These clients keep their sockets open, as most clients do when they expect more answers. If the server
-/// waited a moment for each of these clients to close its connection, this test would take twice as long
-/// as it allows.
+/// These clients keep their sockets open, as clients do that expect more answers. If the server waited a
+/// moment for each client to close its connection, this test would take twice the time that it allows.
 #[test]
 fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
     for binary in STAGES {
@@ -99,8 +98,8 @@ fn a_client_that_keeps_its_socket_after_the_answer_holds_up_no_other() {
         once_of_five(Duration::from_secs(3), || {
             let mut clients: Vec<_> = (0..120).map(|_| stage.connect()).collect();
             for client in &mut clients {
-                // The server closes the connection by itself, so it must first check whether bytes are on
-                // the way.
+                // The server is the one that closes the connection, so it must first check whether bytes
+                // are on the way.
                 client.send("POST /echo HTTP/1.0\r\nContent-Length: 1\r\n\r\na");
             }
             let began = Instant::now();
@@ -126,7 +125,7 @@ fn hundreds_that_are_turned_away_are_told_at_once() {
         }
         began.elapsed()
     });
-    // The clients are still connected, and a client that sends something now does not get a reset.
+    // The clients are still connected, and a client that sends something now gets no reset.
     for client in &mut clients[200..] {
         client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n").assert_closed();
     }
@@ -139,7 +138,7 @@ fn a_client_that_was_turned_away_and_stays_is_hung_up_on() {
     let mut client = Client::connect(addr);
     assert_eq!(client.reply().status, 503);
     client.assert_closed();
-    // For a while the server discards what the client sends; then it answers with a reset.
+    // For a while the server discards the bytes that the client sends; then it sends a reset.
     while client.stream.write_all(b"a").is_ok() {
         thread::sleep(Duration::from_millis(10)); // the pace of the client
     }

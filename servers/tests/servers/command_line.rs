@@ -1,4 +1,4 @@
-//! Tests the command line of the stages: mistakes in it, and the README's statements about its
+//! Tests the command line of the stages: wrong command lines, and the README's statements about the
 //! flags.
 
 use crate::support::{
@@ -7,9 +7,9 @@ use crate::support::{
 };
 use std::process::Command;
 
-/// Runs a stage that cannot start, and checks that it fails with one line about `expected`.
+/// Runs a stage that cannot start, and checks that it prints one line about `expected`.
 pub(crate) fn assert_fails(binary: &str, flags: &[&str], expected: &str) {
-    // A backtrace shows where a program has a bug, but here the program has none.
+    // A backtrace shows where a program has a bug, but this program has none.
     let output = output_of(Command::new(binary).args(flags).env("RUST_BACKTRACE", "1"));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(!said.contains("backtrace"), "{said}");
@@ -65,8 +65,8 @@ fn every_stage_has_the_same_flags() {
         let help = String::from_utf8(help).unwrap();
         let flags =
             help.lines().map(str::trim).filter(|line| line.starts_with('-') && !line.starts_with("- "));
-        // The description of a flag stands on the same line, or on the next line if some
-        // description is long.
+        // The description of a flag is on the same line; if some description is long, it is on the next
+        // line.
         flags.filter_map(|line| line.split("  ").next()).map(str::to_owned).collect::<Vec<_>>()
     };
     let everywhere = flags(SINGLE_THREADED);
@@ -88,7 +88,7 @@ fn every_stage_has_the_same_flags() {
 fn limits() -> Vec<(String, String)> {
     let help = output_of(Command::new(SINGLE_THREADED).arg("-h")).stdout;
     let help = String::from_utf8(help).unwrap();
-    // A line that is too long continues on the next line, so the text of a flag ends where another flag
+    // A long description continues on the next line, so the text of a flag ends where the next flag
     // begins.
     let (_, limits) = help.split_once("Limits:").unwrap();
     let limit = |text: &str| {

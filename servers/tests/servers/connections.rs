@@ -1,4 +1,5 @@
-//! Tests which connections stay open after an answer, for how long, and how the client is told.
+//! Tests which connections stay open after an answer, for how long, and how the server tells the
+//! client.
 
 use crate::support::{KEEPING_STAGES, SHARED_ACCEPT, SINGLE_THREADED, Stage};
 
@@ -16,7 +17,7 @@ fn keeps(stage: &Stage) {
         assert_eq!((reply.status, reply.header("Connection")), (200, Some("keep-alive")));
         assert_eq!(reply.header("Keep-Alive"), Some("timeout=30"));
     }
-    // An error about a request that was understood is no reason to close the connection.
+    // If the server has understood a request, an error is no reason to close the connection.
     assert_eq!(client.get("/nothing").status, 404);
     assert_eq!(
         client.send("POST /hello HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc").reply().status,
@@ -25,8 +26,8 @@ fn keeps(stage: &Stage) {
     assert_eq!(client.get("/hello").status, 200);
 }
 
-/// A client that has already sent more does not need to be told; and the field cannot express a
-/// time of less than a second.
+/// The server need not tell a client that has already sent more; and the field cannot express less
+/// than a second.
 #[test]
 fn a_client_is_told_for_how_long_it_may_be_idle() {
     for (timeout, told) in [("1700ms", Some("timeout=1")), ("2m", Some("timeout=120")), ("900ms", None)] {

@@ -1,5 +1,5 @@
-//! Tests of the behaviour that only the stages with event loops have. (The behaviour that every
-//! stage must have is tested in `acceptance`, `closing`, `timeouts` and similar files.)
+//! Tests behaviour that only the stages with event loops have. (For the behaviour of all stages, see
+//! `acceptance`, `closing`, `timeouts` and similar files.)
 
 use crate::support::{Client, ENDLESS, EVENT_LOOPS, MULTI_REACTOR, Stage, get, shell};
 use std::io::{ErrorKind, Read, Write};
@@ -7,8 +7,8 @@ use std::net::Shutdown;
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// Runs a test against both stages with event loops, with one loop, so that all clients of the test
-/// are on the same loop.
+/// Runs a test against both stages with event loops, with a single loop, so that all clients of the
+/// test share the loop.
 fn each(flags: &[&str], test: impl Fn(&mut Stage)) {
     for binary in EVENT_LOOPS {
         let one_loop: &[&str] = if binary == MULTI_REACTOR { &["--loops", "1"] } else { &[] };
@@ -16,8 +16,8 @@ fn each(flags: &[&str], test: impl Fn(&mut Stage)) {
     }
 }
 
-/// Later requests take fewer milliseconds: if each answer were sent as soon as it is ready, the answers
-/// would come in another order.
+/// Later requests need less time, so the answers would come in another order if each were sent as soon
+/// as it is ready.
 #[test]
 fn requests_in_a_row_are_answered_in_order_however_long_each_takes() {
     each(&["--quiet", "--threads", "8"], |stage| {
@@ -37,7 +37,7 @@ fn requests_in_a_row_are_answered_in_order_however_long_each_takes() {
     });
 }
 
-/// There are as many requests as threads that run handlers.
+/// There are as many requests as threads for handlers.
 #[test]
 fn slow_handlers_hold_up_no_loop() {
     each(&["--quiet", "--threads", "2"], |stage| {
@@ -57,7 +57,7 @@ fn a_loop_that_trusts_its_handlers_is_held_up() {
     let mut slow = stage.ask("/block?ms=500");
     let mut quick = stage.ask("/hello");
     slow.reply();
-    // Only now has the loop served other clients. The answer may already be on its way.
+    // The loop has served other clients only now. The client's answer may already be on its way.
     quick.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     assert_eq!(quick.reply().status, 200);
 }
@@ -75,22 +75,22 @@ fn a_client_that_ends_its_side_gets_the_answers_to_what_it_has_asked() {
     });
 }
 
-/// The bytes and the client's end come in one event, because the loop is busy when they arrive. A read
-/// that returns the bytes has not seen the end, and the system does not report the end a second time.
+/// Because the loop is busy, the bytes and the end of the client's side arrive as one event. A read
+/// that returns the bytes does not see the end, and the system does not report the end again.
 #[test]
 fn an_end_that_comes_together_with_the_last_bytes_is_noticed() {
     let stage = Stage::start(MULTI_REACTOR, &["--quiet", "--loops", "1", "--trusting"]);
     let mut client = stage.connect();
     assert_eq!(client.get("/hello").status, 200);
     let _holds_it_up = stage.ask("/block?ms=300");
-    thread::sleep(Duration::from_millis(100)); // if it has not begun by then, the test says less, and still holds
+    thread::sleep(Duration::from_millis(100)); // if the handler has not begun yet, the test shows less
     client.send(get("/hello"));
     client.stream.shutdown(Shutdown::Write).unwrap();
     assert_eq!(client.reply().status, 200);
     client.assert_closed();
 }
 
-/// The next check of the connection was planned in ten minutes, but now there is less time.
+/// The next check of the connection was planned in ten minutes, but its new deadline is earlier.
 #[test]
 fn a_deadline_that_is_earlier_than_the_last_one_is_kept() {
     each(&["--quiet", "--idle-timeout", "10m", "--header-timeout", "2s"], |stage| {
@@ -102,7 +102,7 @@ fn a_deadline_that_is_earlier_than_the_last_one_is_kept() {
     });
 }
 
-/// An answer that the loop makes by itself must also keep its place in the order.
+/// An answer that the loop itself makes must also keep its place in the order.
 #[test]
 fn an_expectation_waits_for_the_answers_before_it() {
     each(&["--quiet"], |stage| {
@@ -121,7 +121,7 @@ fn an_expectation_waits_for_the_answers_before_it() {
     });
 }
 
-/// The time for which the connection may be idle begins with the answer, not with the request.
+/// The idle time of a connection begins with the answer, not with the request.
 #[test]
 fn a_slow_handler_takes_nothing_of_the_time_to_ask_again() {
     each(&["--quiet", "--idle-timeout", "2s"], |stage| {
@@ -140,11 +140,11 @@ fn all_that_wait_are_accepted_though_nothing_tells_of_them_again() {
     let mut silent: Vec<_> = (0..200).map(|_| stage.connect()).collect();
     holds_it_up.reply();
     drop(holds_it_up);
-    thread::sleep(Duration::from_millis(200)); // in this time it is idle, if it has overlooked some
+    thread::sleep(Duration::from_millis(200)); // if the loop has overlooked some clients, it is idle in this time
     assert_eq!(silent.last_mut().unwrap().get("/hello").status, 200);
 }
 
-/// Sends as long as the other side takes the bytes, and returns the number of bytes that were sent.
+/// Sends bytes as long as the other side takes them, and returns how many bytes were sent.
 fn send_and_never_read(stage: &Stage, request: &str, most: usize) -> (Client, usize) {
     let client = stage.connect();
     client.stream.set_nonblocking(true).unwrap();
@@ -163,7 +163,7 @@ fn send_and_never_read(stage: &Stage, request: &str, most: usize) -> (Client, us
 }
 
 // ANCHOR: never_reads
-/// The buffers of the system take some megabytes in each direction. The bytes that the server keeps are
+/// The buffers of the system take some megabytes in each direction. The server's own buffers are
 /// bounded, whatever the client sends.
 #[cfg(target_os = "linux")]
 #[test]
@@ -198,7 +198,7 @@ fn a_client_that_reads_late_gets_every_answer() {
                 writing.write_all((request + &body).as_bytes()).unwrap();
             }
         });
-        thread::sleep(Duration::from_millis(200)); // not a wait for something: in this time answers pile up
+        thread::sleep(Duration::from_millis(200)); // not a wait for an event: in this time answers pile up
         for number in 0..REQUESTS {
             assert_eq!(client.reply().status, 404);
             assert_eq!(client.reply().text(), format!("{number:8}"));
@@ -227,8 +227,8 @@ fn large_files_arrive_whole_beside_each_other() {
     });
 }
 
-/// When the file turns out to be shorter, the head was already sent: only the end of the connection can
-/// tell the client.
+/// When the server finds that the file is shorter, it has already sent the head: only the end of the
+/// connection can tell the client.
 #[test]
 fn a_file_that_shrinks_while_it_is_sent_ends_the_connection() {
     let root = tempfile::tempdir().unwrap();
@@ -245,7 +245,7 @@ fn a_file_that_shrinks_while_it_is_sent_ends_the_connection() {
     });
 }
 
-/// The limit on descriptors is reached, and no event tells a loop when it may accept again.
+/// There are no free descriptors, and no event tells a loop when it may accept again.
 #[cfg(unix)]
 #[test]
 fn without_descriptors_it_neither_spins_nor_forgets_who_waits() {
@@ -253,15 +253,15 @@ fn without_descriptors_it_neither_spins_nor_forgets_who_waits() {
         let stage = Stage::start_command(binary, &mut shell("ulimit -n 30", binary, &["--quiet"]));
         let mut clients: Vec<_> = (0..40).map(|_| stage.connect()).collect();
         assert!(stage.log_line().starts_with("cannot accept a connection"));
-        // Clients that were served free descriptors for clients that wait. No new client arrives whose
-        // event would make the loop accept the waiting clients.
+        // Clients that have been served free descriptors for the waiting clients. No new client
+        // arrives, so no event makes the loop accept the waiting clients.
         for client in &mut clients {
             client.send("GET /hello HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
         }
         for mut client in clients {
             assert_eq!(client.reply().status, 200);
         }
-        // The pauses between reports grow longer; a loop without pauses would have reported the error
+        // The pauses between reports grow; without pauses, the loop would have reported the error
         // thousands of times.
         let complaints = stage.stop().len();
         assert!(complaints < 50, "{complaints}");

@@ -1,5 +1,5 @@
-//! Tests that the library sends its reports through the `tracing` facade, to the stages' subscriber and to a
-//! user's own subscriber.
+//! Tests that the library sends its reports through the `tracing` facade, both to the stages' subscriber and
+//! to a user's own one.
 
 use crate::support::{Client, POOLED, REACTOR, Stage};
 use executor::CancelToken;
@@ -42,7 +42,7 @@ impl Kept {
         Dispatch::new(tracing_subscriber::registry().with(self.clone()))
     }
 
-    /// Returns the events with this target; no other events may have come.
+    /// Returns the events with this target; fails if other events have arrived.
     fn only(&self, target: &str) -> Vec<(Level, Fields)> {
         let events = std::mem::take(&mut *self.0.lock().unwrap()).into_iter();
         let ours = events.filter(|(target, ..)| target.starts_with("servers"));
@@ -133,12 +133,12 @@ fn a_report_is_an_event_with_a_target_of_its_own() {
     assert_eq!(fields.0["message"], "no room");
 }
 
-/// Except for the time, every byte of the line is as expected, and the line occurs once, whatever
-/// `RUST_LOG` asks for.
+/// Except for the time, every byte of the line is as expected, and the line occurs only once, whatever
+/// `RUST_LOG` says.
 #[test]
 fn on_stderr_an_answer_is_the_line_that_web_servers_have() {
     let handler = "pool-1-thread-1";
-    // The loop itself refuses requests that cannot be read.
+    // The loop itself refuses requests that it cannot parse.
     for (binary, refuser) in [(POOLED, handler), (REACTOR, "pool-2-thread-1")] {
         for wanted in ["", "off", "info", "info,servers=trace,servers::access=trace"] {
             let mut command = Command::new(binary);

@@ -1,5 +1,5 @@
-//! Tests of the files below `--root`: which files are found, what their answers contain, and that no path
-//! leads out of the directory.
+//! Tests the files below `--root`: which files the server finds, what its answers contain, and that no
+//! path leads out of the directory.
 
 use crate::support::{POOLED, Reply, STAGES, Stage, every_stage};
 use std::fs;
@@ -9,7 +9,8 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
-/// Returns a directory to serve, inside a directory that must not be served, and the path for `--root`.
+/// Returns a directory to serve and the path for `--root`; the directory lies in another one that must not
+/// be served.
 fn site() -> (TempDir, String) {
     let outer = tempfile::tempdir().unwrap();
     fs::write(outer.path().join("secret.txt"), "secret").unwrap();
@@ -63,8 +64,7 @@ fn files_are_served() {
     });
 }
 
-/// The server sends a quarter of a gibibyte, and never holds more than a small part of it in
-/// memory.
+/// The server sends a quarter of a gibibyte, but never holds more than a small part of it in memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_large_file_never_sits_in_memory() {
@@ -126,7 +126,7 @@ fn links_may_lead_within_the_root_only() {
     symlink(outer.path(), root_path.join("up")).unwrap();
     symlink("style.css", root_path.join("in.css")).unwrap();
     symlink("loop", root_path.join("loop")).unwrap();
-    // A sibling directory whose name begins like the name of the root.
+    // A directory beside the root whose name begins with the name of the root.
     fs::create_dir(outer.path().join("root-too")).unwrap();
     fs::write(outer.path().join("root-too/secret.txt"), "secret").unwrap();
     symlink("../root-too", root_path.join("sibling")).unwrap();
@@ -135,15 +135,15 @@ fn links_may_lead_within_the_root_only() {
             let reply = stage.get(path);
             assert_eq!((reply.status, reply.text()), (404, "<h1>lost</h1>"), "{path}");
         }
-        // If the system has no call that keeps links below the root, no link is followed.
+        // If the system has no call that keeps links below the root, the server follows no links.
         if cfg!(target_os = "linux") {
             assert_eq!(stage.get("/in.css").text(), "p {}");
         }
     });
 }
 
-/// Runs `test` while `path` changes all the time between two files or links: each is made beside the path,
-/// and then moved to the path.
+/// Runs `test` while another thread keeps replacing `path` by one of two files or links, each of which is
+/// made beside `path` and then moved.
 #[cfg(unix)]
 fn while_swapping(path: &Path, makers: [&(dyn Fn(&Path) + Sync); 2], test: impl FnOnce()) {
     struct OnDrop<'a>(&'a AtomicBool);
@@ -190,7 +190,7 @@ fn a_file_that_becomes_a_link_meanwhile_leads_nowhere_else() {
     });
 }
 
-/// A thread that opens a pipe waits for the other end of the pipe, without a time limit.
+/// A thread that opens a pipe waits without a time limit for the other end of the pipe.
 #[cfg(unix)]
 #[test]
 fn a_file_that_becomes_a_pipe_meanwhile_holds_no_thread() {
@@ -273,7 +273,7 @@ fn a_client_may_ask_for_one_state_of_a_file_only() {
             let reply = get_if(stage, "/style.css", &condition);
             assert_eq!((reply.status, reply.header("ETag")), (expected, Some(etag)), "{condition}");
         }
-        // A condition applies only to a file that exists.
+        // A condition applies only if the file exists.
         for (path, expected) in [("/nothing", 404), ("/chapter", 301)] {
             assert_eq!(get_if(stage, path, "If-Match: \"other\"").status, expected, "{path}");
         }
@@ -284,7 +284,7 @@ fn a_client_may_ask_for_one_state_of_a_file_only() {
 fn a_changed_file_has_another_tag() {
     let (_outer, root) = site();
     let path = Path::new(&root).join("style.css");
-    // The stages run one after another, because they serve the same file.
+    // The stages run one after another, because they all serve the same file.
     for binary in STAGES {
         let stage = Stage::start(binary, &["--root", &root]);
         fs::write(&path, "p {}").unwrap();

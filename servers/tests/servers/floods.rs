@@ -1,12 +1,12 @@
-//! Tests with many clients that hold the threads of a stage. Every stage answers another client within a
+//! Tests stages whose threads are held by many clients. Every stage still answers another client within a
 //! bounded time.
 //!
 //! A client that sends nothing, or half a request, keeps a thread until the client's time is over. If there
-//! are N such clients and T threads, each thread must wait for N/T clients to time out, one after another.
-//! In a stage without a bound on threads, no thread must wait for other clients to time out, and the same
-//! is true of an event loop.
+//! are N such clients and T threads, each thread must wait for the time-outs of N/T clients, one after
+//! another. In a stage without a bound on threads, and in an event loop, another client need not wait for
+//! these time-outs.
 //!
-//! `SERVERS_FLOOD=500` starts more clients than a quick test run can have.
+//! `SERVERS_FLOOD=500` starts more clients than fit into a quick test run.
 
 use crate::support::{
     Client, KEEPING_STAGES, MULTI_REACTOR, REACTOR, SINGLE_THREADED, STAGES, Stage, THREAD_PER_TASK,
@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 
 const HEADER_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// The additional time of a thread that a client may cost: for a read that waits, for the answer, and for
-/// the end of the connection.
+/// The additional thread time that a client may cost: for a waiting read, for the answer, and for the end of
+/// the connection.
 const OVERHEAD: Duration = Duration::from_millis(40);
 
-/// The time that a loaded machine may add, once per test.
+/// The extra time that each test allows once for a loaded machine.
 const SLACK: Duration = Duration::from_secs(10);
 
 const THREADS: usize = 8;
@@ -29,9 +29,9 @@ fn crowd_size() -> usize {
     std::env::var("SERVERS_FLOOD").map_or(30, |size| size.parse().expect("SERVERS_FLOOD is a number"))
 }
 
-/// In a stage in which no client waits for a thread, a client's time begins when it connects. In such a
-/// stage the client gets more time, because a loaded machine can prevent it from sending for a moment; the
-/// bound does not depend on that time.
+/// If no client of a stage waits for a thread, a client's time begins when it connects. In such a stage
+/// the client gets more time, because a loaded machine can keep it from sending for a moment; the bound
+/// does not depend on that time.
 const ROOM_TO_SEND: Duration = Duration::from_millis(500);
 
 fn start(binary: &'static str) -> Stage {
@@ -48,7 +48,7 @@ fn start(binary: &'static str) -> Stage {
     Stage::start_with_room(binary, &flags)
 }
 
-/// Returns the time that a server waits for a client's head.
+/// Returns how long a server waits for a client's head.
 fn timeout(binary: &str) -> Duration {
     if in_line(binary, 1) == 0 { ROOM_TO_SEND } else { HEADER_TIMEOUT }
 }
@@ -80,14 +80,14 @@ fn crowd(stage: &Stage, count: usize, begin: &str) -> Vec<Client> {
 
 fn reset_all(clients: Vec<Client>) {
     for client in clients {
-        // If a socket is closed with this option set, it sends a reset instead of a normal end.
+        // With this option, closing a socket sends a reset instead of a normal end.
         socket2::Socket::from(client.stream).set_linger(Some(Duration::ZERO)).unwrap();
     }
 }
 
 fn assert_answers_within_bound(stage: &Stage, count: usize, what: &str) {
-    // The client connects again if the server has closed its connection. The server closes the
-    // connection if the client gets no processor for so long that it seems to be silent.
+    // If the server has closed the client's connection, the client connects again. The server closes the
+    // connection if the client gets no processor time for so long that it seems to be silent.
     let (began, mut client) = loop {
         let began = Instant::now();
         let mut client = stage.connect();
@@ -126,8 +126,8 @@ fn flood(stage: &Stage, count: usize) {
 #[test]
 fn after_a_flood_everything_is_as_before() {
     let count = crowd_size();
-    // If there are many clients, the tests run one after another, because this process also needs a
-    // descriptor for each client.
+    // With many clients the tests run one after another, because this process also needs a descriptor for
+    // each client.
     let side_by_side = if count <= 100 { STAGES.len() } else { 1 };
     for stages in STAGES.chunks(side_by_side) {
         std::thread::scope(|scope| {
@@ -143,8 +143,8 @@ fn flood_twice(binary: &'static str, count: usize) {
     let descriptors = stage.open_descriptors();
     flood(&stage, count);
     eventually("a connection stays open", || stage.open_descriptors() == descriptors);
-    // By now the threads of a pool and the allocator have all the memory that they keep. The memory must not
-    // grow from flood to flood.
+    // By now the threads of a pool, and the allocator, have taken all memory that they keep. The memory must
+    // not grow from one flood to the next.
     let (threads, memory) = (settled_threads(&stage), stage.resident_kib());
     flood(&stage, count);
     eventually("a connection stays open", || stage.open_descriptors() == descriptors);
@@ -153,7 +153,7 @@ fn flood_twice(binary: &'static str, count: usize) {
     assert!(grown < 4 * 1024, "{binary}: {grown} KiB more than the {memory} KiB before");
 }
 
-/// Returns how many threads there are once the threads that serve a single connection have ended.
+/// Returns how many threads there are after the threads that serve a single connection have ended.
 fn settled_threads(stage: &Stage) -> usize {
     if stage.binary == THREAD_PER_TASK {
         eventually("a thread stays", || stage.threads() == 1);

@@ -1,6 +1,6 @@
-//! Checks the properties that must hold for any input, with the cases of the acceptance suite and with
-//! mutations of these cases. `fuzz/` has the target for cargo-fuzz. If cargo-fuzz finds a fault, its
-//! input becomes a new case.
+//! Checks the properties that hold for any input, with the cases of the acceptance suite and with
+//! mutations of them. `fuzz/` has the target for cargo-fuzz. If cargo-fuzz finds a fault, its input
+//! must become a new case.
 
 #[path = "../../fuzz/property.rs"]
 mod property;
@@ -11,7 +11,7 @@ use std::path::Path;
 
 const SEED: u64 = 0x5eed_0f7a_5c5e_ed00;
 
-/// Longer cases are cut only at a few positions, and are not mutated.
+/// Longer cases are cut at only a few positions, and are not mutated.
 const LONG: usize = 1_000;
 
 fn seeds() -> Vec<Vec<u8>> {

@@ -1,12 +1,12 @@
-//! Tests for which host names a server answers requests. A stranger's page can reach the server through
-//! the owner's browser, with the stranger's domain name.
+//! Tests for which host names a server answers requests. Through the owner's browser, a stranger's page
+//! can reach the server, with the stranger's domain name as host.
 
 use crate::support::{Client, Reply, STAGES, Stage};
 use std::thread;
 
 const LOOPBACK: [&str; 3] = ["--quiet", "--addr", "127.0.0.1:0"];
 
-/// Runs a test against each stage, started only with these flags.
+/// Runs a test against each stage, with only these flags.
 fn every_stage(flags: &[&str], test: impl Fn(&Stage) + Sync) {
     let test = &test;
     thread::scope(|scope| {
@@ -24,8 +24,8 @@ fn status(stage: &Stage, host: &str) -> u16 {
     ask(&mut stage.connect(), "GET", "/hello", host).status
 }
 
-/// Sends the request of a browser for a page whose name has meant this machine for a minute (DNS
-/// rebinding).
+/// Sends the request that a browser would send for a page whose domain name now points to this machine
+/// (DNS rebinding).
 #[test]
 fn on_a_loopback_address_a_page_of_another_name_learns_nothing() {
     let root = tempfile::tempdir().unwrap();
@@ -96,7 +96,7 @@ fn a_request_for_another_host_is_refused_before_its_body_is_sent() {
     });
 }
 
-/// A wrong name does not make the connection unusable, so the connection stays open.
+/// A wrong host name does not break the connection, so the connection stays open.
 #[test]
 fn a_request_for_another_host_ends_no_connection() {
     let stage = Stage::start_with_only(crate::support::POOLED, &LOOPBACK);

@@ -1,4 +1,4 @@
-//! Tests behaviour of the library that the stages do not show.
+//! Tests behaviour of the library that no stage shows.
 
 use crate::support::{Client, DEADLINE, eventually, once_of_five};
 use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
@@ -73,7 +73,7 @@ fn an_accept_loop_that_was_cancelled_before_does_not_begin() {
 #[test]
 fn threads_that_share_a_listener_all_stop() {
     let listener = Arc::new(listener("127.0.0.1:0"));
-    // One thread takes another thread's wake-up only by chance, so there are many rounds.
+    // A thread takes another thread's wake-up only by chance, so the test has many rounds.
     for _ in 0..300 {
         let stop = CancelToken::new();
         let (tell, ended) = mpsc::channel();
@@ -137,8 +137,7 @@ fn an_abrupt_stop_reaches_who_waits_for_a_client() {
         client.send(request);
         clients.push(client);
     }
-    // The first byte of the answer has arrived, so the thread that writes the answer is about to
-    // block.
+    // The first byte of the answer has arrived, so the thread that writes the answer will block soon.
     assert_eq!(clients[0].stream.peek(&mut [0]).unwrap(), 1);
     eventually("not all have begun", || accepting.pool.stats().active == 3);
     accepting.stop();
@@ -167,15 +166,15 @@ fn a_busy_connection_makes_way_for_a_waiting_one() {
     waiting.send("GET /hello HTTP/1.0\r\n\r\n");
     eventually("the second connection does not wait", || accepting.pool.queued() == 1);
     open.send(()).unwrap();
-    // The client is never idle, so an answer must tell the client that this answer is the last one.
+    // The client is never idle, so an answer must tell it that no other answer follows.
     assert_eq!(busy.reply().header("Connection"), Some("close"));
     busy.assert_closed();
     assert_eq!(waiting.reply().status, 200);
     accepting.stop();
 }
 
-/// If a connection may stay open, only cancelling the task can end the wait of its thread. So the thread does
-/// not wake up to check anything in the meantime.
+/// Here only cancelling the task can end the thread's wait on an open connection. So the thread never wakes
+/// up just to check something.
 #[test]
 fn a_task_that_waits_for_long_ends_when_it_is_cancelled() {
     let hours = Duration::from_secs(10_000);
@@ -188,8 +187,7 @@ fn a_task_that_waits_for_long_ends_when_it_is_cancelled() {
         let server = Arc::clone(&server);
         pool.execute(move || server.serve(connection)).unwrap();
     }
-    // The bytes after the first request have been read, so the threads are waiting or are about to
-    // wait.
+    // The server has read the bytes after the first request, so the threads wait or will wait soon.
     for (client, begin) in
         clients.iter_mut().zip(["", "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab"])
     {
@@ -241,8 +239,7 @@ fn whoever_is_in_the_backlog_when_listening_ends_is_told_so() {
     assert_eq!(turned_away.see_off(Instant::now() + DEADLINE), 5);
 }
 
-/// Without the filter, the listener would wait a whole second, without success, for a moment in which no
-/// client arrives.
+/// Without the filter, the listener would wait a whole second in vain for a moment without a new client.
 #[cfg(target_os = "linux")]
 #[test]
 fn clients_that_come_without_end_do_not_keep_a_listener_open() {
@@ -250,15 +247,14 @@ fn clients_that_come_without_end_do_not_keep_a_listener_open() {
         let listener = listener("127.0.0.1:0");
         let addr = listener.local_addr();
         let (tell, told) = mpsc::channel();
-        // There are several clients, so that even on a busy machine one client arrives while the others
-        // wait for a processor.
+        // There are several clients, so that even on a busy machine one of them arrives at any moment.
         let coming: Vec<_> = iter::repeat_n(tell, 4)
             .map(|tell| {
                 thread::spawn(move || {
                     let connect = || TcpStream::connect(addr).ok();
                     let clients = iter::from_fn(connect).inspect(|_| {
                         let _ = tell.send(());
-                        thread::sleep(Duration::from_millis(4)); // their pace
+                        thread::sleep(Duration::from_millis(4)); // the pace of the clients
                     });
                     clients.map(Client::over).collect::<Vec<_>>()
                 })

@@ -1,5 +1,5 @@
-//! Tests what stops a stage, and how it stops. Some tests run all stages that stop gracefully, and some
-//! run only `lifecycle`.
+//! Tests what stops a stage, and how the stage then stops. Some tests run all stages that stop gracefully,
+//! and others run only `lifecycle`.
 
 use crate::support::{
     Client, DEADLINE, ENDLESS, LIFECYCLE, Reply, STOPPING_STAGES, Stage, each_of, eventually, get,
@@ -14,15 +14,15 @@ use std::{iter, thread};
 
 const SHUTDOWN: &str = "POST /shutdown HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// SIGHUP, the signal for a closed terminal, if it stops a stage. SIGHUP stops a stage on Linux, unless
-/// these tests were started with SIGHUP ignored, as under `nohup`, because the stages inherit that
-/// setting.
+/// SIGHUP, which the system sends when the terminal is closed; `None` if it stops no stage. On Linux,
+/// SIGHUP stops a stage unless these tests were started with SIGHUP ignored (as under `nohup`), because
+/// the stages inherit that setting.
 pub(crate) fn hangup() -> &'static str {
     if command_line::hears_hangup() { "HUP" } else { "TERM" }
 }
 
-/// Returns a client that has sent these bytes. The bytes are sent together with a request; when the
-/// client has the answer to that request, the bytes have been read.
+/// Returns a client that has sent these bytes, and the server has read them. The client sends the bytes
+/// together with a request, and waits for the answer to that request.
 fn begin(stage: &Stage, bytes: &str) -> Client {
     let mut client = stage.connect();
     client.send(get("/hello") + bytes);
@@ -30,8 +30,8 @@ fn begin(stage: &Stage, bytes: &str) -> Client {
     client
 }
 
-/// A request that is in progress until the test sends its body; the stage has reported that the
-/// request has begun.
+/// A request that stays in progress until the test sends its body; the stage has reported that the request
+/// has begun.
 pub(crate) struct Upload(Client);
 
 impl Upload {
@@ -46,7 +46,7 @@ impl Upload {
         self.0.send("body").reply()
     }
 
-    /// Returns the client of the request, which has not sent its body yet.
+    /// Returns the client, which has not sent the body of its request yet.
     pub(crate) fn into_client(self) -> Client {
         self.0
     }
@@ -92,15 +92,15 @@ fn new_connections_are_refused_while_it_stops() {
         let upload = Upload::begin(stage);
         stop_by("TERM", stage);
         stopping(stage);
-        // Between the signal and the end of listening, a client may still get a 503.
+        // A client that arrives between the signal and the closing of the listener may still get a 503.
         eventually("a socket still listens", || TcpStream::connect(stage.addr).is_err());
         assert_eq!(upload.end().status, 200);
         assert_eq!(stage.exit_status(), Some(0));
     });
 }
 
-/// Returns the answers to clients that send requests without a pause, starting before the signal and ending
-/// when no socket listens any more.
+/// Returns the answers to clients that send requests without a pause, from before the signal until no socket
+/// listens any more.
 fn ask_until_the_end(stage: &mut Stage, clients: usize) -> Vec<String> {
     let addr = stage.addr;
     let ask = move || iter::from_fn(|| ask_alone(addr)).collect::<Vec<_>>();
@@ -111,7 +111,7 @@ fn ask_until_the_end(stage: &mut Stage, clients: usize) -> Vec<String> {
     answers
 }
 
-/// A client arrives between the last accept and the end of listening only by chance.
+/// Only by chance does a client arrive between the last accept and the closing of the listener.
 #[test]
 fn who_comes_too_late_is_told_and_counted() {
     for _ in 0..50 {
@@ -131,8 +131,8 @@ fn who_comes_too_late_is_told_and_counted() {
     panic!("in fifty attempts no client came too late");
 }
 
-/// If clients ask again as soon as they are answered, the queue of each listener contains clients at
-/// every moment, even when listening ends.
+/// Each client asks again as soon as it has its answer. So the queue of each listener always contains
+/// clients, even when the listener is closed.
 #[cfg(target_os = "linux")] // elsewhere one may come between the last look into the queue and the end
 #[test]
 fn nobody_in_the_queue_is_reset() {
@@ -158,8 +158,8 @@ fn half_a_head_does_not_delay_the_end() {
     });
 }
 
-/// The test measures for a second: the stage uses no processor time, and no thread wakes up without a reason.
-/// With an event loop there may be idle connections.
+/// The test measures for a second: the stage uses no processor time, and no thread wakes up without need. A
+/// stage with event loops may keep idle connections.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_wakes_while_there_is_nothing_to_do() {
@@ -168,16 +168,15 @@ fn nothing_wakes_while_there_is_nothing_to_do() {
         let _idle: Vec<_> = (0..idle).map(|_| stage.connect()).collect();
         let wakes_within_a_second = || {
             let before = stage.voluntary_context_switches();
-            thread::sleep(Duration::from_secs(1)); // not a wait for something: the time in which wake-ups are counted
+            thread::sleep(Duration::from_secs(1)); // not a wait for an event: in this time wake-ups are counted
             stage.voluntary_context_switches() - before
         };
-        // In the first second, threads that were just started may not be asleep yet.
+        // At first, threads that have just started may not be asleep yet.
         eventually("something looks again and again", || wakes_within_a_second() == 0);
     });
 }
 
-/// Returns the answer, which is empty if the connection was reset; returns `None` if no socket
-/// listens.
+/// Returns the answer, or an empty one if the connection was reset; returns `None` if no socket listens.
 pub(crate) fn ask_alone(addr: SocketAddr) -> Option<String> {
     let mut stream = TcpStream::connect(addr).ok()?;
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
@@ -194,11 +193,10 @@ fn who_waits_in_the_queue_is_served_before_the_end() {
     let unused = stage.open_descriptors();
     let upload = Upload::begin(&stage);
     let waiting: Vec<_> = (0..5).map(|_| stage.ask("/hello")).collect();
-    // A client that was accepted is answered, even if it has not begun its request.
+    // The stage answers an accepted client, even if the client has not begun its request.
     eventually("not all are accepted", || stage.open_descriptors() == unused + 6);
     stop_by("TERM", &stage);
-    // Before that moment no client is served; after that moment the answer depends on how the stage
-    // stops.
+    // Before that moment the stage serves no client; after it, the answer depends on how the stage stops.
     stopping(&stage);
     assert_eq!(upload.end().status, 200);
     for mut client in waiting {
@@ -208,8 +206,7 @@ fn who_waits_in_the_queue_is_served_before_the_end() {
     assert_eq!(stage.exit_status(), Some(0));
 }
 
-/// Depending on the stage, two or three of these clients have a thread, and one client waits for a
-/// thread.
+/// Two or three of these clients have a thread, depending on the stage; one client waits for a thread.
 #[test]
 fn out_of_time_requests_are_cancelled_and_answered() {
     let flags = ["--quiet", "--threads", "2", "--grace", "300ms", "--body-timeout", "10m"];
@@ -279,8 +276,8 @@ fn strangers_cannot_stop_it() {
     stage.assert_alive();
 }
 
-/// Sends a stranger's request as a reverse proxy on this machine passes it on: the request comes from
-/// the proxy's address, and its host is the server.
+/// Sends a stranger's request as a reverse proxy on this machine would pass it on: it comes from the proxy's
+/// address, and its host is the server.
 fn through_a_proxy(stage: &Stage, fields: &str) -> Reply {
     let head = format!("POST /shutdown HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", stage.addr);
     stage
@@ -344,8 +341,7 @@ fn an_ignored_hangup_stays_ignored() {
 
 #[test]
 fn no_signal_is_lost_however_early() {
-    // The first line of output is a promise: from the moment of this line on, a signal stops the
-    // server gracefully.
+    // After the first line of output, a signal must stop the server gracefully.
     for signal in ["TERM", hangup()].into_iter().cycle().take(20) {
         let mut stage = Stage::start(LIFECYCLE, &["--quiet"]);
         stage.signal(signal);

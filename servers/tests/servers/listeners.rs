@@ -1,4 +1,4 @@
-//! Tests of several listeners at one address: no other program gets the address, and each listener gets
+//! Tests several listeners at one address: no other program can listen there, and each listener gets
 //! clients.
 
 use crate::support::{Client, DEADLINE};
@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-/// Starts two servers that begin to listen at nearly the same moment.
+/// Starts two servers that begin to listen at almost the same moment.
 fn two_at_once(addr: SocketAddr) -> [io::Result<Vec<Listener>>; 2] {
     let ready = AtomicUsize::new(0);
     let server = || {
         ready.fetch_add(1, Ordering::SeqCst);
-        // The threads do not wait at a barrier. The barrier would wake one thread so much later than the
-        // other that the threads would hardly ever listen at the same time.
+        // The threads do not wait at a barrier. A barrier would wake one thread so much later than the
+        // other that the two would hardly ever listen at the same time.
         while ready.load(Ordering::SeqCst) < 2 {
             thread::yield_now();
         }
@@ -55,7 +55,7 @@ fn clients_are_dealt_out_at_every_kind_of_address() {
         assert_eq!(TcpListener::bind(addr).unwrap_err().kind(), ErrorKind::AddrInUse);
         // On Linux a connection to the address that means "all addresses" reaches this machine.
         let mut clients: Vec<_> = (0..96).map(|_| Client::connect(addr)).collect();
-        // A client that sends no request would not be counted.
+        // The server would not count a client that sends no request.
         for client in &mut clients {
             client.send("GET /hello HTTP/1.1\r\n\r\n");
         }

@@ -1,4 +1,4 @@
-//! Tests the lines that are written to standard error, and that no client waits for these lines.
+//! Tests the lines on standard error, and that no client waits for these lines.
 
 use crate::support::{
     Client, DEADLINE, ENDLESS, LIFECYCLE, POOLED, STAGES, Stage, every_stage, get, lines,
@@ -7,10 +7,10 @@ use crate::support::{
 use std::io::Read;
 use std::iter;
 
-/// The test writes more lines than any pipe can hold.
+/// The test causes more lines than any pipe can hold.
 const MANY: usize = 2_000;
 
-/// The stage has one thread, so the lines are in the order of the requests.
+/// The stage has only one thread, so the lines have the order of the requests.
 #[test]
 fn lines_that_found_no_room_are_counted() {
     let (stage, log) = Stage::start_with_unread_log(POOLED, &["--threads", "1"]);
@@ -25,8 +25,8 @@ fn lines_that_found_no_room_are_counted() {
     let log = lines(log);
     let mut written = 0;
     let missing = loop {
-        // Only another line can say how many are missing, and only if the pipe has room at that
-        // time.
+        // A note about missing lines is written only before another line, and only if the pipe has
+        // room then.
         ask();
         let mut said = log.try_iter().map(|line| {
             written += 1;
@@ -38,7 +38,7 @@ fn lines_that_found_no_room_are_counted() {
     };
     assert!(missing > MANY / 2, "{missing}");
     let line = log.recv_timeout(DEADLINE).unwrap();
-    // One of the written lines is the note about the missing lines.
+    // One of the written lines is the note about missing lines.
     assert!(
         line.contains(&format!("\"GET /hello?{} ", written - 1 + missing)),
         "{missing} and {written}: {line}"
@@ -88,7 +88,7 @@ fn the_log_says_how_much_was_sent_of_an_answer_that_was_cut_off() {
         for reads in [0, 3_000_000] {
             let mut client = stage.ask("/large.bin");
             read_exactly(&mut client, reads);
-            // The client takes no more of the answer, so the server gives the client up.
+            // The client takes no more bytes of the answer, so the server gives up the client.
             let line =
                 iter::repeat_with(|| stage.log_line()).find(|line| line.contains("/large.bin")).unwrap();
             let (_, after) = line.split_once("\" 200 ").expect(&line);

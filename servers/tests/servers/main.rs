@@ -1,5 +1,5 @@
-//! Tests the stages over real sockets. Tests that every stage must pass are written once and run
-//! against each stage.
+//! Tests the stages over real sockets. If every stage must pass a test, the test is written once
+//! and run against each stage.
 
 mod support;
 

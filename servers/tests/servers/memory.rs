@@ -1,5 +1,4 @@
-//! Tests how much memory all clients together can make a stage use, and that the memory is given
-//! back.
+//! Tests how much memory all clients together can make a stage use, and that the stage frees the memory.
 
 use crate::closing::has_answer;
 use crate::support::{Client, SINGLE_THREADED, STAGES, Stage, each_of, eventually, every_stage};
@@ -15,7 +14,7 @@ use std::time::Duration;
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// Returns a request whose body has this number of bytes, in one piece or in chunks.
+/// Returns a request whose body has this many bytes, in one piece or in chunks.
 fn post(length: usize, is_chunked: bool) -> Vec<u8> {
     let mut bytes = b"POST /echo HTTP/1.1\r\nHost: h\r\n".to_vec();
     if !is_chunked {
@@ -34,14 +33,14 @@ fn post(length: usize, is_chunked: bool) -> Vec<u8> {
     bytes
 }
 
-/// Clients that have sent all but the last byte of their bodies. Clients that were refused before, or from
-/// which the stage takes no more bytes, are not included.
+/// Clients that have sent all bytes of their bodies except the last one. Clients that were refused earlier
+/// are not included, nor are clients from which the stage takes no more bytes.
 pub(crate) fn upload_all_but_one_byte(addr: SocketAddr, clients: usize, length: usize) -> Vec<Client> {
     let bodies = [post(length, false), post(length, true)];
     let upload = |number: usize| {
         let bytes = &bodies[number % 2];
         let mut client = Client::connect(addr);
-        // A stage with a single thread reads one body at a time.
+        // A stage with a single thread reads only one body at a time.
         client.stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
         for piece in bytes[..bytes.len() - 1].chunks(128 * KIB) {
             if has_answer(&client) || client.stream.write_all(piece).is_err() {
@@ -57,7 +56,7 @@ pub(crate) fn upload_all_but_one_byte(addr: SocketAddr, clients: usize, length: 
     })
 }
 
-/// Sends the last bytes of the bodies.
+/// Sends the last byte of each body.
 pub(crate) fn end_uploads(clients: &mut [Client]) {
     for (number, client) in clients.iter_mut().enumerate() {
         let _ = client.stream.write_all(if number % 2 == 1 { b"\n" } else { b"a" });
@@ -69,7 +68,7 @@ const HALF: [&str; 2] = [
     "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n",
 ];
 
-/// A body of 250 000 bytes counts for nearly half of a mebibyte.
+/// A body of 250 000 bytes takes nearly half a mebibyte, because it counts twice.
 #[test]
 fn a_body_for_which_there_is_no_memory_is_refused_until_another_is_gone() {
     let others: Vec<_> = STAGES.into_iter().filter(|&binary| binary != SINGLE_THREADED).collect();
@@ -93,7 +92,7 @@ fn a_body_for_which_there_is_no_memory_is_refused_until_another_is_gone() {
         let _ = chunked.stream.write_all(format!("{:x}\r\n{}", 250_000, "a".repeat(250_000)).as_bytes());
         assert_eq!(chunked.reply().status, 503, "when it has outgrown what is left");
         chunked.assert_closed();
-        // One client is answered, and another client gives up: after that there is memory for two
+        // One client gets its answer, and another client gives up: after that there is memory for two
         // bodies.
         assert!(first.send("b".repeat(250_000)).reply().body == "b".repeat(250_000).as_bytes());
         drop(second);
@@ -145,7 +144,7 @@ fn clients_within_their_bounds_end_no_stage() {
     });
 }
 
-/// A server in this process, so that the test can read its counters.
+/// A server in this process, so that the test can read the server's counters.
 struct Inside {
     addr: SocketAddr,
     crowd: Crowd,
@@ -174,8 +173,8 @@ impl Inside {
             let pool = Arc::new(ThreadPoolExecutor::fixed(8));
             if is_loop {
                 let stripes = StripedExecutor::over(Arc::clone(&pool));
-                // The loop answers quick requests, and other threads answer slow requests; both hold the
-                // memory of bodies.
+                // The loop answers quick requests, and other threads answer slow requests; both kinds hold
+                // memory for bodies.
                 let handed_over = |request: &servers::http::Request<'_>| request.query.is_some();
                 let give = move |job: servers::reactor::Job| {
                     let _ = stripes.execute_in(job.connection(), move || job.run());
@@ -198,7 +197,7 @@ impl Inside {
     }
 }
 
-/// Runs a client that leaves in one of many ways, before its requests are completed.
+/// Runs a client that leaves before its requests are completed, in one of many ways.
 fn come_and_go(addr: SocketAddr, way: usize) {
     let Ok(mut stream) = TcpStream::connect(addr) else { return };
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -210,17 +209,17 @@ fn come_and_go(addr: SocketAddr, way: usize) {
     let sent = match way / 10 % 9 {
         0 => stream.write_all(&whole),                           // and does not read
         1 => stream.write_all(&whole[..cut]),                    // and has left
-        2 => stream.write_all(&[&whole[..cut], b"\0"].concat()), // malformed, where it is in chunks
+        2 => stream.write_all(&[&whole[..cut], b"\0"].concat()), // malformed if the body is in chunks
         3 => stream.write_all(&whole[..cut]).and_then(|()| stream.shutdown(Shutdown::Write)),
         4 => stream.write_all(&whole.repeat(3)), // in a row
         5 => stream.write_all(&[&whole, &b"G@T"[..]].concat()),
         6 => stream.write_all(String::from_utf8(whole).unwrap().replacen(path, "/panic", 1).as_bytes()),
-        7 => stream.write_all(&whole[..30]), // too slow a head
+        7 => stream.write_all(&whole[..30]), // a head that comes too slowly
         _ => stream.write_all(
             String::from_utf8(whole).unwrap().replacen("\r\n", "\r\nConnection: close\r\n", 1).as_bytes(),
         ),
     };
-    // Some clients read to the end, some read a part, and some read nothing.
+    // Some clients read everything, some read a part, and some read nothing.
     if sent.is_ok() && !way.is_multiple_of(4) {
         let most = if way % 4 == 1 { 1_000 } else { u64::MAX };
         let _ = stream.shutdown(Shutdown::Write);
@@ -228,14 +227,15 @@ fn come_and_go(addr: SocketAddr, way: usize) {
     }
 }
 
-/// The next requests of these clients are still on their way when the stage stops. The stage waits for a
-/// moment even if there is no client.
+/// When the stage stops, the next requests of these clients are still on their way. The stage waits for a
+/// moment even if it has no client.
 #[test]
 fn what_comes_right_after_the_stop_is_answered_as_the_last() {
     for is_loop in [false, true] {
         let attempt = || {
             let mut inside = Inside::start(is_loop);
-            // The waits of these clients begin, and would end, at different times.
+            // These clients begin their waits at different times, and would also end them at different
+            // times.
             let mut connect = |_| {
                 thread::sleep(Duration::from_millis(7));
                 let mut client = Client::connect(inside.addr);
@@ -259,13 +259,13 @@ fn what_comes_right_after_the_stop_is_answered_as_the_last() {
             inside.serving.take().unwrap().join().unwrap();
             answered
         };
-        // On a busy machine a request may be on its way for longer than the server waits.
+        // On a busy machine the server may stop waiting while a request is still on its way.
         let answered: Vec<_> = (0..5).map(|_| attempt()).take_while(|&answered| answered < 7).collect();
         assert!(answered.len() < 5, "event loop: {is_loop}; of seven {answered:?}");
     }
 }
 
-/// Memory and places are counted when they are taken, and must be given back, whatever happens to
+/// The server counts memory and places when it takes them, and must give them back, whatever happens to
 /// the client.
 #[test]
 fn all_that_was_taken_is_given_back() {
@@ -278,8 +278,8 @@ fn all_that_was_taken_is_given_back() {
             }
         });
         eventually("something is not given back", || inside.held() == (0, 0));
-        // Memory and places are also given back after a stop, even if requests are in progress at
-        // that moment.
+        // The server also gives memory and places back after a stop, even if requests are then in
+        // progress.
         let held: Vec<_> = (0..6)
             .map(|way| {
                 let mut stream = TcpStream::connect(inside.addr).unwrap();

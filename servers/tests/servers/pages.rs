@@ -1,5 +1,5 @@
 //! Checks rules for the sources that the compiler does not check: each file begins with a comment that
-//! explains it, and modules use only modules below them.
+//! explains it, and a module uses only modules that are listed before it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the sources in a folder and in its subfolders.
+/// Returns the sources in a directory and in its subdirectories.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let (folders, files): (Vec<_>, Vec<_>) = paths.partition(|path| path.is_dir());

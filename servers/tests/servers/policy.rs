@@ -1,4 +1,4 @@
-//! Tests the behaviour in which the stages differ.
+//! Tests behaviour that differs between the stages.
 
 use crate::support::{BOUNDED, Client, LIFECYCLE, POOLED, Stage, eventually};
 use std::thread;
@@ -13,8 +13,8 @@ fn an_idle_connection_makes_way_for_a_waiting_one() {
     idle.assert_closed();
 }
 
-/// A client can rely on what the server has promised. So while idle connections must be closed for other
-/// clients, no answer promises that a connection stays open.
+/// A client can rely on the promises of the server. So while the server must close idle connections for
+/// other clients, no answer promises that its connection stays open.
 #[test]
 fn who_asks_while_idle_connections_have_to_go_is_told_that_its_own_does_not_stay() {
     let stage = Stage::start(POOLED, &["--threads", "1", "--idle-timeout", "10m"]);
@@ -33,9 +33,9 @@ fn who_asks_while_idle_connections_have_to_go_is_told_that_its_own_does_not_stay
     assert!(told.len() < 5, "never: {told:?}");
 }
 
-/// A connection that was just accepted waits in the queue until an idle thread has woken. A connection in
-/// the queue is no reason to close other connections. Their clients would connect again and wait in the
-/// queue, so all clients would be served at a quarter of the speed.
+/// A connection that was just accepted is in the queue until an idle thread has woken up. Such a
+/// connection is no reason for closing other connections. The clients of closed connections would connect
+/// again and wait in the queue, so all clients would get only a quarter of the speed.
 #[test]
 fn nobody_makes_way_for_a_connection_that_an_idle_thread_is_about_to_take() {
     for binary in [POOLED, LIFECYCLE, BOUNDED] {

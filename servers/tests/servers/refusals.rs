@@ -1,5 +1,5 @@
-//! Tests requests that every stage refuses because they are too long or end too early. (Requests that can be
-//! read in two ways, or that are not supported, are among the cases of `acceptance`.)
+//! Tests requests that every stage refuses because they are too long or end too early. (The cases of
+//! `acceptance` include requests that are ambiguous or not supported.)
 
 use crate::support::every_stage;
 use std::net::Shutdown;

@@ -1,4 +1,4 @@
-//! Tests what every stage answers to correct requests.
+//! Tests how every stage answers correct requests.
 
 use crate::support::{STOPPING_STAGES, every_stage};
 use std::io::Read;
@@ -27,7 +27,7 @@ fn endpoints_answer() {
 fn the_date_is_now() {
     every_stage(&[], |stage| {
         let date = httpdate::parse_http_date(stage.get("/hello").header("Date").unwrap()).unwrap();
-        // A date is in whole seconds, so it may be a little earlier than the request.
+        // A date is in whole seconds, so it may seem a little earlier than the request.
         assert!(date.elapsed().unwrap() < Duration::from_secs(30));
     });
 }
@@ -68,8 +68,8 @@ fn work_of_a_strange_length_is_refused() {
     });
 }
 
-/// The request asks for more time than the test waits, so the next client is answered only because the
-/// server has given the computation up.
+/// The request asks for more time than the test waits, so the next client is answered only if the server has
+/// ended the computation early.
 #[test]
 fn a_computation_ends_when_its_client_leaves() {
     let endless = "GET /cpu?ms=60000 HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -107,7 +107,7 @@ fn other_methods_are_told_which_there_are() {
     });
 }
 
-/// A reader may copy the commands into a shell, so a made-up host must not be able to insert another command.
+/// A user may copy the commands into a shell, so an invented host must not be able to insert another command.
 #[test]
 fn the_front_page_says_which_stage_it_is_and_what_to_send() {
     every_stage(&["--quiet"], |stage| {
@@ -145,8 +145,8 @@ fn head_is_get_without_the_body() {
     });
 }
 
-/// If the client sends the head before the body, the head usually arrives before the body. If the
-/// client sends both in one write, head and body arrive in one piece.
+/// If the client sends the head and then the body, the head usually arrives first. If the client sends both
+/// in one write, head and body arrive in one piece.
 #[test]
 fn a_small_answer_arrives_in_one_piece() {
     let root = tempfile::tempdir().unwrap();

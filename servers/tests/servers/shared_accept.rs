@@ -13,8 +13,8 @@ use std::time::Duration;
 const BLOCK: &str = "/block?ms=600";
 
 // ANCHOR: sharing
-/// The claim is false in Rust: the type of a listener says that threads may share it. Each connection goes to
-/// one of these threads.
+/// The claim is false in Rust: the type of a listener allows threads to share it. Each connection goes to one
+/// of these threads.
 #[test]
 fn a_listener_may_be_shared_and_each_connection_has_one_thread() {
     fn shared<T: Send + Sync>(listener: T) -> Arc<T> {
@@ -38,8 +38,8 @@ fn a_listener_may_be_shared_and_each_connection_has_one_thread() {
 // ANCHOR_END: sharing
 
 // ANCHOR: no_rejection
-/// The claim is true: the server does not have its own queue. A client that arrives while all threads
-/// are busy is neither served, nor refused, nor counted.
+/// The claim is true: the server has no queue of its own. If all threads are busy, the server neither serves
+/// nor refuses nor counts a new client.
 #[test]
 fn nobody_is_refused_and_nobody_knows_who_waits() {
     let stage = Stage::start(SHARED_ACCEPT, &["--threads", "2"]);
@@ -59,8 +59,8 @@ fn nobody_is_refused_and_nobody_knows_who_waits() {
 // ANCHOR_END: no_rejection
 
 // ANCHOR: no_order
-/// The claim is true: clients are accepted in the order in which they came. A thread cannot choose a client
-/// that is further back in the backlog.
+/// The claim is true: the server accepts clients in the order in which they came. A thread cannot take a
+/// client from the middle of the backlog.
 #[test]
 fn the_order_is_the_systems() {
     let stage = Stage::start(SHARED_ACCEPT, &["--threads", "1"]);
@@ -81,8 +81,8 @@ fn the_order_is_the_systems() {
 // ANCHOR_END: no_order
 
 // ANCHOR: backlog
-/// The claim is true on Linux, where the backlog has room for three connections if the program asks for
-/// two. The fourth client is not refused; it gets no response, and is connected when there is room.
+/// The claim is true on Linux, where the backlog has room for three connections if the program asks for two.
+/// The fourth client is not refused: it gets no response, and is connected when there is room.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_backlog_refuses_nobody() {
@@ -101,8 +101,8 @@ fn a_full_backlog_refuses_nobody() {
 }
 // ANCHOR_END: backlog
 
-/// Two threads that accept connections, and end when they get the first one. The listener lives as long as
-/// the test holds it.
+/// Two threads that accept connections, each of which ends at its first connection. The listener lives as
+/// long as the test holds it.
 fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {
     let listener = Arc::new(Listener::bind(([127, 0, 0, 1], 0).into()).unwrap());
     let (tell, dead) = mpsc::channel::<()>();
@@ -125,8 +125,8 @@ fn accept_loops_that_panic() -> (Arc<Listener>, mpsc::Receiver<()>) {
 }
 
 // ANCHOR: dying_threads
-/// The claim is true for a plain loop: a panic ends the thread. The other threads notice nothing, and
-/// in the end no thread is left.
+/// The claim is true for a plain loop: a panic ends the thread. The other threads do not notice, and in the
+/// end no thread is left.
 #[test]
 fn a_dying_thread_is_not_replaced() {
     let (listener, dead) = accept_loops_that_panic();
@@ -143,7 +143,7 @@ fn a_dying_thread_is_not_replaced() {
     assert!(matches!(nothing.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{nothing}");
 }
 
-/// The claim is false for this stage. `serve` catches the panic of a handler, so no thread is lost.
+/// The claim is false for this stage. `serve` catches the panic of a handler, so the stage loses no thread.
 #[test]
 fn panicking_handlers_cost_no_thread() {
     let stage = Stage::start(SHARED_ACCEPT, &["--threads", "2"]);
@@ -156,7 +156,7 @@ fn panicking_handlers_cost_no_thread() {
 // ANCHOR_END: dying_threads
 
 // ANCHOR: no_lifecycle
-/// The claim is true: the server ends only when the process ends, in the middle of its work.
+/// The claim is true: the server ends only with its process, in the middle of its work.
 #[cfg(unix)]
 #[test]
 fn a_signal_cuts_requests_off() {
@@ -184,8 +184,8 @@ fn there_is_no_thundering_herd() {
         stage.assert_alive();
     }
     let switches = stage.voluntary_context_switches() - before;
-    // Each connection costs a few waits in total, over all threads. If each connection woke all threads,
-    // every thread would wait once more for every connection.
+    // Each connection costs a few waits, summed over all threads. If each connection woke all threads, every
+    // thread would wait once more per connection.
     assert!(switches < connections * threads / 4, "{switches} context switches");
 }
 

@@ -1,5 +1,5 @@
-//! Tests the deadline for the end of a stage that was told to stop. No stage can show this
-//! deadline, because every stage ends its waits.
+//! Tests the deadline by which a process must end after the stop. No stage can show this deadline, because
+//! a stage ends all its waits earlier.
 
 use crate::support::{DEADLINE, output_of};
 use executor::CancelToken;
@@ -11,15 +11,15 @@ use std::time::Duration;
 
 const LONGEST: Duration = Duration::from_millis(300);
 
-/// This function is not a test, but the process that the next test starts. The process is told to stop, and
-/// then waits forever.
+/// This function is not a test, but the program that the next test starts as a process. The process
+/// receives a stop, and then waits forever.
 #[test]
 #[ignore = "does not end as a test should"]
 fn a_process_that_hangs_while_it_stops() {
     let stop = CancelToken::new();
     let (_shutdown, _never_kept) = stop_on_signal(&stop, LONGEST, 3).unwrap();
     stop.cancel();
-    thread::sleep(2 * DEADLINE); // stands for whatever may block; if the process is not ended before, the test fails
+    thread::sleep(2 * DEADLINE); // stands for any blocking call; the test fails unless the process ends before
 }
 
 #[test]

@@ -10,8 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The time that a test waits for an event that must happen. If nothing fails, no test waits for
-/// the whole time.
+/// How long a test waits for an event that must happen. If nothing fails, a test does not wait this long.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 pub(crate) const SINGLE_THREADED: &str = env!("CARGO_BIN_EXE_single_threaded");
@@ -23,7 +22,7 @@ pub(crate) const BOUNDED: &str = env!("CARGO_BIN_EXE_bounded");
 pub(crate) const REACTOR: &str = env!("CARGO_BIN_EXE_reactor");
 pub(crate) const MULTI_REACTOR: &str = env!("CARGO_BIN_EXE_multi_reactor");
 
-/// A path whose answer takes longer than any test.
+/// A path whose answer takes longer than any test runs.
 pub(crate) const ENDLESS: &str = "/block?ms=60000";
 
 /// The stages with event loops.
@@ -40,18 +39,17 @@ pub(crate) const KEEPING_STAGES: [&str; 6] =
 /// The stages that can be stopped gracefully.
 pub(crate) const STOPPING_STAGES: [&str; 4] = [LIFECYCLE, BOUNDED, REACTOR, MULTI_REACTOR];
 
-/// Flags that are added to each command. The tests use many host names for the server; the tests of
-/// `hosts.rs` start a server that checks the name.
+/// Flags that are added to each command. In these tests the host of a request may have many names; only the
+/// tests of `hosts.rs` start a server that checks the name.
 const USUAL: [&str; 4] = ["--addr", "127.0.0.1:0", "--host", "*"];
 
-/// Returns the flags with which a stage never refuses a client for lack of room, however many clients a test
-/// starts.
+/// Returns flags with which a stage always has room for one more client, however many clients a test starts.
 pub(crate) fn room(binary: &str) -> &'static [&'static str] {
     if binary == BOUNDED { &["--queue", "10000"] } else { &[] }
 }
 
-/// Runs a test against each stage, which is started with `flags` and with room for any number of clients. The
-/// stages run side by side, because a test mostly waits.
+/// Runs a test against each stage, with `flags`; each stage has room for any number of clients. The stages
+/// run at the same time, because a test mostly waits.
 pub(crate) fn every_stage(flags: &[&str], test: impl Fn(&mut Stage) + Sync) {
     each_of(&STAGES, flags, test);
 }
@@ -63,14 +61,13 @@ pub(crate) fn each_of(stages: &[&'static str], flags: &[&str], test: impl Fn(&mu
         for &binary in stages {
             let name = Path::new(binary).file_name().unwrap().to_string_lossy().into_owned();
             let run = move || test(&mut Stage::start_with_room(binary, flags));
-            // The name of this thread appears in the message of a test that fails.
+            // If the test fails, the message contains the name of this thread.
             thread::Builder::new().name(name).spawn_scoped(scope, run).unwrap();
         }
     });
 }
 
-/// Returns the shell command that first does something (`before`), and then becomes a stage with
-/// these flags.
+/// Returns a shell command that first runs `before`, and then becomes a stage with these flags.
 #[cfg(unix)]
 pub(crate) fn shell(before: &str, binary: &str, flags: &[&str]) -> Command {
     let mut command = Command::new("sh");
@@ -78,20 +75,20 @@ pub(crate) fn shell(before: &str, binary: &str, flags: &[&str]) -> Command {
     command
 }
 
-/// Returns a stage that has address space for about twenty threads with a stack of 64 MiB each, and for
-/// everything else. The test does not limit the number of threads, because such a limit does not apply to
-/// the superuser, and the superuser may run the tests. The stacks are so large that a stack is the first
-/// allocation that fails, and not one of the small allocations of a thread.
+/// Returns a stage with a limited address space: it has room for about twenty threads with a stack of 64
+/// MiB each, and for everything else. The test does not limit the number of threads, because such a limit
+/// does not apply to a superuser, who may run the tests. The stacks are so large that the first
+/// allocation that fails is a stack, and not one of the small allocations of a thread.
 #[cfg(target_os = "linux")]
 pub(crate) fn with_few_threads(binary: &str, flags: &[&str]) -> Command {
     let mut command = shell(&format!("ulimit -v {}", 20 * 64 * 1024 + 40 * 1024), binary, flags);
-    // The allocator has only one arena: by default glibc reserves address space for each thread that
+    // The allocator has only one arena: otherwise glibc reserves address space for each thread that
     // allocates.
-    command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1").env("RUST_BACKTRACE", "0"); // no memory for one
+    command.env("RUST_MIN_STACK", "67108864").env("MALLOC_ARENA_MAX", "1").env("RUST_BACKTRACE", "0"); // no memory for a backtrace
     command
 }
 
-/// A running stage, which ends when the test ends.
+/// A running stage; the end of the test ends it.
 pub(crate) struct Stage {
     pub(crate) binary: &'static str,
     child: Child,
@@ -105,7 +102,7 @@ impl Stage {
         Stage::start_command(binary, Command::new(binary).args(flags).env_remove("RUST_LOG"))
     }
 
-    /// Starts a stage that never refuses a client for lack of room.
+    /// Starts a stage that always has room for one more client.
     pub(crate) fn start_with_room(binary: &'static str, flags: &[&str]) -> Stage {
         Stage::start(binary, &[flags, room(binary)].concat())
     }
@@ -113,7 +110,7 @@ impl Stage {
     /// Starts a command that becomes a stage. A shell must `exec` the stage, because otherwise the end of the
     /// test would end only the shell.
     pub(crate) fn start_command(binary: &'static str, command: &mut Command) -> Stage {
-        // There is the same number of loops on every machine, unless the test sets another number.
+        // Every machine runs the same number of loops, unless the test sets another number.
         if binary == MULTI_REACTOR && !command.get_args().any(|arg| arg == "--loops") {
             command.args(["--loops", "2"]);
         }
@@ -132,16 +129,16 @@ impl Stage {
         stage
     }
 
-    /// Starts a stage whose log is closed, so that writing a line to it fails.
+    /// Starts a stage whose log is closed, so that the stage cannot write a line to it.
     pub(crate) fn start_with_closed_log(binary: &'static str) -> Stage {
         let (log, stderr) = std::io::pipe().unwrap();
         drop(log);
         let mut command = Command::new(binary);
-        let command = command.args(USUAL).env("RUST_LOG", "executor=debug"); // what writes is not only the access log
+        let command = command.args(USUAL).env("RUST_LOG", "executor=debug"); // the access log is not the only writer
         Stage::start_logging_to(stderr, None, binary, command)
     }
 
-    /// Starts a stage whose log the test may read.
+    /// Starts a stage whose log the test can read.
     pub(crate) fn start_with_unread_log(binary: &'static str, flags: &[&str]) -> (Stage, PipeReader) {
         let (log, stderr) = std::io::pipe().unwrap();
         let mut command = Command::new(binary);
@@ -149,7 +146,7 @@ impl Stage {
         (Stage::start_logging_to(stderr, Some(&log), binary, command), log)
     }
 
-    /// The log is read here if it must explain why the stage printed no address.
+    /// If the stage printed no address, its log explains why, so the log is read here.
     fn start_logging_to(
         stderr: PipeWriter,
         log: Option<&PipeReader>,
@@ -157,14 +154,14 @@ impl Stage {
         command: &mut Command,
     ) -> Stage {
         let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
-        command.stderr(Stdio::null()); // our copy of the writing end, or the log would never end
+        command.stderr(Stdio::null()); // drops our copy of the writing end; otherwise the log would never end
         let output = lines(child.stdout.take().unwrap());
         let first_line = output.recv_timeout(DEADLINE);
         let Some(addr) = first_line
             .iter()
             .find_map(|line| line.strip_prefix("listening on http://")?.strip_suffix('/')?.parse().ok())
         else {
-            let _ = child.kill(); // or its log might not end
+            let _ = child.kill(); // otherwise its log might not end
             let (status, mut said) = (child.wait().unwrap(), String::new());
             let _ = log.map(|mut log| log.read_to_string(&mut said));
             panic!("no address of {binary} but {first_line:?}, {status}, and on standard error: {said}");
@@ -176,7 +173,7 @@ impl Stage {
         Client::connect(self.addr)
     }
 
-    /// Connects a client that has sent a request, and perhaps must wait for the answer.
+    /// Connects a client and sends a request for it; the client may have to wait for the answer.
     pub(crate) fn ask(&self, target: &str) -> Client {
         let mut client = self.connect();
         client.send(get(target));
@@ -209,8 +206,8 @@ impl Stage {
         self.log_line_or_end().expect("a line in the log")
     }
 
-    /// Returns the next line on stderr, or `None` if the process has ended. Skips the report which says that
-    /// a flag has no effect.
+    /// Returns the next line on stderr, or `None` if the process has ended. Skips the report that a flag has
+    /// no effect.
     pub(crate) fn log_line_or_end(&self) -> Option<String> {
         match self.log.recv_timeout(DEADLINE) {
             Ok(line) if line.starts_with("--threads has no effect") => self.log_line_or_end(),
@@ -249,7 +246,7 @@ impl Stage {
         self.tasks().count()
     }
 
-    /// Returns how often the threads of the process have waited.
+    /// Returns how often the process's threads have waited, all together.
     #[cfg(target_os = "linux")]
     pub(crate) fn voluntary_context_switches(&self) -> usize {
         let of_thread = |path: std::path::PathBuf| {
@@ -282,8 +279,7 @@ impl Stage {
     /// Returns how many connections wait to be accepted, according to the system's table.
     #[cfg(target_os = "linux")]
     pub(crate) fn backlog(&self) -> usize {
-        // The number is the second one in the fifth column, in the line of a socket that listens
-        // (state 0A).
+        // The number is the second number in the fifth column of the line of a listening socket (state 0A).
         let listens = format!(":{:04X} 00000000:0000 0A ", self.addr.port());
         let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
         let (_, queues) = table.lines().find_map(|line| line.split_once(&listens)).unwrap();
@@ -315,8 +311,8 @@ pub(crate) fn get(target: &str) -> String {
     format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n")
 }
 
-/// Makes a directory with a file `large.bin`, which is too large for the buffers between a server and
-/// its client; also returns the path of the directory.
+/// Makes a directory with a file `large.bin` that does not fit into the buffers between a server and its
+/// client; also returns the path of the directory.
 pub(crate) fn root_with_a_large_file() -> (TempDir, String) {
     let root = tempfile::tempdir().unwrap();
     File::create(root.path().join("large.bin")).unwrap().set_len(1 << 30).unwrap();
@@ -324,8 +320,8 @@ pub(crate) fn root_with_a_large_file() -> (TempDir, String) {
     (root, path)
 }
 
-/// Returns the output of a command that is expected to end by itself. If the command does not end by
-/// itself, it is killed, and the test fails.
+/// Returns the output of a command that must end by itself. If the command does not end in time, the function
+/// kills it, and the test fails.
 pub(crate) fn output_of(command: &mut Command) -> Output {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let deadline = Instant::now() + DEADLINE;
@@ -334,7 +330,7 @@ pub(crate) fn output_of(command: &mut Command) -> Output {
             child.kill().and_then(|()| child.wait()).unwrap();
             panic!("it goes on: {command:?}");
         }
-        thread::sleep(Duration::from_millis(10)); // nothing tells us when a process has ended
+        thread::sleep(Duration::from_millis(10)); // no event reports that a process has ended
     }
     child.wait_with_output().unwrap()
 }
@@ -343,8 +339,8 @@ pub(crate) fn lines(from: impl Read + Send + 'static) -> mpsc::Receiver<String> 
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {
-            // The reader continues even if there is no receiver, because otherwise the process would wait for
-            // room in the pipe.
+            // The reader continues even without a receiver, because otherwise the process would wait for room
+            // in the pipe.
             let _ = tell.send(line);
         }
     });
@@ -356,12 +352,12 @@ pub(crate) fn eventually(otherwise: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + DEADLINE;
     while !holds() {
         assert!(Instant::now() < deadline, "{otherwise}");
-        thread::sleep(Duration::from_millis(10)); // only how often it is looked; nothing tells us
+        thread::sleep(Duration::from_millis(10)); // only the interval of the checks; no event reports the change
     }
 }
 
-/// Fails unless one of five calls of `attempt` returns a time below `bound`. A wait that is part of the
-/// code happens each time, but other work of the machine does not.
+/// Fails unless one of five calls of `attempt` returns a time below `bound`. A wait that the code causes
+/// occurs in each attempt, but a delay that other work of the machine causes does not.
 pub(crate) fn once_of_five(bound: Duration, mut attempt: impl FnMut() -> Duration) {
     let times: Vec<_> = (0..5).map(|_| attempt()).take_while(|&took| took >= bound).collect();
     assert!(times.len() < 5, "never less than {bound:?}: {times:?}");
@@ -416,8 +412,8 @@ impl Client {
         self.send(get(target)).reply()
     }
 
-    /// Reads one response from the connection. The response ends where `Content-Length` says, so
-    /// the test notices a wrong length.
+    /// Reads one response from the connection. The response ends where `Content-Length` says, so a wrong
+    /// length makes the test fail.
     pub(crate) fn reply(&mut self) -> Reply {
         self.read_reply(true)
     }
@@ -447,8 +443,8 @@ impl Client {
         reply
     }
 
-    /// Fails unless the server closes the connection normally after the bytes that were read, without a
-    /// second answer and without a reset.
+    /// Fails unless the server closes the connection normally now, without another answer and without a
+    /// reset.
     pub(crate) fn assert_closed(&mut self) {
         while self.read_some() {}
         assert_eq!(String::from_utf8_lossy(&self.arrived), "");

@@ -1,7 +1,7 @@
-//! Finds out how the stages differ, and makes a table of the differences for the book.
+//! Finds the differences between the stages, and makes a table of them for the book.
 //!
-//! `RECORD=1 cargo test --test servers survival` writes the table; without `RECORD`, the test
-//! compares the table.
+//! `RECORD=1 cargo test --test servers survival` writes the table; without `RECORD`, the test only compares
+//! it.
 
 use crate::acceptance::cases::{self, Kind};
 use crate::bounds::{pipeline_endlessly, read_slowly};
@@ -19,7 +19,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{iter, thread};
 
-/// A client that has no answer after this time counts as waiting for another client.
+/// If a client has no answer after this time, the test assumes that it waits for another client.
 const LONG_ENOUGH: Duration = Duration::from_secs(3);
 
 /// The number of clients, which is also the number of threads of each stage.
@@ -62,23 +62,23 @@ fn start(binary: &'static str) -> Stage {
     Stage::start(binary, &flags)
 }
 
-/// Returns whether another client is answered while `count` clients that have sent `bytes` are connected.
+/// Returns whether one more client gets an answer while `count` clients that have sent `bytes` are
+/// connected.
 fn meanwhile(binary: &'static str, count: usize, bytes: &str) -> String {
     let stage = start(binary);
     let mut busy: Vec<_> = (0..count).map(|_| stage.connect()).collect();
     for client in &mut busy {
         client.send(bytes);
     }
-    // A client that has sent something before the server reads is not silent, so the server waits
-    // for it.
+    // If a client has sent something before the server reads, it is not silent, and the server waits for it.
     let other = stage.ask("/hello");
     if answered(&other) { "answered" } else { "left waiting" }.to_owned()
 }
 
 fn no_place(binary: &'static str) -> String {
     let stage = Stage::start(binary, &["--quiet", "--threads", "8", "--max-connections", "4"]);
-    // Each client is told to continue, so it has a place. A single thread would tell the second client to
-    // continue only when it has finished with the first client.
+    // The server tells each client to continue, so each client has a place. A single thread would tell the
+    // second client to continue only after it has finished with the first one.
     let count = if binary == SINGLE_THREADED { 1 } else { 4 };
     let _served: Vec<_> = (0..count).map(|_| Upload::begin(&stage)).collect();
     let mut next = stage.connect();
@@ -98,8 +98,8 @@ fn answered(client: &Client) -> bool {
 
 fn rush(binary: &'static str) -> String {
     let stage = start(binary);
-    // The server may close the connection of a client that is silent for a second, so each client
-    // sends its request at once.
+    // The server may close the connection of a client that is silent for a second, so each client sends its
+    // request immediately.
     let mut clients: Vec<_> = (0..200).map(|_| stage.ask("/block?ms=20")).collect();
     statuses(&mut clients)
 }
@@ -120,7 +120,7 @@ fn silent_clients(binary: &'static str) -> String {
     let stage = start(binary);
     let mut silent: Vec<_> = (0..THREADS).map(|_| stage.connect()).collect();
     stage.assert_alive();
-    // Which of the clients is closed depends on chance.
+    // Chance decides which client's connection is closed.
     let mut is_closed = |client: &mut Client| {
         client.stream.set_read_timeout(Some(LONG_ENOUGH / 40)).unwrap();
         matches!(client.stream.read(&mut [0]), Ok(0))
@@ -147,9 +147,9 @@ fn idle_wakeups(binary: &'static str) -> String {
     let before = stage.voluntary_context_switches();
     thread::sleep(Duration::from_secs(1));
     match stage.voluntary_context_switches() - before {
-        // A few waits are allowed, because some threads perhaps were not asleep at the beginning.
+        // The test allows a few waits, because some threads may not be asleep at the beginning.
         0..=60 => "never",
-        // The threads have waited 400 times, or less often if the machine is busy.
+        // In that time the threads have waited 400 times, or less often on a busy machine.
         _ => "20 times a second",
     }
     .to_owned()
@@ -158,21 +158,21 @@ fn idle_wakeups(binary: &'static str) -> String {
 fn threads_for_a_crowd(binary: &'static str) -> String {
     let stage = start(binary);
     let _crowd: Vec<_> = (0..100).map(|_| stage.connect()).collect();
-    // All threads of these stages exist from the start, however many clients were accepted.
+    // In these stages all threads exist from the start, however many clients are accepted.
     if ![SINGLE_THREADED, SHARED_ACCEPT].contains(&binary) {
         eventually("not all are accepted", || stage.backlog() == 0);
     }
     let mut before = (usize::MAX, 0);
     eventually("the number of threads goes up and up", || {
-        // This call waits for the client that was accepted last: if a thread is started for that client at
-        // all, it is started now.
+        // This call waits for the client that was accepted last: if the stage starts a thread for that
+        // client at all, it does so now.
         thread::sleep(Duration::from_millis(100));
         let threads = stage.threads();
         before = if threads == before.0 { (threads, before.1 + 1) } else { (threads, 0) };
         before.1 == 5
     });
-    // A stage that ends gracefully has a thread that waits for SIGHUP, unless these tests were started
-    // with SIGHUP ignored.
+    // In a stage that ends gracefully, a thread waits for SIGHUP, unless these tests were started with
+    // SIGHUP ignored.
     let ends_in_order = STOPPING_STAGES.contains(&binary);
     (before.0 + usize::from(ends_in_order && hangup() != "HUP")).to_string()
 }
@@ -208,11 +208,11 @@ fn few_threads(binary: &'static str) -> String {
     let mut command = with_few_threads(binary, &["--quiet", "--threads", "100"]);
     if !binary.ends_with("shared_accept") {
         let stage = Stage::start_command(binary, &mut command);
-        // A pool that has no running thread refuses the task, so one thread is started before the clients
+        // A pool without any thread would refuse the task, so one thread is started before the clients
         // connect.
         stage.assert_alive();
-        // The server may close the connection of a client that is silent for long, so each client
-        // sends its request at once.
+        // The server may close the connection of a client that is silent for long, so each client sends its
+        // request immediately.
         let mut clients: Vec<_> = (0..60).map(|_| stage.ask("/hello")).collect();
         let statuses: Vec<_> = clients.iter_mut().map(|client| client.reply().status).collect();
         drop(clients);
@@ -226,8 +226,7 @@ fn few_threads(binary: &'static str) -> String {
     "does not start, and says so".to_owned()
 }
 
-/// Sends a signal when the server has read the head of a request and has told the client to
-/// continue.
+/// Sends a signal after the server has read the head of a request and has told the client to continue.
 fn terminated(binary: &'static str) -> String {
     let mut stage = start(binary);
     let mut client = stage.connect();
@@ -247,7 +246,7 @@ fn terminated(binary: &'static str) -> String {
 fn terminated_in_a_head(binary: &'static str) -> String {
     let mut stage = start(binary);
     let mut client = stage.connect();
-    // The answer to the first request shows that the part of the second request that was sent has been read.
+    // The answer to the first request shows that the server has read the sent part of the second request.
     client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\nGET /hello HTTP/1.1\r\n");
     assert_eq!(client.reply().status, 200);
     stage.signal("TERM");
@@ -269,7 +268,7 @@ fn terminated_under_load(binary: &'static str) -> String {
         move || answers.inspect(|_| tell.send(()).unwrap_or_default()).filter(String::is_empty).count()
     };
     let asking: Vec<_> = (0..150).map(|_| thread::spawn(ask(tell.clone()))).collect();
-    // At that time most clients have had an answer, and have sent the next request.
+    // At that time most clients have received an answer and sent the next request.
     answered.iter().take(1_000).for_each(drop);
     stage.signal("TERM");
     let cut_off: usize = asking.into_iter().map(|client| client.join().unwrap()).sum();
@@ -279,7 +278,7 @@ fn terminated_under_load(binary: &'static str) -> String {
 fn pipelining_clients(binary: &'static str) -> String {
     let stage = start(binary);
     let pipelining: Vec<_> = (0..THREADS).map(|_| pipeline_endlessly(&stage)).collect();
-    // Each client has had an answer; with four threads, all clients continue if they can.
+    // Each client has received an answer; with four threads, all clients continue if they can.
     assert!(pipelining.iter().all(|answered| answered.recv().is_ok()));
     served(stage.connect())
 }
@@ -292,7 +291,7 @@ fn slow_readers(binary: &'static str) -> String {
     served(stage.connect())
 }
 
-/// Returns whether a client is answered in the end, because the clients before it do not stay.
+/// Returns whether a client gets its answer in the end because the clients before it leave.
 fn served(mut client: Client) -> String {
     client.stream.set_read_timeout(Some(DEADLINE)).unwrap();
     client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -301,7 +300,7 @@ fn served(mut client: Client) -> String {
 
 fn too_large(binary: &'static str) -> String {
     let head = format!("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n", 5 * MIB);
-    // On a busy machine, sending may take longer than a server usually waits.
+    // On a busy machine, sending may take longer than a server waits by default.
     let stage = Stage::start(binary, &["--quiet", "--threads", "4", "--linger-timeout", "1m"]);
     upload(stage.addr, &head, 5 * MIB, Reads::Afterwards).to_string()
 }
@@ -318,7 +317,7 @@ fn uploads(binary: &'static str) -> String {
 
 fn unread_log(binary: &'static str) -> String {
     let (stage, _log) = Stage::start_with_unread_log(binary, &["--threads", "4"]);
-    // The number of requests is greater than the number of lines that a pipe can hold.
+    // There are more requests than lines that a pipe can hold.
     (0..2_000).for_each(|_| stage.assert_alive());
     "answered".to_owned()
 }
@@ -345,7 +344,7 @@ fn table() -> String {
         let _ = write!(table, " `{name}` |");
     }
     let _ = writeln!(table, "\n|---|{}", "---|".repeat(STAGES.len()));
-    // The stages do not differ here, because otherwise the acceptance suite would have failed.
+    // The stages do not differ here; a difference would have made the acceptance suite fail.
     for (kind, what) in [
         (Kind::Valid, "valid requests, answered as they should be"),
         (Kind::Refused, "requests to refuse, refused"),

@@ -1,5 +1,5 @@
-//! Tests how many system calls a request takes, as `strace` counts them. Without `strace`, nothing is
-//! tested.
+//! Tests how many system calls a request takes, as `strace` counts them. Without `strace`, the test checks
+//! nothing.
 
 use crate::support::{MULTI_REACTOR, POOLED, SINGLE_THREADED, Stage, eventually};
 use std::collections::BTreeMap;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// Two runs are compared, so that calls that a process makes only once do not count.
+/// The test compares two runs, so that the calls that a process makes only once do not count.
 const REQUESTS: [u64; 2] = [100, 600];
 
 type Calls = BTreeMap<String, u64>;
 
-/// All system calls, except the calls with which the standard library checks, in a debug build, that
-/// a descriptor is open when it is closed.
+/// All system calls except those by which the standard library checks, in a debug build, that a descriptor
+/// is open when it is closed.
 fn total(calls: &Calls) -> u64 {
     let checks = if cfg!(debug_assertions) { calls.get("fcntl").copied().unwrap_or(0) } else { 0 };
     calls["total"] - checks
@@ -33,7 +33,8 @@ fn can_trace() -> bool {
 /// Counts the stage's system calls from its start to its end, while `requests` runs.
 fn traced(binary: &'static str, root: &Path, requests: impl FnOnce(&Stage)) -> Calls {
     let summary = root.with_extension("calls");
-    // With `-D`, the stage is our child process and `strace` is not, so ending the stage ends both.
+    // `-D` makes the stage our child process, with `strace` as its descendant, so ending the stage ends
+    // both.
     let mut command = Command::new("strace");
     command.args(["-D", "-f", "-c", "-o"]).arg(&summary).args([binary, "--quiet", "--root"]).arg(root);
     let stage = Stage::start_command(binary, &mut command);
@@ -45,14 +46,13 @@ fn traced(binary: &'static str, root: &Path, requests: impl FnOnce(&Stage)) -> C
         table.trim_end().ends_with("total")
     });
     fs::remove_file(summary).unwrap();
-    // The columns are "% time seconds usecs/call calls errors syscall"; the field of the errors may
-    // be missing.
+    // The columns are "% time seconds usecs/call calls errors syscall"; the column "errors" may be empty.
     let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     rows.filter_map(|row| Some(((*row.last()?).to_owned(), row.get(3)?.parse().ok()?))).collect()
 }
 
-/// Returns the system calls that one more request takes. Calls that occur in only some requests, such as
-/// after a time-out, are rounded away.
+/// Returns the system calls that one more request takes. Rounds away the calls that only some requests need,
+/// such as those after a time-out.
 fn per_request(binary: &'static str, root: &Path, requests: impl Fn(&Stage, u64)) -> Calls {
     let [few, many] = REQUESTS.map(|count| traced(binary, root, |stage| requests(stage, count)));
     let more = REQUESTS[1] - REQUESTS[0];
@@ -85,9 +85,9 @@ fn a_small_file_takes_few_system_calls() {
         }
     });
     assert!(total(&kept) <= 6, "{kept:?}");
-    // The stage has only one thread, because the threads of a pool wake each other a random number of times.
-    // The thread is kept busy while the clients connect and send, so that it finds each request there;
-    // waiting for a request would take two more calls.
+    // The stage has only one thread, because the threads of a pool wake each other at random. While the
+    // clients connect and send, the thread is kept busy, so that it finds each request there; waiting for a
+    // request would take two more calls.
     let alone = |path: &'static str| {
         per_request(SINGLE_THREADED, &root, move |stage, count| {
             let mut holder = stage.connect();
@@ -106,15 +106,15 @@ fn a_small_file_takes_few_system_calls() {
             }
         })
     };
-    // These calls are made: the connection is accepted and closed, the request is read, and the answer is
-    // written; the file is opened, examined, read and closed.
+    // The calls: accept and close the connection, read the request, and write the answer; open, examine,
+    // read and close the file.
     let (file, hello) = (alone("/small.bin"), alone("/hello"));
     assert!(total(&file) <= 8, "{file:?}");
     assert!(total(&hello) <= 4, "{hello:?}");
 }
 
-/// Returns the number of all calls except those in which a loop waits. The number of waits depends on
-/// how many clients have sent something each time.
+/// Returns the number of all calls except those with which a loop waits. The number of waits depends on how
+/// many clients have sent something by then.
 fn but_for_waits(calls: &Calls) -> u64 {
     let waits =
         ["epoll_wait", "epoll_pwait", "sched_yield"].iter().filter_map(|name| calls.get(*name)).sum::<u64>();
@@ -150,7 +150,7 @@ fn an_event_loop_reads_once_and_writes_once() {
             assert_eq!(client.get("/small.bin").body.len(), 16 * 1024);
         }
     });
-    // The file is opened, examined, read and closed.
+    // The calls: open, examine, read and close the file.
     assert_eq!(but_for_waits(&file), 6, "{file:?}");
     let connection = per_request(MULTI_REACTOR, &root, |stage, count| {
         for _ in 0..count {
@@ -160,7 +160,6 @@ fn an_event_loop_reads_once_and_writes_once() {
             client.assert_closed();
         }
     });
-    // The connection is accepted, registered, read, written and closed, and the loop tries to accept another
-    // connection.
+    // The calls: accept, register, read, write and close the connection, and try to accept another one.
     assert!(but_for_waits(&connection) <= 6, "{connection:?}");
 }

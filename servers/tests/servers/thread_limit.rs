@@ -1,4 +1,4 @@
-//! Tests the stage that starts a thread for each connection, on a system that allows no more
+//! Tests the stage that starts a thread for each connection, on a system that cannot start more
 //! threads.
 
 use crate::support::{Client, Stage, THREAD_PER_TASK, eventually, with_few_threads};
@@ -36,7 +36,7 @@ fn it_recovers_again_and_again() {
     for _ in 0..5 {
         let crowd: Vec<Client> = (0..60).map(|_| stage.connect()).collect();
         drop(crowd);
-        // Some threads may still be about to end.
+        // Some threads may not have ended yet.
         eventually("clients are no longer served", || stage.get("/hello").status == 200);
     }
 }

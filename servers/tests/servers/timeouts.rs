@@ -1,4 +1,4 @@
-//! Tests with slow clients: each wait for a client ends, and then the client gets an answer.
+//! Tests slow clients: each wait for a client ends, and then the client gets an answer.
 
 use crate::support::{Client, DEADLINE, KEEPING_STAGES, each_of, every_stage};
 use std::io::Write;
@@ -23,7 +23,7 @@ fn a_second_half_request_is_timed_out() {
         client.send("GET /hello HTTP/1.1\r\nHost: h\r\n\r\nGET /");
         let reply = client.reply();
         assert_eq!(reply.status, 200);
-        // A stage that needs its thread for another client does not wait for the other half of the
+        // If another client needs the thread, the stage does not wait for the second half of the
         // request.
         let closes = !KEEPING_STAGES.contains(&stage.binary);
         assert_eq!(reply.header("Connection"), closes.then_some("close"));
@@ -34,8 +34,8 @@ fn a_second_half_request_is_timed_out() {
     });
 }
 
-/// The time for a request begins when its client can send it: after the answer to the request before.
-/// The time for a body begins when the client is told to send the body.
+/// The time for a request begins when its client can send it, that is, after the answer to the previous
+/// request. The time for a body begins when the client is told to send the body.
 #[test]
 fn a_slow_answer_takes_nothing_of_the_time_for_the_next_request() {
     let flags = ["--quiet", "--header-timeout", "1s", "--body-timeout", "1s"];
@@ -61,15 +61,15 @@ fn a_slow_answer_takes_nothing_of_the_time_for_the_next_request() {
     });
 }
 
-/// Sends a byte every few milliseconds, for as long as the server allows it; then drops the client's
-/// end of the channel.
+/// Sends a byte every few milliseconds until the server ends this; then drops the client's end of the
+/// channel.
 fn drip(client: &Client) -> mpsc::Receiver<()> {
     let (done, is_done) = mpsc::channel();
     let mut stream = client.stream.try_clone().unwrap();
     thread::spawn(move || {
         while stream.write_all(b"a").is_ok() {
-            // However long the client sends, the server's time limit for the whole request ends at some
-            // point, and the test needs only that end.
+            // The test needs only the end: the time limit for the whole request expires at some point,
+            // however long the client sends.
             thread::sleep(Duration::from_millis(5));
         }
         drop(done);

@@ -1,5 +1,5 @@
-//! Tests what a stage reports about itself: at `/stats` and `/metrics`, and with `--watch` even while
-//! all its threads are busy.
+//! Tests what a stage reports about itself: at `/stats` and `/metrics`, and, with `--watch`, even while all
+//! its threads are busy.
 
 use crate::command_line::assert_fails;
 use crate::support::{
@@ -29,8 +29,8 @@ fn watched(addr: SocketAddr) -> Value {
     stats_of(Client::connect(addr))
 }
 
-/// Returns the values of `/metrics`, by name and labels in their written form. Fails if the text does
-/// not follow the format of Prometheus.
+/// Returns the values of `/metrics`, by their names and labels as written. Fails if the text does not
+/// follow the format of Prometheus.
 fn metrics(mut client: Client) -> HashMap<String, String> {
     let reply = client.get("/metrics");
     assert_eq!((reply.status, reply.header("Content-Type")), (200, Some(TEXT_TYPE)));
@@ -61,8 +61,8 @@ fn name_of(sample: &str) -> &str {
     sample.split_once('{').map_or(sample, |(name, _)| name)
 }
 
-/// Returns whether the text is a list of labels such as `{a="b",c="d"}`; in these tests no value
-/// has a quotation mark.
+/// Returns whether the text is a list of labels such as `{a="b",c="d"}`; in these tests no value contains a
+/// quotation mark.
 fn are_labels(text: &str) -> bool {
     let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
     let is_label = |label: &str| {
@@ -76,8 +76,7 @@ fn are_labels(text: &str) -> bool {
     inner.is_some_and(|inner| inner.split(',').all(is_label))
 }
 
-/// With these flags, two requests keep both threads busy, so that the stage itself cannot answer
-/// any request.
+/// With these flags, two requests keep both threads busy, so the stage itself cannot answer a request.
 const SATURATED: [&str; 7] =
     ["--quiet", "--watch", "127.0.0.1:0", "--threads", "2", "--header-timeout", "10m"];
 
@@ -126,7 +125,7 @@ fn json_and_text_say_the_same() {
             let stats = watched(watch);
             stats["server"]["connections"] == 0 && stats["pool"]["active"].as_u64().unwrap_or(0) == 0
         });
-        // From now on only the resources of the process change between two measurements.
+        // From now on, two measurements differ only in the resources of the process.
         let (stats, metrics) = (watched(watch), metrics(Client::connect(watch)));
         let mut compared = 0;
         for family in families().filter(|family| !family.group.is_empty() && family.group != "process") {
@@ -180,8 +179,8 @@ fn refusals_are_counted_by_kind() {
     });
 }
 
-/// A connection that is not served does not count as a request; the policy decides whether its client
-/// gets an answer.
+/// A connection that is not served does not count as a request; the policy decides whether its client gets
+/// an answer.
 #[test]
 fn connections_that_are_not_served_are_counted_by_what_they_are_told() {
     for (policy, reason) in [("abort", "turned_away"), ("discard", "closed_unanswered")] {
@@ -243,8 +242,8 @@ fn the_loops_connections_add_up() {
     );
 }
 
-/// A request that the loop itself answers is also shown, so that the user sees a handler that should run
-/// on another thread.
+/// The board also shows a request that the loop itself answers, so that the user sees a handler that should
+/// run on another thread.
 #[test]
 fn a_loop_that_is_held_up_shows_by_what() {
     let stage =
@@ -254,7 +253,7 @@ fn a_loop_that_is_held_up_shows_by_what() {
     eventually("nothing is seen", || watched(watch)["serving"][0]["request"] == "GET /block?ms=60000");
 }
 
-/// A connection counts until it is closed, however it ends.
+/// A connection counts until it is closed, whatever closes it.
 #[test]
 fn every_connection_that_ends_is_counted_out() {
     every_stage(&["--quiet", "--watch", "127.0.0.1:0"], |stage| {
@@ -308,7 +307,7 @@ fn half_a_head(addr: SocketAddr) -> Client {
 }
 
 /// The address of `--watch` only shows numbers: it has no endpoint that computes, waits or stops the stage,
-/// and no page of another site can read it.
+/// and pages of other sites cannot read it.
 #[test]
 fn who_watches_can_do_nothing_else() {
     let stage =
@@ -336,8 +335,8 @@ fn who_watches_can_do_nothing_else() {
 fn an_address_that_is_taken_is_said_before_the_stage_listens() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
-    // While the first address is in use, no other test gets this port. The test uses another
-    // loopback address, because Linux has more than one.
+    // No other test gets this port while the first address is in use. The test uses another loopback
+    // address, because Linux has more than one.
     let free = taken.replace("127.0.0.1", "127.0.0.2");
     for binary in STAGES {
         let flags = ["--addr", "127.0.0.1:0", "--watch", &taken];
@@ -349,7 +348,7 @@ fn an_address_that_is_taken_is_said_before_the_stage_listens() {
     }
 }
 
-/// Only watchers see the requests of other clients.
+/// Only watchers can see the requests of clients.
 #[test]
 fn a_stage_that_is_not_watched_shows_no_requests() {
     let stage = Stage::start(THREAD_PER_TASK, &["--quiet"]);
@@ -374,8 +373,7 @@ fn the_readme_tells_every_family() {
     assert_eq!(rows, expected, "write this:\n{}", expected.join("\n"));
 }
 
-/// Requests that wait are different from connections that wait: each loop has accepted all
-/// connections.
+/// A waiting request differs from a waiting connection: each loop has accepted all its connections.
 #[test]
 fn an_event_loop_with_a_full_pool_counts_who_waits() {
     for binary in EVENT_LOOPS {

@@ -1,7 +1,7 @@
-//! Whether code and transcripts fit into the width of a page.
+//! Checks whether code and transcripts fit into the width of a page.
 //!
-//! A longer line wraps. That does no harm to a sentence, a comment or a command. It tears the rows of a table and
-//! the indentation of code.
+//! The browser wraps a longer line. Wrapping does no harm to a sentence, a comment or a command. But it
+//! breaks up the rows of a table and the indentation of code.
 
 use super::Declaration;
 use crate::book::pages::files_below;
@@ -12,25 +12,25 @@ use regex::Regex;
 use std::fs;
 use std::path::Path;
 
-/// The width of a character of mdBook's font for code, in parts of the font's size.
+/// The width of a character in mdBook's font for code, as a fraction of the font size.
 const CHARACTER: f64 = 0.6;
-/// What a block of code has beside its lines, in pixels: the padding, and a border.
+/// The additional width of a code block, in pixels: the padding and a border.
 const BESIDE: f64 = 26.0;
 /// The size of `1rem` on mdBook's pages, in pixels.
 const REM: f64 = 10.0;
 
-/// Lines of the built book that have to stay whole and are wider than its pages, and a button that would copy
-/// more than commands.
+/// Returns lines of the built book that are wider than its pages and must not wrap, and a fault if a button
+/// would copy more than commands.
 ///
 /// # Errors
-/// If a page cannot be read, or if the theme gives no width.
+/// Returns an error if a page cannot be read, or if the theme does not give the width.
 pub(super) fn faults(built: &Path, theme: &[Declaration]) -> anyhow::Result<Vec<String>> {
     let columns = columns(theme)?;
     let mut faults = Vec::new();
     for path in files_below(built, &|path| path.extension().is_some_and(|extension| extension == "html"))? {
         let name = path.strip_prefix(built).unwrap_or(&path).display().to_string();
         if name == "print.html" {
-            continue; // repeats the others
+            continue; // repeats the other pages
         }
         let page = html::read(&fs::read_to_string(&path)?, Blocks::default(), &CancelToken::current())?;
         for (language, text) in &page.found {
@@ -48,7 +48,7 @@ pub(super) fn faults(built: &Path, theme: &[Declaration]) -> anyhow::Result<Vec<
     Ok(faults)
 }
 
-/// The number of characters of code beside each other on a wide screen.
+/// Returns how many characters of code fit beside each other on a wide screen.
 fn columns(theme: &[Declaration]) -> anyhow::Result<usize> {
     let value = |rule: &str, name: &str, of: &str| {
         let declared = theme.iter().find(|found| found.name == name && found.rules == [rule])?;
@@ -61,22 +61,22 @@ fn columns(theme: &[Declaration]) -> anyhow::Result<usize> {
     Ok((1..u16::MAX).take_while(fits).count())
 }
 
-/// Whether a line is wider than that, and no reader would know what belongs together.
+/// Returns whether a line is wider than the page and would be hard to read if it were wrapped.
 fn is_torn(line: &str, language: &str, columns: usize) -> bool {
     let text = line.trim_start();
-    // A comment wraps, also if it stands behind code that is not too wide.
+    // A comment may wrap, even if it follows code; only the code itself must not be too wide.
     let code = line.split_once(" // ").map_or(line, |(code, _)| code);
     let is_comment = ["//", "#", "--"].iter().any(|comment| text.starts_with(comment));
     if is_comment || code.chars().count() <= columns {
         return false;
     }
     let is_code = !["console", "sh", "text"].contains(&language);
-    // The row of a table has a gap before its last cells.
+    // A row of a table has a gap before its last cells.
     let is_row = text.rfind("   ").is_some_and(|gap| text[..gap].chars().count() > columns / 2);
     is_code || is_row
 }
 
-/// The code blocks of a page: the language and the text of each.
+/// Collects the code blocks of a page: the language and the text of each block.
 #[derive(Default)]
 struct Blocks {
     found: Vec<(String, String)>,
@@ -115,7 +115,7 @@ mod tests {
     const THEME: &str =
         ":root { --content-max-width: 900px }\npre > code { font-size: clamp(1.1rem, 1cqi, 1.31rem) }";
 
-    /// The faults of a book with one block of code.
+    /// Returns the faults of a book with one code block.
     fn faults_of(language: &str, line: &str, theme: &str) -> Vec<String> {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("book-1.js"), "function playground_text(block) {}").unwrap();

@@ -1,25 +1,25 @@
-//! Whether colours stand out from what is behind them, in the light and in the dark: the contrast that
-//! the Web Content Accessibility Guidelines ask for, level AA.
+//! Checks whether colours stand out from their background, in light and dark themes: the contrast must reach
+//! level AA of the Web Content Accessibility Guidelines.
 
 use super::Declaration;
 use regex::Regex;
 use std::collections::BTreeMap;
 
-/// The least contrast of a text.
+/// The lowest allowed contrast of a text.
 const TEXT: f64 = 4.5;
-/// The least contrast of a line or of an area that means something.
+/// The lowest allowed contrast of a line, or of an area with a meaning.
 const SHAPE: f64 = 3.0;
-/// Variables and classes that are colours of texts, in the styles of theme and figures.
+/// Variables and classes for the colours of texts, in the styles of the theme and of the figures.
 const TEXTS: [&str; 4] = ["text", ".small", "--ink", "--bad"];
-/// Classes of texts within coloured areas.
+/// Classes for texts within coloured areas.
 const WITHIN: [&str; 2] = [".within", ".on-colour"];
-/// Colours without a meaning of their own: backgrounds, and lines that only lead the eye.
+/// Colours without a meaning: backgrounds, and lines that only guide the eye.
 const FREE: [&str; 4] = ["--paper", ".paper", ".grid", ".band"];
 
-/// Red, green and blue, from 0 to 1.
+/// Red, green and blue, each from 0 to 1.
 type Colour = [f64; 3];
 
-/// What is behind colours: a theme's page, or the paper of a chart.
+/// The background behind colours: the page of a theme, or the paper of a chart.
 pub(super) struct Background {
     name: &'static str,
     is_dark: bool,
@@ -27,7 +27,7 @@ pub(super) struct Background {
     text: Colour,
 }
 
-/// The pages of mdBook's themes.
+/// Returns the pages of mdBook's themes.
 pub(super) fn backgrounds(of_mdbook: &[Declaration]) -> Vec<Background> {
     let themes = [("light", false), ("rust", false), ("coal", true), ("navy", true), ("ayu", true)];
     let page = |(name, is_dark): (&'static str, bool)| {
@@ -42,7 +42,7 @@ pub(super) fn backgrounds(of_mdbook: &[Declaration]) -> Vec<Background> {
     themes.into_iter().filter_map(page).collect()
 }
 
-/// The paper of a figure that brings one, in the light and in the dark.
+/// Returns the paper of a figure, for the light and the dark theme, if the figure has its own.
 pub(super) fn paper(style: &[Declaration]) -> Vec<Background> {
     let paper = |(name, is_dark)| {
         let colours = colours(style, is_dark);
@@ -53,7 +53,8 @@ pub(super) fn paper(style: &[Declaration]) -> Vec<Background> {
     [("the light", false), ("the dark", true)].into_iter().filter_map(paper).collect()
 }
 
-/// Colours that do not stand out from what is behind them, and a paper that is light in the dark.
+/// Returns the colours that do not stand out from their background, and reports a paper that is also light in
+/// the dark theme.
 pub(super) fn faults(name: &str, style: &[Declaration], behind: &[Background]) -> Vec<String> {
     let mut faults = Vec::new();
     if let [light, dark] = behind
@@ -74,7 +75,7 @@ pub(super) fn faults(name: &str, style: &[Declaration], behind: &[Background]) -
     faults
 }
 
-/// A colour, what is behind it, and the least contrast of the two.
+/// A colour, its background, and the lowest allowed contrast between the two.
 struct Pair {
     what: String,
     colour: Colour,
@@ -82,7 +83,7 @@ struct Pair {
     least: f64,
 }
 
-/// The colours of a style, each with what is behind it.
+/// Returns the colours of a style, each with its background.
 fn pairs(style: &[Declaration], background: &Background) -> Vec<Pair> {
     let Background { is_dark, paper, text, .. } = *background;
     let colours = colours(style, is_dark);
@@ -108,13 +109,13 @@ fn pairs(style: &[Declaration], background: &Background) -> Vec<Pair> {
     pairs
 }
 
-/// Whether areas with texts in them have this colour.
+/// Returns whether this is the colour of areas that contain texts.
 fn is_area(key: &str) -> bool {
     key.starts_with("--figure-") || matches!(key, ".s0" | ".s1" | ".s2" | ".s3" | ".s4")
 }
 
-/// The colours that a style gives to variables and classes, in the light or in the dark. Those for paper are left
-/// out, and so are those that let something shine through.
+/// Returns the colours that a style gives to variables and classes, in the light or the dark theme. Skips
+/// colours for printing on paper, and values that are not a plain colour.
 fn colours(style: &[Declaration], is_dark: bool) -> BTreeMap<String, Colour> {
     let mut colours = BTreeMap::new();
     for declaration in style.iter().filter(|found| !found.is_within("print")) {
@@ -130,7 +131,7 @@ fn colours(style: &[Declaration], is_dark: bool) -> BTreeMap<String, Colour> {
     colours
 }
 
-/// The colour in a value: `#rgb`, `#rrggbb` or `hsl()`.
+/// Parses the colour in a value: `#rgb`, `#rrggbb` or `hsl()`.
 fn colour(value: &str) -> Option<Colour> {
     let of = |pattern: &str| Regex::new(pattern).expect("a valid expression").captures(value);
     if let Some(hsl) = of(r"hsl\((\d+), (\d+)%, (\d+)%\)") {
@@ -151,7 +152,7 @@ fn colour(value: &str) -> Option<Colour> {
     Some([0, 1, 2].map(|number| part(number) / 255.0))
 }
 
-/// The contrast of two colours, from 1 to 21.
+/// Returns the contrast of two colours, from 1 to 21.
 fn contrast(one: Colour, other: Colour) -> f64 {
     let luminance = |colour: Colour| {
         let [red, green, blue] = colour

@@ -1,19 +1,23 @@
-//! Whether the texts of a figure lie inside it and inside their boxes, and not on one another.
+//! Checks that the texts of a figure lie inside the figure and inside their boxes, and do not cover each
+//! other.
 //!
-//! How wide a text is depends on the reader's fonts. Here it is as wide as in the widest that is common.
+//! The width of a text depends on the reader's fonts. This module uses the widths of the widest common font.
 
 use executor::CancelToken;
 use hypertext::html::{self, Reader, Tag};
 
-/// The size of letters, and of those of the classes in [`SMALL`]. Theme, charts and pictures of failures agree.
+/// The size of letters, and of letters of the classes in [`SMALL`]. The theme, the charts and the pictures of
+/// failures use the same sizes.
 const SIZE: f64 = 13.0;
 const SMALL_SIZE: f64 = 11.0;
 const SMALL: [&str; 2] = ["small", "within"];
 
-/// How far a text may reach beyond a border or into another text: letters have some room around them.
+/// How far a text may reach beyond a border or into another text, because letters have some space around
+/// them.
 const TOLERANCE: f64 = 1.0;
 
-/// Widths of characters in `DejaVu Sans`, in hundredths of the size. One that is in no row has the width [`MOST`].
+/// The widths of characters in `DejaVu Sans`, in hundredths of the font size. A character that is in no row
+/// has the width [`MOST`].
 const WIDTHS: [(f64, &str); 9] = [
     (29.0, "IJijl'"),
     (36.0, " ,.:;-/\\|f"),
@@ -26,10 +30,10 @@ const WIDTHS: [(f64, &str); 9] = [
     (100.0, "MWm@%…→►"),
 ];
 const MOST: f64 = 64.0;
-/// The same of a font in which all characters have one width.
+/// The width of every character in a font with a fixed width.
 const MONO: f64 = 61.0;
 
-/// What a figure shows.
+/// The parts of a figure.
 #[derive(Default)]
 pub(super) struct Figure {
     pub(super) style: String,
@@ -37,12 +41,12 @@ pub(super) struct Figure {
     boxes: Vec<Area>,
     texts: Vec<Text>,
     is_mono: bool,
-    /// How far each of the groups around the next element is moved.
+    /// For each group around the next element, the distance by which the group is moved.
     groups: Vec<[f64; 2]>,
     now: Within,
 }
 
-/// The element to which the next characters belong.
+/// The kind of element that contains the next characters.
 #[derive(Default, PartialEq)]
 enum Within {
     Style,
@@ -51,7 +55,7 @@ enum Within {
     Else,
 }
 
-/// A part of a figure.
+/// A rectangle in a figure.
 struct Area {
     left: f64,
     right: f64,
@@ -62,21 +66,21 @@ struct Area {
 struct Text {
     words: String,
     at: [f64; 2],
-    /// The part of the width that lies left of `at`.
+    /// The fraction of the text's width that lies left of `at`.
     before: f64,
     size: f64,
     is_mono: bool,
 }
 
-/// Reads a figure.
+/// Reads a figure from its SVG text.
 ///
 /// # Errors
-/// If the program is asked to stop.
+/// Returns an error if the program is told to stop.
 pub(super) fn read(svg: &str) -> anyhow::Result<Figure> {
     Ok(html::read(svg, Figure::default(), &CancelToken::current())?)
 }
 
-/// Texts of a figure that are cut off, leave their box or cover each other.
+/// Returns the texts of a figure that are cut off, leave their box, or cover each other.
 pub(super) fn faults(name: &str, figure: &Figure) -> Vec<String> {
     let [width, height] = figure.size;
     let paper = Area { left: 0.0, right: width, top: 0.0, bottom: height };
@@ -141,7 +145,7 @@ impl Area {
 }
 
 impl Figure {
-    /// A pair of numbers of a tag, moved as the groups around it are.
+    /// Returns a pair of numbers from a tag, moved by the groups around the tag.
     fn place(&self, tag: &Tag<'_>) -> [f64; 2] {
         let moved = |axis: usize| self.groups.iter().map(|group| group[axis]).sum::<f64>();
         [number(tag, "x") + moved(0), number(tag, "y") + moved(1)]
@@ -152,7 +156,7 @@ fn number(tag: &Tag<'_>, name: &str) -> f64 {
     tag.get(name).and_then(|value| value.parse().ok()).unwrap_or(0.0)
 }
 
-/// The last two numbers of a list: the width and height of a view box, and the way of `translate(x y)`.
+/// Returns the last two numbers of a list: the size in a view box, or the distance in `translate(x y)`.
 fn last_two(list: &str) -> [f64; 2] {
     let numbers = list.split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-'));
     let numbers: Vec<f64> = numbers.filter_map(|number| number.parse().ok()).collect();

@@ -1,7 +1,7 @@
-//! Proves that what the pages show can be read: code is as wide as the page, the texts of figures lie where there
-//! is room for them, and colours stand out from what is behind them.
+//! Proves that readers can read what the pages show: code is not wider than the page, texts of figures have
+//! enough room, and colours stand out from their background.
 //!
-//! A book without a `theme.css` of its own is not looked at.
+//! A book without its own `theme.css` is not checked.
 
 mod code;
 mod contrast;
@@ -14,10 +14,10 @@ use anyhow::Context;
 use std::fs;
 use std::path::Path;
 
-/// What a reader of the book in `sources`, which was built into `built`, could not read.
+/// Returns what a reader could not read in the book that was built from `sources` into `built`.
 ///
 /// # Errors
-/// If a page, a figure or a style sheet cannot be read.
+/// Returns an error if a page, a figure or a style sheet cannot be read.
 pub(super) fn faults(sources: &Path, built: &Path) -> anyhow::Result<Vec<String>> {
     let Ok(theme) = fs::read_to_string(sources.join("../theme.css")) else { return Ok(Vec::new()) };
     let theme = style::declarations(&theme);
@@ -38,7 +38,7 @@ pub(super) fn faults(sources: &Path, built: &Path) -> anyhow::Result<Vec<String>
     Ok(faults)
 }
 
-/// The colours of mdBook's own themes.
+/// Returns the colours of mdBook's own themes.
 fn of_mdbook(built: &Path) -> anyhow::Result<Vec<Declaration>> {
     let is_it = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -1,21 +1,22 @@
-//! Reads style sheets, as far as the checks need it.
+//! Reads style sheets, as far as the checks need this.
 
 /// A declaration of a style sheet.
 pub(super) struct Declaration {
-    /// What stands before the braces around it, the outermost first: conditions and selectors.
+    /// The texts before the braces around the declaration, from the outside in: conditions and
+    /// selectors.
     pub(super) rules: Vec<String>,
     pub(super) name: String,
     pub(super) value: String,
 }
 
 impl Declaration {
-    /// Whether one of the rules around it has this text.
+    /// Returns whether a rule around the declaration contains this text.
     pub(super) fn is_within(&self, text: &str) -> bool {
         self.rules.iter().any(|rule| rule.contains(text))
     }
 }
 
-/// All declarations, in their order.
+/// Returns all declarations of a style sheet, in their order.
 pub(super) fn declarations(css: &str) -> Vec<Declaration> {
     let (mut found, mut rules, mut text) = (Vec::new(), Vec::new(), String::new());
     for character in without_comments(css).chars() {

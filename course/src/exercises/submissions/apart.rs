@@ -1,4 +1,4 @@
-//! Judges each answer in a separate process, which is ended when its time is over.
+//! Judges each answer in a separate process, and ends that process when its time is over.
 
 use crate::workspace::Workspace;
 use anyhow::Context;
@@ -11,8 +11,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Makes another process of this program check the exercise in the project `scratch`. Returns the report
-/// of that process, or `None` if the time was over first.
+/// Starts another process of this program, which checks the exercise in the project `scratch`. Returns the
+/// report of that process, or `None` if its time was over first.
 ///
 /// # Errors
 /// Returns an error if the process cannot be started, or reports nothing.
@@ -31,7 +31,7 @@ pub(super) fn check(
 }
 
 /// Runs a command for at most `time_limit`, and returns its standard output; returns `None` if the time was
-/// over first. When the function returns, no process of the command's group is left.
+/// over first. When the function returns, no process of the command's process group is left.
 fn output(mut command: Command, time_limit: Duration) -> anyhow::Result<Option<Vec<u8>>> {
     own_group(&mut command);
     let mut child = command
@@ -45,21 +45,21 @@ fn output(mut command: Command, time_limit: Duration) -> anyhow::Result<Option<V
     thread::spawn(move || {
         let mut said = Vec::new();
         let read = stdout.map(|mut stdout| stdout.read_to_end(&mut said));
-        let _ = sender.send(read.transpose().map(|_| said)); // or the time is over
+        let _ = sender.send(read.transpose().map(|_| said)); // fails if the process's time is over
     });
     let said = receiver.recv_timeout(time_limit);
     end(&mut child);
     said.ok().transpose().context("cannot read what the check says")
 }
 
-/// Ends a child process and all processes that it has started. The function waits for the child only
-/// after the others were ended: until that wait, the child's process ID belongs to no other process.
+/// Ends a child process and all processes that it has started. The function first ends the other processes
+/// and only then waits for the child: before that wait, no other process can get the child's process ID.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL); // perhaps all have ended
     }
-    let _ = child.kill(); // perhaps it has just ended
+    let _ = child.kill(); // perhaps the child has just ended
     let _ = child.wait();
 }
 
@@ -105,7 +105,7 @@ mod tests {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut String::new()).unwrap();
         end(&mut child);
-        // Standard output ends when the last process that holds it ends.
+        // Standard output ends only when the last process that holds it ends.
         let (sender, receiver) = mpsc::channel();
         thread::spawn(move || sender.send(stdout.read_to_end(&mut Vec::new()).unwrap()));
         assert_eq!(receiver.recv_timeout(Duration::from_mins(1)), Ok(0));

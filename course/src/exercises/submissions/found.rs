@@ -1,7 +1,7 @@
 //! Finds which student's answer to which exercise is in which file.
 //!
-//! Each entry of the folder is a student: a folder with the student's name, or a file such as `alice.rs` if
-//! only one exercise is asked for. In a student's folder, an answer is a file `ex01.rs`,
+//! Each entry of the folder belongs to one student: a folder with the student's name, or, if only one
+//! exercise is judged, a file such as `alice.rs`. In a student's folder, an answer is a file `ex01.rs`,
 //! `ex01-worker-pool.rs`, or the file that a learner edits, `ex01-worker-pool/src/exercise.rs`. The file
 //! may be in any subfolder. So the folder may contain a student's whole copy of the course. The search
 //! follows no links, and skips hidden files and build output.
@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 /// A student, and the answers that the student has sent.
 pub(super) struct Student {
     pub(super) name: String,
-    /// The answers, each with the name of its exercise.
+    /// The answers, each with the name of the exercise.
     answers: Vec<(String, Answer)>,
 }
 
 /// An answer in the folder with the submissions.
 pub(super) struct Answer {
-    /// The path of the answer relative to that folder, with `/` between folders.
+    /// The path of the answer relative to that folder, with `/` between the names.
     pub(super) file: String,
     pub(super) path: PathBuf,
 }
@@ -29,8 +29,8 @@ pub(super) struct Answer {
 /// Finds all students, sorted by name.
 ///
 /// # Errors
-/// Returns an error if the folder cannot be read or has no student. Also returns an error if it contains a
-/// student's file and not exactly one exercise was asked for.
+/// Returns an error if the folder cannot be read or has no student. Also returns an error if the folder
+/// contains a student's file, unless exactly one exercise was asked for.
 pub(super) fn students(
     dir: &Path,
     all: &[Exercise],
@@ -75,7 +75,7 @@ impl Student {
         Ok(of_it.first().copied())
     }
 
-    /// Returns whether the student has written something.
+    /// Returns whether the student has changed the stub.
     pub(super) fn has_begun(&self, exercise: &Exercise) -> bool {
         self.all(exercise).any(|answer| !is_stub(&answer.path, exercise))
     }
@@ -85,7 +85,7 @@ impl Student {
     }
 }
 
-/// Returns whether a file is the stub of an exercise, whatever ends its lines.
+/// Returns whether a file is the stub of an exercise; line ends do not matter.
 pub(super) fn is_stub(path: &Path, exercise: &Exercise) -> bool {
     let text = |path: &Path| fs::read_to_string(path).map(|text| text.replace('\r', ""));
     matches!((text(path), text(&exercise.stub())), (Ok(answer), Ok(stub)) if answer == stub)
@@ -108,7 +108,7 @@ fn collect(
     Ok(())
 }
 
-/// Returns whether a file is an answer to an exercise, by its name and the names of its folders.
+/// Returns whether a file is an answer to an exercise, judged by its name and the names of its folders.
 fn answers_it(path: &Path, exercise: &Exercise) -> bool {
     let is_named = |name: &str| name == exercise.name || name == exercise.short();
     let mut names = path.iter().rev().map(|name| name.to_string_lossy());
@@ -121,8 +121,7 @@ fn answers_it(path: &Path, exercise: &Exercise) -> bool {
     is_named(&folder) || folder == "src" && is_named(&next())
 }
 
-/// Returns the files and folders in a folder, sorted by name; each entry says whether it is a
-/// folder.
+/// Returns the entries of a folder, sorted by name; for each one, says whether it is a folder.
 fn entries(folder: &Path) -> anyhow::Result<Vec<(PathBuf, bool)>> {
     let mut found = Vec::new();
     let cannot = || format!("cannot read {}", folder.display());

@@ -1,10 +1,10 @@
 //! `check --submissions DIR`: judges the answers of many students.
 //!
-//! The module [`found`] says which student's answer to which exercise is in which file. Each answer is put
-//! into a copy of the project that has no solution which the answer could include. A separate process judges
-//! it; the module [`apart`] ends that process and all that it has started when its time is over. So the
-//! teacher's own answers, progress and tests do not change, and the next answer is judged, whatever an
-//! answer does.
+//! The module [`found`] says which student's answer to which exercise is in which file. Each answer goes
+//! into a copy of the project; the copy contains no solution that the answer could include. A separate
+//! process judges the answer; when its time is over, the module [`apart`] ends that process and every
+//! process that it has started. So an answer cannot change the teacher's own answers, progress and tests,
+//! and cannot prevent the next answer from being judged.
 //!
 //! A separate process is not a sandbox. An answer is a program, and runs with the rights of the
 //! teacher who starts the check.
@@ -26,7 +26,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The result that is known about an answer.
+/// What is known about an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
@@ -37,18 +37,18 @@ enum Verdict {
     Missing,
     /// The answer is the unchanged stub.
     NotBegun,
-    /// The answer was not judged within the time for one answer.
+    /// Judging the answer took longer than the time for one answer.
     OutOfTime,
-    /// The machine, Cargo or the submission's files prevented a verdict. This verdict says nothing
-    /// about the answer.
+    /// The machine, Cargo or the files of the submission prevented a verdict. This verdict does not say
+    /// whether the answer is right.
     CouldNotCheck,
 }
 
 /// The JSON report on all submissions.
 #[derive(Serialize)]
 struct Report<'a> {
-    /// The version number of this format. The version increases when a field changes its meaning or
-    /// is removed.
+    /// The version number of this format. The version increases when a field is removed or gets another
+    /// meaning.
     format: u32,
     /// The version of this program.
     version: &'static str,
@@ -60,7 +60,7 @@ struct Report<'a> {
 #[derive(Serialize)]
 struct Submission<'a> {
     student: &'a str,
-    /// The number of properties that hold, in all exercises together.
+    /// How many properties hold, in all exercises together.
     passed: usize,
     of: usize,
     exercises: Vec<Judged>,
@@ -73,17 +73,17 @@ struct Judged {
     /// The path of the answer's file, relative to the folder with the submissions.
     file: Option<String>,
     verdict: Verdict,
-    /// The number of properties that hold.
+    /// How many properties hold.
     passed: usize,
-    /// The number of properties of the exercise.
+    /// How many properties the exercise has.
     of: usize,
     properties: Vec<Point>,
     milliseconds: u128,
     /// The messages of the compiler, if the answer does not compile.
     compiler: String,
-    /// The reason why there is no verdict.
+    /// Why there is no verdict.
     reason: String,
-    /// The field has the same content as in the report on a single exercise.
+    /// The content of this field is the same as in the report on a single exercise.
     notes: Value,
     sha256: Value,
 }
@@ -95,13 +95,13 @@ struct Point {
     /// The stage of the exercise: 2 if the property belongs to the second stage.
     stage: u8,
     passed: bool,
-    /// The observation when the property failed. The text is empty if the property holds, or was
-    /// not tried.
+    /// What the test observed when the property failed. The text is empty if the property holds, or was not
+    /// checked.
     seen: String,
 }
 
-/// Judges the answers in the folder `dir` to the exercises with these names. Without a name, the exercises
-/// are those to which at least one student has an answer.
+/// Judges the answers in the folder `dir` to the exercises with these names. If no names are given, judges
+/// all exercises for which at least one student has sent an answer.
 ///
 /// # Errors
 /// Returns an error if a name is wrong, or if the folder cannot be read. Also returns an error if an
@@ -126,8 +126,8 @@ pub fn judge(
         .map_err(|error| anyhow::Error::from(WrongUsage::of(error)))?;
     let begun = |exercise: &&Exercise| students.iter().any(|student| student.has_begun(exercise));
     let mut chosen = asked.unwrap_or_else(|| all.iter().filter(begun).collect());
-    // The solution of the exercise that is being judged must not be in the copy. So exercises that
-    // need another exercise's solution come first.
+    // The copy must not contain the solution of the exercise that is being judged. So the exercises that
+    // need the solution of another exercise come first.
     chosen.sort_by_key(|exercise| exercise.judges.is_none());
     let mut submissions: Vec<Submission<'_>> = students.iter().map(Submission::of).collect();
     let scratch = Copy::of(workspace, "submissions")?;
@@ -167,8 +167,7 @@ fn finish(submissions: Vec<Submission<'_>>, json: bool, time_limit: Duration) ->
     Ok(verdicts.iter().all(|verdict| *verdict == Verdict::Solved))
 }
 
-/// Removes the files from the copy that an answer to `exercise` could include instead of solving
-/// it.
+/// Removes files from the copy that an answer to `exercise` could include instead of solving it.
 fn without_answers(scratch: &Workspace, all: &[Exercise], exercise: &Exercise) -> anyhow::Result<()> {
     for other in all.iter().filter(|other| exercise.judges.as_ref() != Some(&other.name)) {
         for part in ["solution", "right", "wrong", "wrong.diff"] {
@@ -205,8 +204,7 @@ fn of_student(
     }
     let started = Instant::now();
     let answer = scratch.exercises().join(&exercise.name).join("src/exercise.rs");
-    // The file is not copied with its own time, because Cargo would consider an old file as already
-    // built.
+    // The copied file does not keep its time, because Cargo would consider an old file as already built.
     let written = fs::read(path).and_then(|text| fs::write(&answer, text));
     let told = written
         .with_context(|| format!("cannot put {} into the copy", path.display()))
@@ -264,7 +262,7 @@ impl Judged {
         self
     }
 
-    /// Takes the values from the report of `check --json` on this exercise.
+    /// Takes the values from the report that `check --json` has made on this exercise.
     fn read(&mut self, report: &Value) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         self.verdict = match report["verdict"].as_str() {
@@ -292,7 +290,7 @@ impl Judged {
         self.passed = self.properties.iter().filter(|point| point.passed).count();
     }
 
-    /// Returns the result in one line.
+    /// Returns the result as one line.
     fn line(&self) -> String {
         let Self { name, passed, of, .. } = self;
         let verdict = match self.verdict {

@@ -11,7 +11,7 @@ const LATENCY: f64 = 450.0;
 const LATENCY_WIDTH: f64 = 290.0;
 const WIDTH: f64 = 780.0;
 
-/// Draws the runs below each other.
+/// Draws the runs one below the other.
 pub(super) fn svg(report: &Report) -> String {
     let bottom = TOP + ROW * report.runs.len() as f64;
     let setting = report.setting.text();

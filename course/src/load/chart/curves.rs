@@ -1,5 +1,6 @@
-//! Draws throughput, latency and memory over the number of connections, or throughput, latency and
-//! unserved requests over the rate. Each has a panel with a line for each server.
+//! Draws curves over the number of connections (throughput, latency and memory), or over the rate
+//! (throughput, latency and unserved requests). Each value has its own panel, with one line for each
+//! server.
 
 use crate::load::args::Varied;
 use crate::load::report::{Report, Run};
@@ -24,12 +25,12 @@ const MEMORY: Measure = (
 const NOT_SERVED: Measure =
     (|run| Some(100.0 * run.part_not_served()), "refused, failed or not sent, %", Scale::Linear(5), number);
 
-/// Draws the runs as curves. The runs of one server follow each other, in the order of the numbers in which
+/// Draws the runs as curves. The runs of one server stand together, in the order of the parameter in which
 /// they differ.
 pub(super) fn svg(report: &Report, varied: Varied) -> String {
     let (below, scale, last) = match varied {
-        // Neighbouring values have equal distances on the axis, because the numbers are multiples of each
-        // other and not a series.
+        // Neighbouring values are at equal distances on the axis, because each number is usually a multiple
+        // of the one before.
         Varied::Connections => ("connections", Scale::Even, MEMORY),
         Varied::Rate => ("requests a second", Scale::Measured, NOT_SERVED),
     };

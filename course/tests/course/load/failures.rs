@@ -1,4 +1,4 @@
-//! Tests servers that answer incorrectly, late or not at all, and loads that end early.
+//! Tests servers that answer wrongly, late or not at all, and loads that end early.
 
 use super::{load, number, run};
 use crate::fixture::stderr;
@@ -8,7 +8,8 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// Starts a small server with a thread for each connection; it ends with the test's process.
+/// Starts a small server with a thread for each connection; the server ends with the test's
+/// process.
 fn scripted(script: impl Fn(TcpStream) + Clone + Send + 'static) -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -71,7 +72,7 @@ fn an_answer_that_does_not_come_in_time_is_given_up() {
     let no_end = scripted(|mut stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
         while stream.write_all(b"x").is_ok() {
-            // Whatever the time limit, an endless answer does not arrive in time.
+            // An endless answer never arrives in time, whatever the time limit.
             thread::sleep(Duration::from_millis(20));
         }
     });
@@ -101,7 +102,7 @@ fn answers_that_refuse_are_no_successes_and_have_no_latency() {
 
 #[test]
 fn a_connection_closed_between_two_requests_costs_none_of_them() {
-    // The server sends two answers per connection; then it closes the connection without notice,
+    // The server sends two answers per connection; then it closes the connection without warning,
     // before the third request.
     let url = scripted(|mut stream| {
         for _ in 0..2 {
@@ -126,7 +127,7 @@ mod interrupted {
     use std::process::Command;
     use std::sync::mpsc;
 
-    /// Interrupts a load while it waits; only the interrupt ends these waits in time.
+    /// Interrupts a load while it waits; only the interrupt can end its waits in time.
     #[test]
     fn ctrl_c_ends_a_load_at_once_and_prints_what_there_is() {
         let (connected, wait) = mpsc::channel();

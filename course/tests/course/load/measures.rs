@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time is much longer than the loads need: each load ends after a number of requests.
+/// This time is much longer than the loads need, because each load ends after a number of requests.
 const LONG: [&str; 2] = ["--duration", "60s"];
 
 fn with<'a>(flags: &[&'a str]) -> Vec<&'a str> {
@@ -46,8 +46,8 @@ fn stops_when_the_time_is_over() {
 
 #[test]
 fn latencies_are_those_of_the_server() {
-    // The work whose time is measured. The work can take longer than asked; the test asserts lower
-    // bounds.
+    // The work whose time is measured. The work may take longer than asked, so the test asserts only
+    // lower bounds.
     let serving = Serving::with(Limits::default(), |_| thread::sleep(Duration::from_millis(30)));
     let run = run(&serving.url(), &with(&["-c", "4", "-n", "40"]));
     let latency = |name: &str| number(&run, &format!("/latency_us/{name}"));
@@ -58,8 +58,8 @@ fn latencies_are_those_of_the_server() {
     assert!(run["elapsed_s"].as_f64().unwrap() >= 0.3, "{run}");
 }
 
-/// Returns a server on which all requests from the 41st on wait until 300 ms are over; a longer wait does
-/// no harm.
+/// Returns a server that lets all requests from the 41st on wait until 300 ms have passed; a longer wait
+/// does no harm.
 fn stalling_once() -> Serving {
     let stall = Mutex::new(None);
     Serving::with(Limits::default(), move |before| {
@@ -107,7 +107,7 @@ fn each_of_several_rates_has_a_run_of_its_own() {
 
 #[test]
 fn requests_that_were_due_and_never_sent_are_told() {
-    // At most three requests can be answered, and fewer if the machine is slow.
+    // At most three requests can be answered; on a slow machine it may be fewer.
     let serving = Serving::with(Limits::default(), |_| thread::sleep(Duration::from_millis(200)));
     let flags = ["-c", "1", "--rate", "100", "--duration", "500ms"];
     let run = run(&serving.url(), &flags);

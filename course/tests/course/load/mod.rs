@@ -1,4 +1,4 @@
-//! Tests `cargo course load` with the tests' own servers, which count each request or misbehave on
+//! Tests `cargo course load` with servers of the tests, which count each request or misbehave on
 //! demand.
 
 mod failures;
@@ -22,14 +22,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// The time that a load may take in these tests. A load that works takes less than half of this
-/// time.
+/// How long a load may take in these tests. A correct load takes less than half of this time.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A pooled server that has more threads than any of these tests has clients.
+/// A pooled server with more threads than any of these tests has clients.
 struct Serving {
     addr: SocketAddr,
-    /// The number of requests for `/counted`.
+    /// How many requests for `/counted` have arrived.
     count: Arc<AtomicU64>,
     stop: CancelToken,
     accepting: Option<JoinHandle<()>>,
@@ -40,8 +39,8 @@ impl Serving {
         Serving::with(Limits::default(), |_| {})
     }
 
-    /// Calls `work` in each request for `/counted`, with the number of earlier requests for that
-    /// path.
+    /// Calls `work` in each request for `/counted`; its argument is the number of earlier requests
+    /// for that path.
     fn with(limits: Limits, work: impl Fn(u64) + Send + Sync + 'static) -> Serving {
         let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
         let (addr, stop, count) = (listener.local_addr(), CancelToken::new(), Arc::new(AtomicU64::new(0)));
@@ -51,7 +50,7 @@ impl Serving {
             Response::text(Status::Ok, "counted")
         };
         let site = Site::new(None).route("/counted", &["GET"], "is counted", answer);
-        // Together, a few such answers are larger than the buffers between two sockets.
+        // A few such answers together are larger than the buffers between two sockets.
         let large = |_: &servers::http::Request<'_>| Response::text(Status::Ok, "large ".repeat(200_000));
         let site = site.route("/large", &["GET"], "has a body of more than a megabyte", large);
         let server = Arc::new(Server::new(site, limits, AccessLog::Quiet));
@@ -104,7 +103,7 @@ fn started(command: &mut Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits for the end of the process, and kills it if it is late.
+/// Waits for the end of the process, and kills the process if it takes too long.
 fn finished(mut child: Child) -> Output {
     let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
     let until = Instant::now() + DEADLINE;
@@ -129,7 +128,7 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// Returns the results of a load that has one run.
+/// Returns the results of a load with only one run.
 fn run(url: &str, flags: &[&str]) -> Value {
     let output = load(url, &[flags, &["--json"]].concat());
     let mut report: Value =

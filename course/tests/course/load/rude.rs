@@ -1,10 +1,10 @@
-//! Tests that each kind of rude client misbehaves as its name says, and that the polite clients
-//! beside it are answered.
+//! Tests that each kind of rude client misbehaves as its name says, and that polite clients beside
+//! it get answers.
 
 use super::{Serving, number, run, short_limits};
 use serde_json::Value;
 
-/// Returns the results of three rude clients of one kind after a second and a half.
+/// Returns the results for three rude clients of one kind after one and a half seconds.
 fn fate(kind: &str, path: &str) -> Value {
     let serving = Serving::with(short_limits(), |_| {});
     let (url, rude) = (format!("http://{}{path}", serving.addr), format!("{kind}=3"));

@@ -1,5 +1,5 @@
-//! Tests the lines of stages on standard error: they are in a file after the run, and no stage waits until
-//! they are written.
+//! Tests that the lines of stages on standard error are in a file after the run, and that no stage waits
+//! for the writing.
 
 use super::Serving;
 use super::stages::{DONE, Stages};
@@ -9,7 +9,7 @@ use std::fs;
 
 const LOG: &str = "target/course/log/stages.log";
 
-/// Runs a load on a stage that runs the shell text `before` before it prints its address.
+/// Runs a load on a stage that runs the shell code `before` before it prints its address.
 fn load(stages: &Stages, serving: &Serving, before: &str) -> String {
     let address = format!("echo listening on http://{}/", serving.addr);
     stages.stage("one", &format!("{before}\n{address}\necho the last word >&2\nexec sleep 600"));
@@ -49,7 +49,7 @@ fn the_log_of_the_next_run_is_behind_it() {
     assert!(log.starts_with(&before) && before.contains("the first") && log.contains("the second"), "{log}");
 }
 
-/// If nobody read this output, the stage could not print its address in time.
+/// If no thread read this output, the stage could not print its address in time.
 #[test]
 fn a_flood_of_lines_does_not_block_a_stage() {
     let (serving, stages) = (Serving::start(), Stages::new(DONE));

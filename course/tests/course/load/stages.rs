@@ -1,5 +1,5 @@
-//! Tests stages that the command itself starts. These tests use stand-ins for Cargo and for the
-//! stages, because the real programs take minutes.
+//! Tests the stages that `cargo course load` itself starts. These tests use stand-ins for Cargo and for
+//! the stages, because the real programs would take minutes.
 
 use super::{DEADLINE, Serving, finished, started};
 use crate::fixture::{Project, stderr, stdout};
@@ -38,7 +38,7 @@ impl Stages {
         self.script(&format!("target/release/{name}"), text);
     }
 
-    /// Makes a stage whose address is that of a test's server.
+    /// Makes a stage that prints the address of a test's server.
     fn serving(&self, name: &str, serving: &Serving) {
         let (process, flags) = (self.path(&format!("{name}.process")), self.path(&format!("{name}.flags")));
         let address = format!("echo listening on http://{}/", serving.addr);
@@ -123,7 +123,7 @@ fn several_numbers_of_connections_are_a_table_and_curves() {
     assert_eq!((rows("one"), rows("two")), (rows("two"), vec!["1".into(), "3".into(), "9".into()]), "{text}");
     assert!(text.contains("measured on ") && text.contains(" processors"), "{text}");
     let picture = stages.read("curves.svg");
-    // The picture has panels for throughput and latency, and for memory if the system reports it.
+    // The picture has panels for throughput and latency, and also for memory if the system reports it.
     // The curve has a point for each number.
     let panels = if cfg!(target_os = "linux") { 3 } else { 2 };
     assert_eq!(picture.matches("<polyline ").count(), 2 * panels, "{picture}");
@@ -241,8 +241,8 @@ fn a_stage_that_dies_of_the_load_is_told() {
     assert!(stdout(&output).contains("the stage ended by itself"), "{}", stdout(&output));
 }
 
-/// A server whose queue of new connections is full. The system does not answer further clients, so a load
-/// waits for its connection, and only the time-out ends the wait.
+/// A server whose queue of new connections is full. The system does not respond to further clients, so a
+/// load waits for its connection, and only the time-out ends this wait.
 #[cfg(target_os = "linux")]
 struct Full {
     listener: socket2::Socket,
@@ -264,7 +264,7 @@ impl Full {
         self.listener.local_addr().unwrap().as_socket().unwrap()
     }
 
-    /// Returns whether a client waits for its connection: state 2 in the system's table of sockets.
+    /// Returns whether a client waits for its connection (state 2 in the system's table of sockets).
     fn has_callers(&self) -> bool {
         let called = format!(":{:04X} 02 ", self.addr().port());
         fs::read_to_string("/proc/net/tcp").unwrap().lines().any(|line| line.contains(&called))
@@ -281,11 +281,11 @@ fn a_second_ctrl_c_ends_a_load_that_cannot_end_in_order_and_its_stage() {
     let until = Instant::now() + DEADLINE;
     while !full.has_callers() {
         assert!(Instant::now() < until, "no client connects");
-        thread::sleep(Duration::from_millis(5)); // only the interval of the looks
+        thread::sleep(Duration::from_millis(5)); // only the interval of the checks
     }
     assert!(stages.is_alive("one.process"));
-    // The system keeps a pending signal only once, so the test sends the second signal until it has
-    // been delivered.
+    // The system keeps only one pending signal of a kind, so the test sends the second signal again until
+    // it is delivered.
     while load.try_wait().unwrap().is_none() {
         assert!(Instant::now() < until, "it goes on");
         signal("INT", &load.id().to_string());

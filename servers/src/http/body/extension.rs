@@ -1,11 +1,10 @@
 //! Parses the extensions that may follow the size of a chunk: any number of `;name`, `;name=value` or
 //! `;name="quoted value"`.
 //!
-//! Hardly any client sends extensions, and this server ignores them, but every reader must find the end of
-//! the line that contains them. One reader may know quotation marks, and another may only search for CR LF.
-//! These two readers find the end in different places unless the line follows the grammar (RFC 9112,
-//! 7.1.1). In that grammar, a quotation mark is closed on the same line, and each semicolon is followed by
-//! a name.
+//! Few clients send extensions, and this server ignores them, but every reader must find the end of the
+//! line that contains them. One reader may understand quotation marks, while another only searches for CR
+//! LF. These two readers agree on the end only if the line follows the grammar (RFC 9112, 7.1.1). In that
+//! grammar, a quotation mark is closed on the same line, and each semicolon is followed by a name.
 
 use super::{is_text, is_token};
 
@@ -15,7 +14,7 @@ pub(super) enum Extension {
     /// The last byte was a semicolon; white space may follow.
     Semicolon,
     Name,
-    /// The last bytes were a name and white space: more must follow.
+    /// The last bytes were a name and white space: an equals sign or a semicolon must follow.
     SpaceAfterName,
     /// The last byte was an equals sign; white space may follow.
     Equals,
@@ -24,7 +23,7 @@ pub(super) enum Extension {
     /// The last byte was a backslash within quotation marks.
     Backslash,
     QuoteClosed,
-    /// The last bytes were a value and white space: more must follow.
+    /// The last bytes were a value and white space: a semicolon must follow.
     SpaceAfterValue,
 }
 

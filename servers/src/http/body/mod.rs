@@ -8,12 +8,12 @@
 //!   CR LF
 //! ```
 //!
-//! If a lenient reader comes before a strict reader, an attacker can make the two readers see the end of a
-//! request in different places. So the only line end is CR LF, a size consists only of digits before the line
-//! end or the semicolon, and only the line end follows the data.
+//! If a lenient reader passes bytes on to a strict reader, an attacker can make the two see the end of a
+//! request in different places. So only CR LF ends a line, a size consists only of digits before the line end
+//! or the semicolon, and after the data of a chunk only a line end may follow.
 //!
-//! Between two bytes the decoder keeps only a state, so the places where the arriving bytes are split do
-//! not matter.
+//! Between two bytes the decoder keeps only a state, so it does not matter how the bytes are split on
+//! arrival.
 
 mod extension;
 
@@ -45,15 +45,15 @@ pub(super) struct BodyDecoder {
     /// The body's share of the memory for bodies.
     share: Share,
     max_body: usize,
-    /// The number of further bytes that are allowed and are not data.
+    /// How many more bytes may be something other than data.
     framing_left: usize,
 }
 
-/// The kind of byte that must come next. The number of bytes of data that the chunk has, or the number
-/// that are still missing.
+/// The kind of byte that the decoder expects next. The length of the chunk's data in bytes, or the number of
+/// bytes that are still missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// One of the last bytes of the body; the number says how many of them are still missing.
+    /// One of the last bytes of the body; the number says how many bytes are still missing.
     Last(usize),
     SizeStart,
     Size(usize),
@@ -76,12 +76,11 @@ const BAD_SIZE: Refusal = Refusal::Malformed("the size of a chunk is malformed")
 const BAD_END: Refusal = Refusal::Malformed("a chunk does not end where its size says");
 const BAD_FIELD: Refusal = Refusal::Malformed("a field after the last chunk is malformed");
 
-/// The number of times that a body counts against the memory: more than once, because an answer may
-/// repeat the body.
+/// How often a body counts against the memory: more than once, because an answer may repeat the body.
 const TWICE: usize = 2;
 
-/// The largest number of bytes in a chunk that are not data, if its size has no leading zeros: the digits
-/// and two line ends.
+/// The largest number of bytes of a chunk that are not data, if its size has no leading zeros: the digits of
+/// the size and two line ends.
 const FRAMING_OF_A_CHUNK: usize = 2 * size_of::<usize>() + 4;
 
 impl BodyDecoder {
@@ -108,12 +107,12 @@ impl BodyDecoder {
         }
     }
 
-    /// Takes the bytes of the body from the front of `bytes`, and returns the number of bytes that it has
-    /// taken. The decoder takes all bytes, unless the body [is complete](BodyDecoder::is_complete) now.
+    /// Takes the bytes of the body from the front of `bytes`, and returns how many bytes it has taken. The
+    /// decoder takes all bytes unless the body [is complete](BodyDecoder::is_complete) before their end.
     ///
     /// # Errors
     ///
-    /// Returns a [`Refusal`] as soon as it is known that the body is malformed or too large, or if
+    /// Returns a [`Refusal`] as soon as the decoder knows that the body is malformed or too large, or if
     /// `room` has no memory for the body.
     pub(super) fn decode(&mut self, bytes: &[u8], room: &Room) -> Result<usize, Refusal> {
         let mut used = 0;
@@ -133,18 +132,18 @@ impl BodyDecoder {
         &self.body
     }
 
-    /// Returns the data, and its share of the memory.
+    /// Returns the data together with its share of the memory.
     pub(super) fn into_body(self) -> (Vec<u8>, Share) {
         (self.body, self.share)
     }
 
-    /// Moves the share of the memory away. The caller must keep the share as long as
-    /// the body, or an answer that repeats the body.
+    /// Moves the body's share of the memory to the caller. The caller must keep the share as long as the
+    /// body, or an answer that repeats the body, exists.
     pub(super) fn take_share(&mut self) -> Share {
         self.share.take()
     }
 
-    /// Takes data as a whole, and bytes that are not data one by one.
+    /// Takes data in one piece, and other bytes one by one.
     fn take_some(&mut self, bytes: &[u8], room: &Room) -> Result<usize, Refusal> {
         let (State::Last(left) | State::Data(left)) = self.state else {
             self.framing_left = self.framing_left.checked_sub(1).ok_or(Refusal::BodyTooLarge)?;
@@ -163,8 +162,8 @@ impl BodyDecoder {
         Ok(count)
     }
 
-    /// Lets the memory grow so that `count` of the `left` expected bytes fit. The memory grows in large
-    /// steps, but not beyond the expected bytes.
+    /// Grows the memory so that `count` of the `left` expected bytes fit. The memory grows in large steps,
+    /// but not beyond the expected bytes.
     fn make_room_for(&mut self, count: usize, left: usize, room: &Room) -> Result<(), Refusal> {
         let (length, capacity) = (self.body.len(), self.body.capacity());
         if length + count <= capacity {
@@ -220,8 +219,8 @@ impl BodyDecoder {
     }
 }
 
-/// Returns whether the byte may stand in a field's value or in quotation marks: any byte but a control
-/// character.
+/// Returns whether the byte may stand in a field's value or in quotation marks: every byte may, except for
+/// control characters.
 fn is_text(byte: u8) -> bool {
     byte == b'\t' || (byte >= b' ' && byte != 0x7f)
 }

@@ -11,22 +11,22 @@
 //! A conversation has no socket and no clock, and never waits. The socket, the clock and the waits belong to
 //! the *driver* of the conversation. The driver reads bytes and [hands them in](Conversation::arrived), asks
 //! for [the next step](Conversation::step), and sends the bytes that the conversation returns. The blocking
-//! driver is [`Server`](crate::Server), whose thread waits between two steps. An event loop takes the step
-//! that a connection is ready for, and goes on with the next connection. The conversation knows how long a
-//! client may take ([`Conversation::deadline`]); the driver waits until that time, and watches for other
-//! reasons to end the wait.
+//! driver is [`Server`](crate::Server), whose thread waits between two steps. An event loop instead takes
+//! the steps for which a connection is ready, and then goes on with the next connection. The conversation
+//! knows how long a client may take ([`Conversation::deadline`]); the driver waits until that time, unless
+//! another reason ends the wait.
 //!
 //! # Invariants
 //!
 //! - The input begins with the head of the current request. Bytes of the body are removed from the input
-//!   when they are decoded; some are decoded without entering the input at all. So the bytes after the head
-//!   are not parsed yet: they belong to the body or to the next request.
+//!   when they are decoded; some never enter the input. So the bytes behind the head are not parsed yet:
+//!   they belong to the body or to the next request.
 //! - A request stays in the conversation until the request is [answered](Conversation::answered).
-//!   Until the answer each step is the same, so a conversation can be moved to another thread between
-//!   a step and its answer.
-//! - After a refusal, a conversation sends nothing more. Each later step repeats the refusal, whatever
+//!   Until then each step is the same, so a conversation can be moved to another thread between a
+//!   step and its answer.
+//! - After a refusal, a conversation sends nothing more. Each later step repeats the refusal, even if more
 //!   bytes arrive, because the driver may have to send other answers first.
-//! - The requests and refusals do not depend on the pieces in which the bytes arrive.
+//! - The requests and refusals do not depend on how the bytes are split on arrival.
 
 use super::head::Head;
 use super::{Body, BodyDecoder, OwnedRequest, Persistence, Refusal, Request, Response, Room, Share};
@@ -40,37 +40,36 @@ pub struct Conversation {
     /// The memory that all conversations share.
     room: Room,
     input: Vec<u8>,
-    /// A share of the room, for the input beyond [`KEPT`].
+    /// This conversation's share of the room, for the input beyond [`KEPT`].
     share: Share,
-    /// The place in the input where the current request begins. The requests before this place have
-    /// been answered.
+    /// Where the current request begins in the input. The requests before this place have been answered.
     start: usize,
     head: Head,
     /// The decoder of the current request's body, once the head is complete.
     body: Option<BodyDecoder>,
-    /// True if the client waits for "100 Continue", which was not sent yet.
+    /// True if the client waits for a "100 Continue" that was not sent yet.
     is_waiting: bool,
     has_ended: bool,
-    /// The refusal that ends the conversation. No request follows the refusal.
+    /// The refusal that ends the conversation, if there is one. No request follows the refusal.
     refused: Option<Refusal>,
     answered: usize,
     /// The time when the current phase began.
     since: Instant,
-    /// The latest time that the driver has passed in.
+    /// The latest time that the driver has told the conversation.
     now: Instant,
 }
 
-/// The next step that a driver can take.
+/// What the driver must do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Read on: the bytes that have arrived are not enough for another step.
+    /// Read on: the arrived bytes are not enough for another step.
     Read,
-    /// Send [`Conversation::go_ahead`], or answer the request without its body. The body has not arrived
-    /// completely, and the client waits for permission to send it.
+    /// Send [`Conversation::go_ahead`], or answer the request without its body. The body is incomplete, and
+    /// the client waits for permission to send it.
     Expectation,
     /// Answer the request, which has arrived completely.
     Request,
-    /// Close: the client has ended its side, and expects no answer.
+    /// Close the connection: the client has ended its side, and expects no answer.
     Over,
 }
 
@@ -85,19 +84,18 @@ pub enum Phase {
     Head,
     /// The remaining bytes of a body.
     Body,
-    /// The answer, or the refusal.
+    /// The conversation waits for no bytes, but for the server's answer or refusal.
     Request,
 }
 
-/// The number of bytes of capacity that the input keeps, and may have without a share of the memory
-/// for all clients.
+/// The capacity in bytes that the input may always have, without a share of the memory for all clients.
 const KEPT: usize = 4 * 1024;
 
 const CUT_SHORT: Refusal = Refusal::Malformed("the request ends in the middle");
 
 impl Conversation {
-    /// Makes the conversation of a connection that was opened at the time `now`. The conversation does
-    /// not share the memory that `limits` allow for bodies.
+    /// Makes the conversation of a connection that was opened at the time `now`. No other conversation shares
+    /// the memory that `limits` allow for bodies.
     pub fn new(limits: &Limits, now: Instant) -> Conversation {
         Conversation::sharing(&Room::of_at_most(limits.body_memory), limits, now)
     }
@@ -144,8 +142,8 @@ impl Conversation {
     }
 
     /// Decodes more bytes of a body whose beginning has been decoded. These bytes then need no memory in
-    /// the input. There may be no memory left for the input, although the body has its own memory. Returns
-    /// the bytes that follow the body.
+    /// the input. They may arrive when the memory for the input is used up, because the body has its own
+    /// memory. Returns the bytes that follow the body.
     fn decode_at_once<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8], Refusal> {
         let is_next = self.input.len() == self.head.length();
         match &mut self.body {
@@ -170,13 +168,12 @@ impl Conversation {
         self.has_ended = true;
     }
 
-    /// Parses as much of the arrived bytes as possible, and returns the step that the driver must
-    /// take.
+    /// Parses as many of the arrived bytes as possible, and returns the step that the driver must take.
     ///
     /// # Errors
     ///
-    /// Returns a [`Refusal`] to answer, after which the connection must be closed. From then on
-    /// each step repeats the refusal.
+    /// Returns a [`Refusal`] that the driver must send before it closes the connection. From then on each
+    /// step repeats the refusal.
     pub fn step(&mut self) -> Result<Step, Refusal> {
         if let Some(refusal) = self.refused {
             return Err(refusal);
@@ -184,7 +181,7 @@ impl Conversation {
         self.look().inspect_err(|&refusal| self.refuse(refusal))
     }
 
-    /// Refuses everything that follows: from now on each step returns `refusal`, and arriving bytes are
+    /// Refuses everything that follows: from now on each step returns `refusal`, and further bytes are
     /// dropped.
     pub(crate) fn refuse(&mut self, refusal: Refusal) {
         self.refused = Some(refusal);
@@ -235,22 +232,22 @@ impl Conversation {
         b"HTTP/1.1 100 Continue\r\n\r\n"
     }
 
-    /// Returns whether the connection may stay open once the current request is answered: its client
-    /// wants that, and the limit on requests is not reached.
+    /// Returns whether the connection may stay open after the answer to the current request: the client wants
+    /// this, and the limit on requests is not reached.
     pub fn may_go_on(&self) -> bool {
         self.limits.max_requests.is_none_or(|most| self.answered + 1 < most.get())
             && self.head.wants_keep_alive()
     }
 
-    /// Returns whether the client has announced that the current request is its last, and that request
-    /// has no body. After a body the server cannot know whether the request is the last, because some
-    /// clients send an empty line after the body.
+    /// Returns whether the client has announced that the current request is its last one, and the
+    /// request has no body. After a body the server cannot know whether more bytes follow, because
+    /// some clients send an empty line after the body.
     pub(crate) fn is_the_clients_last(&self) -> bool {
         !self.head.wants_keep_alive() && self.body.as_ref().is_none_or(|body| body.body().is_empty())
     }
 
-    /// Returns whether another request has arrived after the current one, and can be answered or
-    /// refused without reading more bytes.
+    /// Returns whether another request has arrived after the current one, and needs no more bytes before it
+    /// can be answered or refused.
     pub fn next_is_here(&self) -> bool {
         let next = &self.input[self.start + self.head.length()..];
         let mut head = Head::default();
@@ -264,14 +261,14 @@ impl Conversation {
         }
     }
 
-    /// Returns whether there are bytes that were refused, or that belong to a request that has not been
-    /// found yet.
+    /// Returns whether there are bytes that were refused, or that were not recognised as part of a request
+    /// yet.
     pub fn has_unread(&self) -> bool {
         self.refused.is_some() || self.start + self.head.length() < self.input.len()
     }
 
     /// Appends the head of the answer to the current request to `out`, and returns the body that follows it.
-    /// The head tells the client what `then` says about the connection.
+    /// The head tells the client whether the connection stays open, as `then` says.
     pub fn answer<'s>(
         &self,
         response: Response,
@@ -281,13 +278,13 @@ impl Conversation {
         self.head.answer(response, then.into(), out)
     }
 
-    /// Moves the current body's share of the memory out of the conversation, for an answer that may repeat
-    /// the body and is not sent yet.
+    /// Moves the current body's share of the memory out of the conversation, for an answer that is not sent
+    /// yet and may repeat the body.
     pub(crate) fn take_share(&mut self) -> Share {
         self.body.as_mut().map(BodyDecoder::take_share).unwrap_or_default()
     }
 
-    /// Goes on to the next request, at the time `now`: the current request has its answer.
+    /// Goes on to the next request at the time `now`, because the current request has its answer.
     pub fn answered(&mut self, now: Instant) {
         self.go_past(self.head.length(), now);
     }
@@ -295,8 +292,8 @@ impl Conversation {
     /// Moves the current, complete request into `owned`, and goes on to the next request, at the time
     /// `now`.
     ///
-    /// So several requests of one connection can be in progress. The answers to these requests must be sent
-    /// in the order in which the requests were taken.
+    /// So the server can work on several requests of one connection at the same time. The server must send
+    /// their answers in the order in which it took the requests.
     ///
     /// # Panics
     ///
@@ -311,7 +308,7 @@ impl Conversation {
         self.go_past(owned.bytes.len(), now);
     }
 
-    /// Goes on to the bytes after the current request, whose head has `length` bytes.
+    /// Goes on to the bytes behind the current request, whose head has `length` bytes.
     fn go_past(&mut self, length: usize, now: Instant) {
         self.start += length;
         self.head.clear();
@@ -321,14 +318,14 @@ impl Conversation {
         if !self.has_unread() {
             self.input.clear();
             self.start = 0;
-            self.input.shrink_to(KEPT); // a long request's memory is given back
+            self.input.shrink_to(KEPT); // gives back the memory of a long request
             self.share.shrink_to(self.input.capacity().saturating_sub(KEPT));
         }
     }
 
-    /// Begins the client's turn at the time `now`: the client has the answers to all requests that were
-    /// taken. If the client has already begun to send another request, the time for that request also begins
-    /// now.
+    /// Starts the client's time for its next request at `now`: the client has the answers to all requests
+    /// that were taken. If the client has already begun to send another request, the time for that request
+    /// also begins now.
     pub fn is_its_turn(&mut self, now: Instant) {
         (self.since, self.now) = (now, now);
     }
@@ -345,16 +342,16 @@ impl Conversation {
         }
     }
 
-    /// Returns the time since which the conversation has been waiting for these bytes.
+    /// Returns since when the conversation has been waiting for these bytes.
     pub fn since(&self) -> Instant {
         self.since
     }
 
-    /// Returns the time until which the client may send the bytes that the conversation waits for;
-    /// returns `None` if it is not the client's turn.
+    /// Returns the time until which the client may send the bytes that the conversation waits for; returns
+    /// `None` if the client need not send anything.
     pub fn deadline(&self) -> Option<Instant> {
         let longest = match self.phase() {
-            // A client that is silent from the beginning perhaps only wants to keep a thread busy.
+            // A client that is silent from the beginning may only want to occupy a thread.
             Phase::New | Phase::Head => self.limits.header_timeout,
             Phase::Idle => self.limits.idle_timeout,
             Phase::Body => self.limits.body_timeout,
@@ -363,8 +360,8 @@ impl Conversation {
         Some(self.since + longest)
     }
 
-    /// Returns the refusal of a client whose [deadline](Conversation::deadline) has passed; `None` if the
-    /// client expects no answer.
+    /// Returns the refusal that the client gets after its [deadline](Conversation::deadline); returns `None`
+    /// if the client expects no answer.
     pub fn too_late(&self) -> Option<Refusal> {
         match self.phase() {
             Phase::New | Phase::Idle | Phase::Request => None,

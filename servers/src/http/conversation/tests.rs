@@ -1,4 +1,4 @@
-//! Tests that drive a conversation: they pass in the bytes, and set the time.
+//! Tests that drive a conversation: they pass in bytes and set the time.
 
 use super::*;
 use crate::http::Status;
@@ -79,8 +79,8 @@ fn each_phase_has_its_time() {
     assert_eq!(waits(&conversation), (Phase::Head, Some(second(2051)), Some(Refusal::HeadTimeout)));
 }
 
-/// If half a head has arrived together with a request, the time for that head begins when the request is
-/// answered, however late that is.
+/// If half a head has arrived together with a request, the time for that head begins only when the
+/// request is answered.
 #[test]
 fn time_in_which_the_client_has_to_wait_is_not_its_own() {
     let mut conversation = new();
@@ -110,8 +110,8 @@ fn a_client_that_waits_is_told_once() {
     assert_eq!(conversation.step(), Ok(Step::Request));
 }
 
-/// A malformed chunk line is refused at its end, even if the part before would be valid when it is
-/// read again.
+/// A malformed chunk line is refused at its end, even if its first part looks valid when the server
+/// parses it again.
 #[test]
 fn a_refusal_is_said_once_and_for_ever() {
     let head = b"POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -129,7 +129,7 @@ fn a_refusal_is_said_once_and_for_ever() {
     }
 }
 
-/// The memory that all clients share cannot hold two of these bodies, because each body counts
+/// The memory for all clients has room for one of these bodies but not for two, because each body counts
 /// twice.
 #[test]
 fn what_finds_no_memory_is_refused_and_what_was_taken_is_given_back() {
@@ -154,7 +154,7 @@ fn what_finds_no_memory_is_refused_and_what_was_taken_is_given_back() {
         (Err(Refusal::NoRoom), 2_000),
         "a refused one gives back its part"
     );
-    // Only bytes that have been taken count, and they count until they are dropped.
+    // Only bytes that were taken count, and they count until they are dropped.
     one.arrived(&[b'a'; 1_000], second(0));
     assert_eq!((one.step(), room.held()), (Ok(Step::Request), 2_000));
     let mut owned = OwnedRequest::default();
@@ -184,7 +184,7 @@ fn the_end_is_in_order_between_two_requests_only() {
     for bytes in cut {
         assert_eq!(end(bytes), Err(CUT_SHORT), "{}", bytes.escape_ascii());
     }
-    // A malformed request is refused as malformed before anything else is checked.
+    // A malformed request is refused as malformed, whatever else is wrong with it.
     let Err(refusal) = end(b"GET\0") else { panic!("that is no request") };
     assert_ne!(refusal, CUT_SHORT);
 }

@@ -1,5 +1,5 @@
-//! Determines the meaning of a head whose lines are well formed: its host, where its body ends, and what its
-//! client expects. The module also finds the kind of mistake in a head whose lines are malformed.
+//! Determines the meaning of a well-formed head: its host, where its body ends, and what its client expects.
+//! For a head whose lines are malformed, the module finds the kind of mistake.
 
 use super::super::{Authority, Framing, Refusal, Version};
 use httparse::Header;
@@ -16,8 +16,8 @@ pub(super) fn refusal(error: httparse::Error, bytes: &[u8]) -> Refusal {
     }
 }
 
-/// Returns whether the request line is well formed up to a version such as `HTTP/2.0`, which shows that
-/// the bytes are a request and not garbage.
+/// Returns whether the request line is well formed up to a version such as `HTTP/2.0`; this version shows
+/// that the bytes are a request and not garbage.
 fn names_some_http_version(bytes: &[u8]) -> bool {
     let (line, _) = request_line(bytes);
     let mut words = line.split(|&byte| byte == b' ').skip(2);
@@ -25,8 +25,8 @@ fn names_some_http_version(bytes: &[u8]) -> bool {
         if major.is_ascii_digit() && minor.is_ascii_digit())
 }
 
-/// Returns whether the request line is incomplete and can still end in a version; only a complete line
-/// shows the kind of mistake.
+/// Returns whether the request line is incomplete and can still end in a version; the kind of mistake is
+/// known only when the line is complete.
 pub(super) fn may_become_a_version(bytes: &[u8]) -> bool {
     let (line, is_complete) = request_line(bytes);
     let so_far = line.splitn(3, |&byte| byte == b' ').nth(2).unwrap_or_default();
@@ -34,8 +34,7 @@ pub(super) fn may_become_a_version(bytes: &[u8]) -> bool {
     !is_complete && so_far.len() <= 8 && so_far.iter().zip(b"HTTP/0.0").all(fits)
 }
 
-/// Returns the first line that is not empty, without its end, and whether the end of that line has
-/// arrived.
+/// Returns the first line that is not empty, without its line end, and whether the line end has arrived.
 pub(super) fn request_line(bytes: &[u8]) -> (&[u8], bool) {
     let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
     let start = bytes.iter().position(|byte| !is_end(byte)).unwrap_or(bytes.len());
@@ -48,7 +47,7 @@ pub(super) fn request_line(bytes: &[u8]) -> (&[u8], bool) {
 
 /// The parts of the request line's target.
 pub(super) struct Target<'b> {
-    /// The value is `None` if the path is empty: the target ends with its host.
+    /// `None` if the path is empty: the target ends with its host.
     pub(super) path: Option<&'b str>,
     pub(super) query: Option<&'b str>,
     pub(super) authority: Option<Authority<'b>>,
@@ -84,7 +83,7 @@ pub(super) fn target<'b>(method: &str, target: &'b str) -> Result<Target<'b>, Re
     Ok(Target { path: Some(path).filter(|path| !path.is_empty()), query, authority })
 }
 
-/// Returns the text after `http://`, the only scheme that this server answers for.
+/// Returns the text after `http://`; the server answers for no other scheme.
 fn split_scheme(target: &str) -> Option<&str> {
     has_scheme(target, "http://").then(|| &target["http://".len()..])
 }
@@ -93,8 +92,8 @@ fn has_scheme(target: &str, scheme: &str) -> bool {
     target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }
 
-/// Returns the host of a request: the host in the target, or else the host in the `Host` field. The request
-/// must have exactly one `Host` field in any case, even if the target has a host and the field's value is
+/// Returns the host of a request: the host in the target if there is one, and otherwise the host in the
+/// `Host` field. In both cases the request must have exactly one `Host` field, even if its value is
 /// ignored.
 pub(super) fn host<'b>(
     headers: &[Header<'b>],
@@ -116,8 +115,8 @@ pub(super) fn host<'b>(
     }
 }
 
-/// Returns the rule by which the body ends, from the only two fields that can say so. Request smuggling
-/// makes use of these two fields.
+/// Returns the rule by which the body ends, from the fields `Content-Length` and `Transfer-Encoding`. Request
+/// smuggling makes use of these two fields.
 pub(super) fn framing(headers: &[Header<'_>], version: Version) -> Result<Framing, Refusal> {
     let mut lengths = values(headers, "Content-Length");
     match (lengths.next(), values(headers, "Transfer-Encoding").next()) {
@@ -136,9 +135,9 @@ pub(super) fn framing(headers: &[Header<'_>], version: Version) -> Result<Framin
     }
 }
 
-/// Accepts only the value `chunked`. If a list of codings ends in `chunked`, a reader could find the end
-/// of the body, but this server cannot decode the body. After any other value, no reader can find the
-/// end.
+/// Accepts only the value `chunked`. If `chunked` is only the last coding of a list, a reader could find
+/// the end of the body, but this server cannot decode the body. After any other value, no reader can
+/// find the end.
 fn transfer_coding(headers: &[Header<'_>]) -> Result<Framing, Refusal> {
     let fields: Vec<_> = values(headers, "Transfer-Encoding").collect();
     let codings: Vec<_> = fields.iter().flat_map(|field| field.split(|&byte| byte == b',')).collect();
@@ -156,7 +155,7 @@ fn transfer_coding(headers: &[Header<'_>]) -> Result<Framing, Refusal> {
     }
 }
 
-/// Returns whether the client waits for "100 Continue", which HTTP/1.0 does not have.
+/// Returns whether the client waits for "100 Continue"; HTTP/1.0 has no such answer.
 pub(super) fn expects_continue(headers: &[Header<'_>], version: Version) -> Result<bool, Refusal> {
     let mut expectations = values(headers, "Expect").filter(|_| version == Version::Http11).peekable();
     let is_expected = expectations.peek().is_some();

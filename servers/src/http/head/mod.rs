@@ -1,18 +1,18 @@
-//! The head of a request, stored as positions in its bytes.
+//! Stores the head of a request as positions in its bytes.
 //!
-//! The [`httparse`] crate checks the grammar of lines; `head/meaning.rs` checks everything that the crate
-//! leaves to its caller. The head keeps *positions* in the bytes and not the bytes themselves. So the
-//! only allocation is the list of its fields, and the next head of the connection uses that memory again.
+//! The [`httparse`] crate checks the grammar of lines; `head/meaning.rs` checks everything else. The head
+//! keeps *positions* in the bytes and not the bytes themselves. So the only allocation of a head is the
+//! list of its fields, and the next head of the connection uses that memory again.
 //!
 //! # Bytes that come in pieces
 //!
 //! If all bytes were parsed again after each piece, the cost of a head that arrives byte by byte would grow
-//! with the square of its length. So each new piece is only searched for line ends. The bytes are parsed
-//! when the head is complete, and when it can only be refused. While the head is incomplete, the bytes are
-//! parsed as long as all parsing together has read at most [`WORTH`] times the bytes that have arrived. So
-//! a malformed head is refused before its end has arrived, although perhaps some bytes later if the head
-//! comes in tiny pieces. The kind of refusal does not depend on the pieces in which the head arrives: see
-//! [`parse`].
+//! with the square of its length. So each new piece is only searched for line ends. The parser runs when
+//! the head is complete, and also when the head can only be refused. While the head is incomplete, the
+//! parser runs only as long as it has read, in all runs together, at most [`WORTH`] times the bytes that
+//! have arrived. So a malformed head is refused before its end arrives; if it comes in tiny pieces, this
+//! may happen some bytes later. The kind of refusal does not depend on the pieces in which the head
+//! arrives: see [`parse`].
 
 mod meaning;
 
@@ -22,7 +22,7 @@ use crate::limits::Limits;
 use httparse::Header;
 use std::mem::MaybeUninit;
 
-/// The number of times that each byte may be parsed, on average, while the head is incomplete.
+/// How often each byte may be parsed, on average, while the head is incomplete.
 const WORTH: usize = 16;
 
 /// A head that is being read or has been read.
@@ -53,12 +53,12 @@ struct Parts {
 }
 
 impl Head {
-    /// Reads a head from the start of `bytes`, which are all bytes that have arrived, including those of
+    /// Reads a head from the start of `bytes`, which contains all bytes that have arrived, also those of
     /// earlier calls. Returns whether the head is complete. `is_end` means that no more bytes will arrive.
     ///
     /// # Errors
     ///
-    /// Returns a [`Refusal`] if the bytes cannot become a head, whatever follows.
+    /// Returns a [`Refusal`] if the bytes cannot become a head, whatever bytes follow.
     pub(super) fn read(&mut self, bytes: &[u8], limits: &Limits, is_end: bool) -> Result<bool, Refusal> {
         if self.sight.is_worth_parsing(bytes, limits) || is_end {
             self.sight.parsed += bytes.len();
@@ -104,7 +104,7 @@ impl Head {
         if self.parts.is_for_head { Body::None } else { response.body }
     }
 
-    /// Clears this value so that it can hold the next head.
+    /// Clears the head, so that this value can hold the next one.
     pub(super) fn clear(&mut self) {
         (self.sight, self.length) = (Sight::default(), 0);
     }
@@ -141,7 +141,7 @@ struct Sight {
     /// True if the head has had a line that is not empty. (Empty lines before the first such line
     /// are skipped.)
     has_line: bool,
-    /// The number of bytes that all calls together have parsed.
+    /// The number of bytes that all calls together have parsed; a byte that is parsed twice counts twice.
     parsed: usize,
 }
 
@@ -152,7 +152,7 @@ impl Sight {
             && (self.has_end(bytes) || bytes.len() >= limits.max_head || self.parsed <= WORTH * bytes.len())
     }
 
-    /// Returns whether the head is complete, or has a line that ends in LF alone, which is refused.
+    /// Returns whether the head is complete, or must be refused because a line ends in LF alone.
     fn has_end(&mut self, bytes: &[u8]) -> bool {
         while let Some(distance) = memchr::memchr(b'\n', &bytes[self.looked..]) {
             let end = self.looked + distance;
@@ -169,12 +169,12 @@ impl Sight {
     }
 }
 
-/// Parses a head from the start of `bytes`. Returns the length of the head, or `None` if further bytes can
-/// still make it a head.
+/// Parses a head from the start of `bytes`. Returns the length of the head, or `None` if the head is
+/// incomplete.
 ///
-/// The result does not depend on the pieces in which the bytes arrived: if there are several mistakes, the
-/// mistake that can be recognised first counts. A refused beginning stays refused when more bytes follow,
-/// so a search can find the shortest beginning that is refused.
+/// The result does not depend on how the bytes were split on arrival: if there are several mistakes, the
+/// parser reports the mistake that fewest bytes reveal. If a beginning is refused, every longer one is
+/// refused too, so a search can find the shortest refused beginning.
 fn parse(
     bytes: &[u8],
     limits: &Limits,
@@ -210,8 +210,8 @@ fn parse_arrived(
         httparse::Status::Complete(length) => &bytes[..length],
         httparse::Status::Partial => bytes,
     };
-    // If one reader ends a line at LF, and another only at CR LF, an attacker can smuggle a header past one
-    // of them.
+    // Some readers end a line at LF, others only at CR LF; an attacker could use the difference to hide a
+    // header from one of them.
     if has_bare_line_feed(head) {
         return Err(Refusal::Malformed("a line ends in LF alone instead of CR LF"));
     }

@@ -78,8 +78,7 @@ fn chunks_are_named_in_any_case() {
     }
 }
 
-/// Tests heads that are not among the cases of the acceptance suite, which contains the heads that
-/// the stages refuse.
+/// Tests heads that the acceptance suite lacks; that suite contains the heads that the stages refuse.
 #[test]
 fn lines_and_versions_have_one_reading() {
     for (head, status) in [
@@ -167,8 +166,8 @@ fn one_expectation_is_met() {
     assert!(!expects("GET / HTTP/1.0\r\nExpect: 100-continue\r\n\r\n"));
 }
 
-/// Reads a head that arrives byte by byte. Returns the number of bytes after which the head was refused or
-/// complete, and the number of bytes that were parsed.
+/// Reads a head that arrives byte by byte. Returns how many bytes had arrived when the head was refused or
+/// complete, and how many bytes were parsed.
 fn read_byte_by_byte(bytes: &[u8]) -> (Result<(), Refusal>, usize, usize) {
     let mut head = Head::default();
     for end in 1..=bytes.len() {
@@ -211,7 +210,7 @@ fn nonsense_is_refused_before_its_end_has_come() {
     for bytes in nonsense {
         assert!(parse_bytes(bytes).is_err(), "{}", bytes.escape_ascii());
     }
-    // If the head arrives byte by byte, it is refused some bytes later.
+    // If the head arrives byte by byte, the refusal comes some bytes later.
     for bytes in nonsense {
         let (verdict, seen, _) = read_byte_by_byte(&[bytes, &[b'a'; 100]].concat());
         assert!(verdict == parse_bytes(bytes).map(|_| ()) && seen <= bytes.len() + 16, "{seen}");

@@ -6,16 +6,16 @@
 //!   Mailbox::take_all  ◀────────────────────────────  post, and notify for the first
 //! ```
 //!
-//! The loop waits for the system, on all its connections at once, and not on a lock. So a thread that
-//! posts a load notifies the loop, which ends the loop's wait.
+//! The loop waits for the system and not for a lock, because it waits for all its connections at once. So a
+//! thread that posts a load must notify the loop, and the notification ends the loop's wait.
 //!
 //! # Invariants
 //!
-//! 1. Each errand is posted exactly once: as done or, if it is dropped, as [undone](Load::is_undone). So no
-//!    client waits forever if a queue has refused or discarded an errand, or if a panic has ended it.
-//! 2. Loads come out in the order in which they were posted.
-//! 3. The loop is notified of the first load that is posted after the loop has emptied the mailbox.
-//!    The notification ends the loop's next wait. So the loop never sleeps while a load is in the
+//! 1. Each errand is posted exactly once: as done, or as [undone](Load::is_undone) if it is dropped. So no
+//!    client waits forever, even if a queue has refused or discarded the errand, or a panic has ended it.
+//! 2. The loop gets loads in the order in which they were posted.
+//! 3. After the loop has emptied the mailbox, the next load that is posted notifies the loop. This
+//!    notification ends the loop's next wait. So the loop never sleeps while a load is in the
 //!    mailbox.
 
 use super::door::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,11 +27,11 @@ pub(crate) trait Notify {
 
 /// The value that an errand carries.
 pub(crate) trait Load {
-    /// This method is called if the errand is dropped before it is completed.
+    /// Called if the errand is dropped before it is completed.
     fn is_undone(&mut self);
 }
 
-/// The mailbox in which loads wait for the event loop.
+/// The mailbox in which loads wait until the event loop takes them.
 #[derive(Debug)]
 pub(crate) struct Mailbox<L, B> {
     posted: Mutex<Vec<L>>,
@@ -74,7 +74,7 @@ impl<L, B: Notify> Mailbox<L, B> {
 /// Work to be done on another thread.
 #[derive(Debug)]
 pub(crate) struct Errand<L: Load, B: Notify> {
-    /// The value is `None` once the errand is posted.
+    /// `None` once the errand is posted.
     load: Option<L>,
     to: Arc<Mailbox<L, B>>,
 }

@@ -1,4 +1,4 @@
-//! A request that is passed to another thread, and the answer that is passed back.
+//! A request that the loop passes to another thread, and the answer that comes back.
 //!
 //! ```text
 //!   event loop     Exchange: the request ──▶ Job ──▶ Job::run, on another thread
@@ -6,13 +6,13 @@
 //! ```
 //!
 //! The loop passes a complete request, in its own box, to another thread. The other thread produces the bytes
-//! of the answer, head and body. So the other thread never waits for the client, and the loop only has to
-//! send the bytes. The box comes back through the [mailbox] of the loop, and is used for another request
-//! after its answer is sent.
+//! of the answer, head and body. The other thread never waits for the client, and the loop only has to send
+//! the bytes. The box comes back through the [mailbox] of the loop; after its answer is sent, the loop uses
+//! it for another request.
 
 mod mailbox;
 
-/// This module is the only place that imports the types which a model replaces.
+/// Only this module imports the types that a model replaces.
 mod door {
     pub(super) use std::sync;
 }
@@ -29,19 +29,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// One request that was handed over to another thread, and its answer. The memory of an exchange is
-/// used again for other requests.
+/// One request that is passed to another thread, and its answer. The memory of an exchange is used again for
+/// other requests.
 #[derive(Debug)]
 pub(super) struct Exchange {
     server: Arc<Server>,
-    /// The slab index and the unique number of the connection; the number shows whether the index now
+    /// The slab index and the unique number of the connection; the number shows whether the index already
     /// belongs to another connection.
     pub(super) place: usize,
     pub(super) connection: u64,
     pub(super) request: OwnedRequest,
-    /// True if the connection goes on after this request.
+    /// True if the connection stays open after this request.
     pub(super) stays: bool,
-    /// True if more bytes have arrived after the request.
+    /// True if more bytes have arrived behind the request.
     pub(super) has_more: bool,
     pub(super) peer: SocketAddr,
     pub(super) client: Arc<Remote>,
@@ -56,12 +56,12 @@ pub(super) struct Exchange {
 pub(super) struct AnswerLine {
     pub(super) line: Line,
     pub(super) began: Instant,
-    /// The number of bytes in the head of the answer, and the number in its body.
+    /// The number of bytes in the answer's head, and the number in its body.
     pub(super) head: usize,
     pub(super) body: u64,
 }
 
-/// The information that a handler on another thread can get about its client.
+/// What a handler on another thread can learn about its client.
 #[derive(Debug, Default)]
 pub(super) struct Remote(AtomicBool);
 
@@ -108,14 +108,14 @@ impl Exchange {
         let head = self.output.len();
         match into_bytes(body, &mut self.output) {
             Ok(tail) => self.tail = tail.map(|tail| tail.with(self.request.take_share())),
-            // The head of the answer has promised a body. Only the end of the connection can tell the client
-            // that the body is missing.
+            // The head of the answer has already promised a body. Only the end of the connection can tell the
+            // client that the body is missing.
             Err(_) => self.stays = false,
         }
         self.line = line.map(|line| AnswerLine { line, began, head, body: length });
     }
 
-    /// Drops the request and the answer, and keeps their memory for other requests.
+    /// Drops the contents of the request and the answer, and keeps their memory for other requests.
     pub(super) fn forget(&mut self) {
         self.request.drop_body();
         (self.tail, self.line) = (None, None);
@@ -139,8 +139,8 @@ impl Load for Box<Exchange> {
 
 impl Notify for Waker {
     fn notify(&self) {
-        // Waking the loop fails only if the system is out of memory; in that case the loop empties its
-        // mailbox at its next event.
+        // Waking the loop fails only if the system is out of memory; then the loop empties its mailbox at its
+        // next event.
         let _ = self.wake();
     }
 }
@@ -148,7 +148,7 @@ impl Notify for Waker {
 /// The mailbox of an event loop.
 pub(super) type Answers = Mailbox<Box<Exchange>, Waker>;
 
-/// One request that waits for its answer. A job that is dropped before it has [run](Job::run) answers 503.
+/// A request that waits for its answer. A job that is dropped before it has [run](Job::run) answers 503.
 #[derive(Debug)]
 pub struct Job(Errand<Box<Exchange>, Waker>);
 
@@ -157,9 +157,9 @@ impl Job {
         Job(Errand::new(exchange, answers))
     }
 
-    /// Returns the unique number of the request's connection. The jobs of one connection must be run one
-    /// after the other, in the order in which they were handed over. The reason is that their answers are
-    /// sent in the order in which they come back.
+    /// Returns the unique number of the request's connection. The program must run the jobs of one
+    /// connection one after the other, in the order in which it got them, because their answers are sent
+    /// in the order in which they come back.
     pub fn connection(&self) -> u64 {
         self.0.load().connection
     }
@@ -168,18 +168,18 @@ impl Job {
     ///
     /// # Blocking
     ///
-    /// Blocks as long as the handler blocks, but never waits for the client.
+    /// Blocks while the handler blocks, but never waits for the client.
     pub fn run(self) {
         self.0.done(|exchange| exchange.answer());
     }
 }
 
-/// Appends the next bytes of a body to `out`, but at most one chunk. Returns the rest of the body
-/// that was not appended.
+/// Appends the next bytes of a body to `out`, but at most one chunk. Returns the part of the body that was
+/// not appended.
 ///
 /// # Errors
 ///
-/// Returns an error if the file cannot be read, or has become shorter.
+/// Returns an error if the file cannot be read, or is shorter than expected.
 pub(super) fn into_bytes(body: Body, out: &mut Vec<u8>) -> io::Result<Option<Tail>> {
     match body {
         Body::None => Ok(None),
@@ -196,8 +196,8 @@ pub(super) fn into_bytes(body: Body, out: &mut Vec<u8>) -> io::Result<Option<Tai
     }
 }
 
-/// Appends an answer from memory, which is the last answer of the connection. Returns the length of
-/// the answer's head.
+/// Appends an answer from memory, as the last answer of the connection. Returns the length of the answer's
+/// head.
 pub(super) fn append_last(response: Response, output: &mut Vec<u8>) -> usize {
     let before = output.len();
     response.append_head(CLOSE, output);

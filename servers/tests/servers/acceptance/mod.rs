@@ -1,12 +1,11 @@
-//! Checks what every stage must do with the bytes that clients send; the checks are written once, for all
-//! stages.
+//! Checks how every stage must treat the bytes that clients send; all stages share these checks.
 //!
 //! The cases are written as data. Each case is sent in one piece, and also byte by byte; `fuzz.rs` cuts each
 //! case in two at every position. A case that is sent in one piece is followed by another request. If the
-//! server understands the case, it must answer the next request, which shows that the server has found the
-//! end of the case. If the server refuses the case, it must not answer the next request. Each case that is
-//! refused is also sent after a slow request: the refusal must wait for the answer to that request, and must
-//! stay the same. The tests of slow clients are in `timeouts.rs` and `floods.rs`.
+//! server understands the case, it must also answer the next request: this shows that it has found the end
+//! of the case. If the server refuses the case, it must not answer the next request. Each case that is
+//! refused is also sent after a slow request: the refusal must come after the answer to that request, and
+//! must not change. The tests of slow clients are in `timeouts.rs` and `floods.rs`.
 
 pub(crate) mod cases;
 
@@ -21,7 +20,7 @@ use std::time::Instant;
 
 const FOLLOWER: &[u8] = b"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
 
-/// Reads exactly the answers to a case. Returns the last of the answers.
+/// Reads exactly the answers to a case. Returns the last answer.
 fn assert_answered(case: &Case, client: &mut Client, how: &str) -> Reply {
     let mut last = None;
     for &expected in &case.answers {
@@ -39,7 +38,7 @@ fn assert_answered(case: &Case, client: &mut Client, how: &str) -> Reply {
     last.expect("each case has an answer")
 }
 
-/// Returns what the answer to the first of these requests says about its connection.
+/// Returns whether the client of the first of these requests expects its connection to stay open.
 fn wants_keep_alive(bytes: &[u8]) -> bool {
     let now = Instant::now();
     let mut conversation = Conversation::new(&Limits::default(), now);
@@ -67,7 +66,7 @@ fn every_case_is_answered_when_it_arrives_whole() {
                 Kind::Refused | Kind::Valid => [&case.bytes, FOLLOWER].concat(),
                 Kind::Pipelined => case.bytes.clone(),
             });
-            // A case is refused because of its contents, and not because it ends too early.
+            // The server refuses a case because of its contents, and not because it ends too early.
             if case.kind != Kind::Refused {
                 client.stream.shutdown(Shutdown::Write).unwrap();
             }
@@ -85,10 +84,11 @@ fn every_case_is_answered_when_it_arrives_whole() {
     });
 }
 
-/// Returns the cases that can be split: a stage that keeps no connection may close it between two requests.
+/// Returns the cases that can be split: stages that keep no connection open may close it between two
+/// requests.
 fn single_requests() -> impl Iterator<Item = Case> {
-    // The server may send a refusal and close the connection while the rest of an overlong request is still
-    // being sent.
+    // The server may refuse an overlong request and close the connection while the client still sends the
+    // rest.
     cases::all().into_iter().filter(|case| case.kind != Kind::Pipelined && case.bytes.len() < 1_000)
 }
 
@@ -106,13 +106,13 @@ fn every_request_is_answered_when_it_arrives_byte_by_byte() {
     });
 }
 
-/// Few cases run at a time, so that the threads are enough, even if some threads still serve earlier
-/// clients whose end they have not noticed.
+/// Few cases run at a time. So there are enough threads, even if some threads still serve earlier clients
+/// whose end they have not noticed.
 const AT_ONCE: usize = 60;
 
-/// A stage that hands jobs over finds the refusal while the first answer is computed, and the rest of the
-/// case arrives after that. The other stages read on only after the first answer, so the cases that are
-/// sent in two halves are divided among these stages.
+/// A stage that hands jobs over finds the refusal while the first answer is computed; the rest of the
+/// case arrives later. The other stages read on only after the first answer, which takes time, so each of
+/// them gets only some of the cases in two halves.
 #[test]
 fn a_refusal_is_the_same_behind_a_request_that_takes_its_time() {
     const SLOW: &[u8] = b"GET /block?ms=20 HTTP/1.1\r\nHost: h\r\n\r\n";
@@ -170,7 +170,7 @@ fn who_waits_for_100_continue_is_told_to_go_on() {
             let head = format!("POST /echo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n{framing}\r\n\r\n");
             let mut client = stage.connect();
             assert_eq!(client.send(&head).reply().status, 100);
-            // The bytes that are read together with the rest of a body may be the next request.
+            // Bytes that the server reads together with the rest of a body may be the next request.
             client.send([body.as_bytes(), FOLLOWER].concat());
             assert_eq!(client.reply().text(), "abc");
             assert_eq!(client.reply().text(), "Hello, world!");
@@ -183,7 +183,7 @@ fn who_waits_for_100_continue_is_told_to_go_on() {
     });
 }
 
-/// Otherwise the server would tell the client to send a body, and then refuse the body.
+/// Otherwise the server would ask the client for a body and then refuse it.
 #[test]
 fn who_waits_for_100_continue_is_refused_at_once() {
     every_stage(&["--quiet"], |stage| {
@@ -203,7 +203,7 @@ fn who_waits_for_100_continue_is_refused_at_once() {
             );
             client.assert_closed();
         }
-        // A client whose body has already arrived is not asked to send it.
+        // If the body has already arrived, the server does not ask the client to send it.
         let whole = "POST /hello HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc";
         let mut client = stage.connect();
         client.send([whole.as_bytes(), FOLLOWER].concat());
@@ -212,14 +212,15 @@ fn who_waits_for_100_continue_is_refused_at_once() {
     });
 }
 
-/// The client may still send its body (RFC 9110, 10.1.1), and read the answer only after that.
+/// The client may still send its body (RFC 9110, 10.1.1), and read the answer only afterwards.
 #[test]
 fn who_expects_100_continue_and_does_not_wait_reads_the_refusal() {
     every_stage(&["--quiet"], |stage| {
         let mut client = stage.connect();
         client.send("POST /hello HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n");
         for _ in 0..100 {
-            // The client needs a second for its body. It is slow, but it does not wait for the server.
+            // The client takes a second to send its body. The client is slow, but it does not wait for the
+            // server.
             thread::sleep(Duration::from_millis(10));
             client.send("a");
         }

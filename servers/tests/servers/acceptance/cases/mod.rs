@@ -1,4 +1,4 @@
-//! The requests that the suite sends, and the statuses with which every stage must answer. This module
+//! The requests that the suite sends, and the statuses that every stage must answer. This module
 //! contains only data.
 
 mod pipelined;
@@ -21,9 +21,9 @@ pub(crate) struct Case {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// One request that the server understands, whatever the answer.
+    /// One request that the server understands; the status of the answer does not matter.
     Valid,
-    /// A request that is refused; after the refusal the connection is closed, whatever follows the
+    /// A request that the server refuses, and then closes the connection, whatever bytes follow the
     /// request.
     Refused,
     /// Several requests in a row.

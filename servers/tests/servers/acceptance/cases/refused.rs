@@ -1,4 +1,4 @@
-//! Requests that are refused. Each request is in the list because some other server or proxy
+//! Requests that the server refuses. Each request is in the list because another server or proxy
 //! understands it differently.
 
 pub(super) const REFUSED: &[(&str, &str, u16)] = &[

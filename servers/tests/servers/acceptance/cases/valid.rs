@@ -1,4 +1,4 @@
-//! Requests that the server understands, whatever the answer.
+//! Requests that the server understands; the status of the answer does not matter.
 
 pub(super) const VALID: &[(&str, &str, u16)] = &[
     ("get", "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n", 200),
