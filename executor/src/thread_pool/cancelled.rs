@@ -123,8 +123,8 @@ impl PoolShared {
         }
     }
 
-    /// Takes the next task out of the queue. Puts the cancelled tasks before the returned task into
-    /// `cancelled`; the caller drops them outside the lock.
+    /// Takes the next task out of the queue. Cancelled tasks that stand before this task go into `cancelled`,
+    /// which the caller drops outside the lock.
     #[inline]
     pub(super) fn take_queued(
         &self,

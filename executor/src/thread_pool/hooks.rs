@@ -113,7 +113,7 @@ impl<'a> TaskInfo<'a> {
 ///
 /// # The hooks of one task
 ///
-/// A pool that accepts a task calls [`submitted`](Self::submitted); a pool that does not accept it calls
+/// A pool that accepts a task calls [`submitted`](Self::submitted). A pool that does not accept a task calls
 /// [`refused`](Self::refused). For each accepted task that stays with the pool, the pool then calls either
 /// [`before_execute`](Self::before_execute) and [`after_execute`](Self::after_execute), or
 /// [`cancelled_in_queue`](Self::cancelled_in_queue). A task that is taken out of the pool's queue, for
@@ -223,12 +223,14 @@ pub trait Hooks: Send + Sync {
         let _ = (task, why);
     }
 
-    /// Called for a task that was cancelled while it waited in the queue, when the pool drops what is left of
-    /// the task. This is later than the cancel: a worker may have to reach the task first. The call is made by
-    /// the thread that takes the task out: a worker, a submitter that needs the room, a canceller, or a caller
-    /// of [`purge`](crate::ThreadPoolExecutor::purge).
+    /// Called for a task that was cancelled while it waited in the queue. The call comes when the pool takes
+    /// the rest of the task out of the queue, which can be long after the cancel. The calling thread is a
+    /// worker that reaches the task, a submitter that needs the room, a canceller that clears out many tasks,
+    /// or a caller of [`purge`](crate::ThreadPoolExecutor::purge). [`PoolStats`](crate::PoolStats) counts the
+    /// task at once.
     ///
-    /// A user's own [`WorkQueue`](crate::WorkQueue) that drops tasks itself keeps the pool from this call.
+    /// If a user's own [`WorkQueue`](crate::WorkQueue) drops a cancelled task itself, the pool does not make
+    /// this call.
     ///
     /// ```
     /// # use executor::{Cancelled, Hooks, Latch, TaskInfo, ThreadPoolExecutor, prelude::*};

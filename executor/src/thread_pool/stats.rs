@@ -35,11 +35,11 @@ use crate::task::{Task, TaskLabel};
 /// ```
 /// # How the counts add up
 ///
-/// An accepted task waits, runs, or has ended: [`task_count`](Self::task_count) is the sum of `queued`,
-/// `active` and `completed`, and the tasks of `cancelled_in_queue` come on top. `completed` includes
-/// `panicked` and the tasks that were cancelled after a thread had taken them; the number of the latter is
-/// `cancelled - cancelled_in_queue`. `cancelled` includes `timed_out`. A task that was taken out of the queue
-/// (by [`remove`](ThreadPoolExecutor::remove), `shutdown_now` or a rejection handler) is in no count.
+/// [`task_count`](Self::task_count) is the sum of `queued`, `active` and `completed`. The tasks of
+/// `cancelled_in_queue` are not in this sum. `completed` includes the tasks that panicked, and the tasks that
+/// were cancelled after a thread had taken them: these are `cancelled - cancelled_in_queue` tasks. `cancelled`
+/// includes `timed_out`. A task that [`remove`](ThreadPoolExecutor::remove), `shutdown_now` or a rejection
+/// handler has taken out of the queue is in no count.
 ///
 /// For the pool, the tasks of a [`SerialExecutor`](crate::SerialExecutor) or of a stripe are part of a drain
 /// task, which always completes normally. So these tasks are in none of the counts of cancelled and panicked
@@ -75,9 +75,9 @@ pub struct PoolStats {
     pub completed: u64,
     /// The number of completed tasks that panicked.
     pub panicked: u64,
-    /// The number of tasks that were cancelled before a thread had taken them or later, by a request, a
-    /// deadline or a stop of the pool. A task whose body has returned or panicked is not cancelled for the
-    /// pool, even if a cancel came before.
+    /// The number of tasks that a request, a deadline or a stop of the pool has cancelled, in the queue or
+    /// later. If the body of a task has returned or panicked, the task does not count, even if a cancel came
+    /// before.
     pub cancelled: u64,
     /// The number of cancelled tasks that were cancelled while they waited in the queue. Their bodies never
     /// began.
