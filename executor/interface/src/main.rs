@@ -70,7 +70,7 @@ fn without_methods_of_traits(items: impl Iterator<Item = String>) -> String {
     let (mut lines, mut is_of_a_trait) = (String::new(), false);
     for item in items {
         let is_impl = item.starts_with("impl");
-        if is_impl || !(item.starts_with("pub fn") || item.starts_with("pub type")) {
+        if is_impl || is_of_a_module(&item) || !(item.starts_with("pub fn") || item.starts_with("pub type")) {
             is_of_a_trait = is_impl && item.contains(" for ");
         }
         if is_impl || !is_of_a_trait {
@@ -79,6 +79,14 @@ fn without_methods_of_traits(items: impl Iterator<Item = String>) -> String {
         }
     }
     lines
+}
+
+/// Returns whether an item is a function of a module of the library. The path of such a function has no name of
+/// a type, which would begin with a capital letter.
+fn is_of_a_module(item: &str) -> bool {
+    let Some(item) = item.strip_prefix("pub fn executor::") else { return false };
+    let path = item.split(['(', '<']).next().unwrap_or(item);
+    path.split("::").all(|part| part.starts_with(char::is_lowercase))
 }
 
 /// Returns the lines of one text that the other text does not have.
@@ -99,13 +107,19 @@ mod tests {
             "pub fn A::a()",
             "impl core::fmt::Debug for A",
             "pub fn A::fmt()",
+            "pub fn B<T>::fmt()",
+            "pub fn u64::from(B)",
+            "pub fn executor::f<T>(A)",
             "pub struct B",
         ];
         let now = without_methods_of_traits(items.map(str::to_owned).into_iter());
-        assert_eq!(now, "pub struct A\nimpl A\npub fn A::a()\nimpl std::fmt::Debug for A\npub struct B\n");
+        assert_eq!(
+            now,
+            "pub struct A\nimpl A\npub fn A::a()\nimpl std::fmt::Debug for A\npub fn executor::f<T>(A)\npub struct B\n"
+        );
         assert_eq!(
             missing(&now, "pub struct A\nimpl A\npub struct B\npub fn C()\n"),
-            ["pub fn A::a()", "impl std::fmt::Debug for A"]
+            ["pub fn A::a()", "impl std::fmt::Debug for A", "pub fn executor::f<T>(A)"]
         );
         assert_eq!(missing("pub fn C()\n", &now), ["pub fn C()"]);
     }
