@@ -304,16 +304,16 @@ impl ThreadPoolBuilder {
     /// Sets a watchdog: the handler is told once of each task that runs for longer than `limit`. Default: none.
     ///
     /// The watchdog looks at the running tasks four times in each `limit`, but not more often than every
-    /// millisecond. So the handler is told when a task has run for about one and a quarter of the limit at most, and
-    /// a task that ends between the limit and that time may be missed. A task that ends within the limit is
-    /// never told. No clock is read for a task, and there is no thread for the watchdog: the timer of the
-    /// process looks, also while the pool is idle.
+    /// millisecond. So the handler hears of a task at the latest when the task has run for one and a quarter of
+    /// the limit. A task that ends between the limit and that time may be missed. The handler never hears of a
+    /// task that ends within the limit. No clock is read for a task. The watchdog has no thread of its own: the
+    /// timer of the process looks, even while the pool is idle.
     ///
-    /// The handler runs on a thread of the timer, outside all locks, and may block. It may make a
-    /// [dump](crate::dump()), for instance. A panic in the handler goes to the [panic handler](crate::panics).
-    /// For a [`SerialExecutor`](crate::SerialExecutor) or a stripe, the handler is told of the drain task, as
-    /// [hooks](crate::TaskInfo) are: of a whole turn, and not of each task in it. A pool that is dropped or
-    /// terminated is not watched any more.
+    /// The handler runs on a thread of the timer, outside all locks, and may block. For example, it may make a
+    /// [dump](crate::dump()). A panic in the handler goes to the [panic handler](crate::panics). The tasks of a
+    /// [`SerialExecutor`](crate::SerialExecutor) or of a stripe run inside a drain task. The handler hears of a
+    /// long turn of the drain task, and not of each task in it, as [hooks](crate::TaskInfo) do. A pool that is
+    /// dropped or terminated is not watched any more.
     ///
     /// ```
     /// use executor::{LongTask, ThreadPoolExecutor, prelude::*};
