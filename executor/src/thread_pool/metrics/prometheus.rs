@@ -140,6 +140,9 @@ impl PrometheusText {
     /// Adds a sample of any family. `kind` is `counter` or `gauge`. The kind and the help of a family are taken
     /// from its first sample.
     ///
+    /// The names of the family and of the labels must be names for Prometheus: letters, digits and `_`, but no
+    /// digit first. The values of labels can be any text.
+    ///
     /// ```
     /// use executor::PrometheusText;
     ///
