@@ -12,7 +12,9 @@ use executor::{
     TaskMetrics, ThreadFactory, ThreadPoolExecutor, WorkQueue, Worker, prelude::*,
 };
 
-use crate::support::{LONG, Record, SHORT, assert_matches, eventually, occupy, on_thread, within_deadline};
+use crate::support::{
+    LONG, Record, SHORT, Signal, assert_matches, blocked, eventually, occupy, on_thread, within_deadline,
+};
 
 /// Returns the number of cancelled tasks, of these cancelled in the queue, and timed out.
 fn cancelled(pool: &ThreadPoolExecutor) -> (u64, u64, u64) {
@@ -283,52 +285,39 @@ fn the_handler_of_a_refused_task_decides_what_the_hooks_hear_next() {
     });
 }
 
-/// Hooks that wait until `joined` waiters have been released.
-struct WaitingForJoiners {
-    begun: Arc<AtomicUsize>,
-    joined: Arc<AtomicUsize>,
-    told: Arc<AtomicUsize>,
-}
+/// Hooks that wait until the signal is set, and count the calls.
+struct WaitingForJoiner(Signal, Arc<AtomicUsize>);
 
-impl Hooks for WaitingForJoiners {
+impl Hooks for WaitingForJoiner {
     fn cancelled_in_queue(&self, _: &TaskInfo<'_>, _: &Cancelled) {
-        eventually("the waiters of all cancelled tasks are released", || {
-            self.joined.load(Ordering::SeqCst) == self.begun.load(Ordering::SeqCst)
-        });
-        self.told.fetch_add(1, Ordering::SeqCst);
+        self.0.wait();
+        self.1.fetch_add(1, Ordering::SeqCst);
     }
 }
 
-/// A cancel that makes half of the queue empty clears out the cancelled tasks, and tells the hooks of each.
+/// The cancel that makes half of the queue empty clears out the cancelled tasks, and tells the hooks of each.
 #[test]
 fn the_canceller_releases_the_waiters_of_the_task_before_it_tells_the_hooks() {
     within_deadline(|| {
-        let [begun, joined, told] = [(); 3].map(|()| Arc::new(AtomicUsize::new(0)));
-        let hooks = WaitingForJoiners {
-            begun: Arc::clone(&begun),
-            joined: Arc::clone(&joined),
-            told: Arc::clone(&told),
-        };
+        let (joined, told) = (Signal::new(), Arc::new(AtomicUsize::new(0)));
+        let hooks = WaitingForJoiner(joined.clone(), Arc::clone(&told));
         let pool = ThreadPoolExecutor::builder().hooks(hooks).build().unwrap();
         let busy = occupy(&pool);
-        let handles: Vec<_> = (0..64).map(|_| pool.submit(|| ()).unwrap()).collect();
-        let cancellers: Vec<_> = handles.iter().map(executor::TaskHandle::canceller).collect();
-        let counter = Arc::clone(&joined);
-        let waiter = on_thread(move || {
-            for handle in handles {
-                assert!(handle.join().is_err());
-                counter.fetch_add(1, Ordering::SeqCst);
-            }
+        let mut handles: Vec<_> = (0..64).map(|_| pool.submit(|| ()).unwrap()).collect();
+        let (half, others) = (handles.split_off(32).remove(0), handles);
+        others[1..].iter().for_each(|handle| assert!(handle.cancel()));
+        assert_eq!(told.load(Ordering::SeqCst), 0, "fewer than half are cancelled");
+        let canceller = half.canceller();
+        let joiner = blocked(move || {
+            assert!(half.join().is_err());
+            joined.set();
         });
-        for canceller in cancellers {
-            begun.fetch_add(1, Ordering::SeqCst);
-            canceller.cancel();
-        }
-        waiter.result();
-        assert!(told.load(Ordering::SeqCst) >= 32, "the canceller has cleared the queue out");
-        drop(busy);
+        assert!(canceller.cancel());
+        joiner.result();
+        assert_eq!(told.load(Ordering::SeqCst), 32, "the canceller has cleared the queue out");
+        drop((busy, others));
         pool.close();
-        assert_eq!(told.load(Ordering::SeqCst), 64);
+        assert_eq!(told.load(Ordering::SeqCst), 32);
     });
 }
 

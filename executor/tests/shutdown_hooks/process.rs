@@ -85,6 +85,14 @@ impl Process {
         let _ = kill_process(self.pid(), signal);
     }
 
+    /// Returns the number of threads of the process with this name. Linux says it.
+    pub(crate) fn threads_named(&self, name: &str) -> usize {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let names =
+            threads.map(|thread| std::fs::read_to_string(thread.unwrap().path().join("comm")).unwrap());
+        names.filter(|of_thread| of_thread.trim_end() == name).count()
+    }
+
     fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }

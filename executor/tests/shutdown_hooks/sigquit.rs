@@ -28,6 +28,7 @@ fn sigquit_writes_one_dump_and_the_process_goes_on() {
         assert!(stuck.starts_with("  runs    stuck (#") && stuck.contains(") on quit-thread-1"), "{stuck}");
         assert!(next().starts_with("  queued  later (#"));
     }
+    assert_eq!(process.threads_named("executor-dump"), 1, "the second call has started no other thread");
     process.send(Signal::TERM);
     process.assert_ends(143, &["a"]);
     assert_eq!(told.iter().collect::<Vec<_>>(), [""; 0], "nothing but the two dumps");
