@@ -308,12 +308,12 @@ fn the_canceller_releases_the_waiters_of_the_task_before_it_tells_the_hooks() {
         others[1..].iter().for_each(|handle| assert!(handle.cancel()));
         assert_eq!(told.load(Ordering::SeqCst), 0, "fewer than half are cancelled");
         let canceller = half.canceller();
-        let joiner = blocked(move || {
+        let waiter = blocked(move || {
             assert!(half.join().is_err());
             joined.set();
         });
         assert!(canceller.cancel());
-        joiner.result();
+        waiter.result();
         assert_eq!(told.load(Ordering::SeqCst), 32, "the canceller has cleared the queue out");
         drop((busy, others));
         pool.close();
