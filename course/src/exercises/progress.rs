@@ -15,7 +15,7 @@
 //!
 //! The solution of a task that is not a package, such as `mend1`, is recorded in the same way.
 //! The line `mending ex22-bounded-acceptor mend1` says that the exercise's file contains the wrong
-//! answer for that task.
+//! answer for that task. The line `way evening` says which way through the course the learner follows.
 //!
 //! A former name of the exercise also counts: the value of `formerly` in its `exercise.toml`. Lines are only
 //! ever appended. So nothing is lost if two commands run at the same time. The file can be read and edited
@@ -123,6 +123,16 @@ impl Progress {
             return Ok(());
         }
         self.add(&format!("solved {}", exercise.name))
+    }
+
+    /// Returns the way that the learner has asked for last.
+    pub fn way(&self) -> Option<&str> {
+        self.text.lines().rev().find_map(|line| line.strip_prefix("way ")).map(str::trim)
+    }
+
+    /// Records which way the learner follows from now on.
+    pub fn chose(&mut self, way: &str) -> anyhow::Result<()> {
+        if self.way() == Some(way) { Ok(()) } else { self.add(&format!("way {way}")) }
     }
 
     /// Records which failure was shown. Checking the same mistake repeatedly adds only one line.
