@@ -34,8 +34,9 @@ fn line(file: &str, text: &str, ways: &Ways, titles: &BTreeMap<String, String>) 
         }
     }
     let steps: Vec<_> =
-        steps.iter().map(|(step, names)| format!("*{}:* {step}.", names.join(", "))).collect();
-    (!steps.is_empty()).then(|| format!("\n<div class=\"ways\">\n\n{}\n\n</div>\n", steps.join(" ")))
+        steps.iter().map(|(step, names)| format!("{step} (*{}*)", names.join(", "))).collect();
+    let steps = Some(steps.join("; ")).filter(|steps| !steps.is_empty())?;
+    Some(format!("\n<div class=\"ways\">\n\nIf you follow a way: {steps}.\n\n</div>\n"))
 }
 
 /// Returns how a way goes on after a page, if it does not just go on with `next`.
@@ -49,7 +50,7 @@ fn step(file: &str, next: Option<&str>, way: &Way, titles: &BTreeMap<String, Str
     let exercises = part.exercises.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     Some(match way.parts.get(number + 1).and_then(|part: &Part| part.pages().next()) {
         Some(page) => format!("{exercises}, then {}", link(&page)),
-        None => format!("{exercises}, and that is the end of the way"),
+        None => format!("{exercises}, and that is its end"),
     })
 }
 
@@ -79,17 +80,23 @@ part = [{ title = "", pages = ["one", "three", "four"], exercises = ["ex03"] }]
 
     #[test]
     fn a_way_that_leaves_out_the_next_page_says_so() {
-        assert_eq!(after("one", "two").unwrap(), "*A day, A night:* [THREE](three.md).");
+        assert_eq!(
+            after("one", "two").unwrap(),
+            "If you follow a way: [THREE](three.md) (*A day, A night*)."
+        );
         assert_eq!(after("one", "three"), None);
         assert_eq!(after("two", "three"), None);
     }
 
     #[test]
     fn a_part_ends_with_its_exercises() {
-        assert_eq!(after("three", "four").unwrap(), "*A day:* `ex01`, `ex02`, then [FOUR](four.md).");
+        assert_eq!(
+            after("three", "four").unwrap(),
+            "If you follow a way: `ex01`, `ex02`, then [FOUR](four.md) (*A day*)."
+        );
         assert_eq!(
             after("four", "five").unwrap(),
-            "*A day, A night:* `ex03`, and that is the end of the way."
+            "If you follow a way: `ex03`, and that is its end (*A day, A night*)."
         );
     }
 }
