@@ -4,7 +4,7 @@
 use crate::exercises::fingerprints::Fingerprints;
 use crate::exercises::stage::Stage;
 use crate::exercises::{Document, Learner, catalogue, say, say_json};
-use crate::ways::{Part, Way};
+use crate::ways::Way;
 use anyhow::Context;
 use exercises_protocol::{Exercise, Minutes, Task, counted, paragraph};
 use serde::Serialize;
@@ -56,7 +56,7 @@ impl Learner {
     /// Returns an error if the way names an exercise that does not exist.
     pub fn next(&self) -> anyhow::Result<bool> {
         match self.progress.way().and_then(|name| self.ways.named(name).ok()) {
-            Some(way) if !self.names_of(way).all(|(_, name)| self.has_done(name)) => self.next_on(way),
+            Some(way) if !way.exercises().all(|(_, name)| self.has_done(name)) => self.next_on(way),
             _ => Ok(self.next_of_all()),
         }
     }
@@ -95,13 +95,8 @@ impl Learner {
         if is_way { self.next_on(self.ways.named(name)?) } else { Ok(self.next_of_all()) }
     }
 
-    /// Returns the exercises of a way, each with its part.
-    fn names_of<'a>(&self, way: &'a Way) -> impl Iterator<Item = (&'a Part, &'a String)> {
-        way.parts.iter().flat_map(|part| part.exercises.iter().map(move |name| (part, name)))
-    }
-
     fn next_on(&self, way: &Way) -> anyhow::Result<bool> {
-        let names = || self.names_of(way);
+        let names = || way.exercises();
         let (all, done) = (names().count(), names().filter(|(_, name)| self.has_done(name)).count());
         let text = format!("{}: {done} of {} done", way.title, counted(all, "exercise"));
         let Some((part, name)) = names().find(|(_, name)| !self.has_done(name)) else {
