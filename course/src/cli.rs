@@ -129,6 +129,8 @@ pub enum Command {
     /// Show which exercise comes next, and how to do it
     Next {
         /// Only on this way through a part of the course: `evening`, `week`, `core` or `semester`
+        ///
+        /// From then on, `next` alone follows this way. `--way all` leaves it.
         #[arg(long, value_name = "WAY")]
         way: Option<String>,
     },

@@ -64,7 +64,7 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
             serve::serve(workspace, addr, &hosts, threads).map(|()| true)
         }
         Command::Load(args) => load::run(workspace, &args).map(|()| true),
-        Command::Next { way: None } => Ok(learner()?.next()),
+        Command::Next { way: None } => learner()?.next(),
         Command::Next { way: Some(way) } => learner()?.next_of(&way),
         Command::Check { exercises, all, json, submissions: Some(dir), time_limit, .. } => {
             submissions::judge(workspace, &dir, &exercises, all, json, time_limit)

@@ -47,6 +47,13 @@ impl Part {
     }
 }
 
+impl Way {
+    /// Returns the exercises of the way in their order, each with its part.
+    pub fn exercises(&self) -> impl Iterator<Item = (&Part, &String)> {
+        self.parts.iter().flat_map(|part| part.exercises.iter().map(move |name| (part, name)))
+    }
+}
+
 impl Ways {
     /// Reads the ways of the project. If the project has no `ways.toml`, there are no ways.
     ///

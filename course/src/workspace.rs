@@ -7,7 +7,7 @@
 
 use anyhow::{Context, ensure};
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 /// The name of the file with a learner's progress.
 pub(crate) const PROGRESS: &str = "progress.txt";
@@ -21,7 +21,8 @@ pub struct Workspace {
 impl Workspace {
     /// Checks that the project is in `root`, and uses `root` as the project's directory.
     pub fn at(root: impl Into<PathBuf>) -> anyhow::Result<Self> {
-        let root = root.into();
+        // Each command runs with a directory of its own, where a relative path would mean another place.
+        let root = path::absolute(root.into()).context("the current directory cannot be read")?;
         ensure!(
             is_root(&root),
             "{} is not the project's root: it has no course/Cargo.toml. \
@@ -75,7 +76,7 @@ impl Workspace {
     /// in Cargo itself, or `target`.
     pub fn target(&self) -> PathBuf {
         match env::var_os("CARGO_TARGET_DIR") {
-            Some(dir) if !dir.is_empty() => PathBuf::from(dir),
+            Some(dir) if !dir.is_empty() => path::absolute(&dir).unwrap_or_else(|_| PathBuf::from(dir)),
             _ => self.root.join("target"),
         }
     }
@@ -102,6 +103,12 @@ mod tests {
     fn finds_the_project_it_was_compiled_in() {
         let workspace = Workspace::find().unwrap();
         assert!(workspace.book().join("book.toml").is_file(), "{workspace:?}");
+    }
+
+    #[test]
+    fn a_relative_directory_is_made_absolute() {
+        let root = Workspace::at("..").unwrap().root().to_path_buf(); // a test runs in the folder of its package
+        assert!(root.is_absolute() && root.join("course").is_dir(), "{}", root.display());
     }
 
     #[test]

@@ -5,8 +5,7 @@
 //! ```
 //! The other argument is `main_returns`. The book's chapter "Divide and conquer" explains the example.
 
-use executor::fork_join::{ForkJoinPool, join};
-use executor::{CancelToken, Latch, prelude::*};
+use executor::{CancelToken, Latch, fork_join, fork_join::ForkJoinPool, prelude::*};
 use std::{error::Error, sync::Arc, time::Duration};
 
 // ANCHOR: leaves
@@ -17,11 +16,9 @@ fn leaves(levels: u32, begun: &Latch) -> Option<u64> {
     }
     if levels >= 10 {
         begun.count_down();
-        if CancelToken::current().is_cancelled() {
-            return None; // two checks of the token for each thousand leaves
-        }
+        CancelToken::current().check().ok()?; // two checks of the token for each thousand leaves
     }
-    let (left, right) = join(|| leaves(levels - 1, begun), || leaves(levels - 1, begun));
+    let (left, right) = fork_join::join(|| leaves(levels - 1, begun), || leaves(levels - 1, begun));
     Some(left? + right?)
 }
 // ANCHOR_END: leaves
@@ -54,6 +51,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {
         Some("cancel") => cancel(),
         Some("main_returns") => main_returns(),
-        _ => Err("say which: cancel, main_returns".into()),
+        _ => {
+            eprintln!("say which: cancel or main_returns");
+            std::process::exit(2);
+        }
     }
 }

@@ -4,14 +4,11 @@
 //! cargo run --example ignored_request -- ignore
 //! cargo run --example ignored_request -- pass_on
 //! ```
-//!
 //! The book explains this example in the chapter "Cancellation policies".
 
 use executor::{CancelToken, Cancelled, ThreadPoolExecutor, prelude::*};
-use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-use std::{process, thread};
+use std::{error::Error, process, thread, time::Duration};
 
 static LOOKS: AtomicU64 = AtomicU64::new(0);
 
@@ -40,7 +37,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mailbox = match std::env::args().nth(1).as_deref() {
         Some("ignore") => pool.submit(look_for_mail)?.canceller(),
         Some("pass_on") => pool.submit(look_until_cancelled)?.canceller(),
-        _ => return Err("say which: ignore or pass_on".into()),
+        _ => {
+            eprintln!("say which: ignore or pass_on");
+            process::exit(2);
+        }
     };
     while LOOKS.load(Ordering::Relaxed) == 0 {
         thread::yield_now();

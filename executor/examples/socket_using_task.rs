@@ -2,10 +2,8 @@
 //!
 //! ```sh
 //! cargo run --example socket_using_task -- closure
-//! cargo run --example socket_using_task -- task
 //! ```
-//!
-//! The book explains this example in the chapter "Blocking that nobody can interrupt".
+//! The other argument is `task`. The book's chapter "Blocking that nobody can interrupt" explains the example.
 
 use executor::{CancelToken, CancellableTask, Cancelled, CancellingExecutor, ThreadPoolExecutor, prelude::*};
 use std::io::{self, Read, Write};
@@ -33,8 +31,7 @@ impl<R: Send + 'static, F: FnOnce(&TcpStream) -> R + Send + 'static> Cancellable
 
 fn ask(mut stream: &TcpStream) -> io::Result<String> {
     stream.write_all(b"?")?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).map(|_| answer)
+    io::read_to_string(stream)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -46,7 +43,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let answer = match std::env::args().nth(1).as_deref() {
         Some("closure") => executor.submit(move || ask(&stream))?,
         Some("task") => executor.submit_task(SocketUsingTask(stream, ask))?,
-        _ => return Err("say which: closure or task".into()),
+        _ => {
+            eprintln!("say which: closure or task");
+            std::process::exit(2);
+        }
     };
     peer.read_exact(&mut [0])?; // the peer has the question, and says nothing
     println!("cancelled: {}", answer.cancel());

@@ -18,6 +18,11 @@ impl Drop for Lock {
     }
 }
 
+fn say_which() -> ! {
+    eprintln!("say which: return or exit");
+    process::exit(2);
+}
+
 fn main() {
     let how = env::args().nth(1).unwrap_or_default();
     // ANCHOR: main
@@ -30,7 +35,7 @@ fn main() {
             println!("main calls exit");
             process::exit(0);
         }
-        _ => process::exit(2),
+        _ => say_which(),
     }
     // ANCHOR_END: main
 }

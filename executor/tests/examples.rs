@@ -92,6 +92,15 @@ fn each_ends_with(name: &str, ways: &[(&str, i32)]) {
     }
 }
 
+/// Runs an example with an argument that it does not know. The example must name the arguments that it knows, and
+/// end with the status of a usage error.
+fn says_which(name: &str) {
+    let output = run(name, "such a way");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.starts_with("say which: "), "{name}: {errors}");
+    assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{name}: {errors}");
+}
+
 /// Returns the transcript for the example and the first word of its arguments.
 fn transcript(name: &str, argument: &str) -> String {
     let words = [name].into_iter().chain(argument.split_whitespace().next());
@@ -159,7 +168,7 @@ fn starving_page_is_told_why_and_drawn_with_each_cure() {
     is_in_the_book(&run("starving_page", ""), "starving_page");
     let ways = ["before", "unread", "own_thread", "other_pool", "hand_off", "help", "spare"];
     each_ends_with("starving_page", &ways.map(|way| (way, 0)));
-    assert!(!run("starving_page", "such a way").status.success());
+    says_which("starving_page");
 }
 
 /// The thread that waits last gets the report. Both possible reports list the same waits.
@@ -186,7 +195,7 @@ fn starving_page_draws_a_circle_through_two_pools() {
 #[test]
 fn bounding_a_pool_loses_permits_only_with_wrapped_tasks() {
     each_ends_with("bounding_a_pool", &["classic", "ours", "waiting", "ends"].map(|way| (way, 0)));
-    assert!(!run("bounding_a_pool", "such a way").status.success());
+    says_which("bounding_a_pool");
 }
 
 /// The example shows each mistake, and shows that the library does not make the mistake.
@@ -194,7 +203,7 @@ fn bounding_a_pool_loses_permits_only_with_wrapped_tasks() {
 fn order_mistakes_goes_wrong_in_five_ways() {
     let ways = ["lanes", "queue", "flag", "locked_wait", "wrappers"];
     each_ends_with("order_mistakes", &ways.map(|way| (way, 0)));
-    assert!(!run("order_mistakes", "such a way").status.success());
+    says_which("order_mistakes");
 }
 
 /// The slow tasks take a second unless the other tasks overtake them. So the example is disturbed if the
@@ -228,14 +237,14 @@ fn idle_stripes_leaves_none() {
 #[test]
 fn what_was_running_is_known_or_presumed() {
     each_ends_with("what_was_running", &["classic", "ours"].map(|way| (way, 0)));
-    assert!(!run("what_was_running", "such a way").status.success());
+    says_which("what_was_running");
 }
 
 /// The test leaves out the argument `measure`, because that trial takes minutes.
 #[test]
 fn puzzle_is_solved_or_known_to_have_no_solution() {
     each_ends_with("puzzle", &["moves", "ways", "none"].map(|way| (way, 0)));
-    assert!(!run("puzzle", "such a way").status.success());
+    says_which("puzzle");
 }
 
 /// The times in the output are times of a real clock, rounded down to half a period. A busy machine delays a
@@ -255,7 +264,7 @@ fn again_has_each_run_when_it_should_be() {
             printed == book
         });
     }
-    assert!(!run("again", "such a thing").status.success());
+    says_which("again");
 }
 
 /// The example's delay is two seconds. So the example is disturbed if the machine stalls for two seconds.
@@ -290,7 +299,7 @@ fn puzzle_stops_at_its_time_limit_and_at_its_bound() {
 fn merge_sort_starves_or_is_wrong_until_its_tasks_help() {
     let ways = ["plain", "swallow", "help", "fork_join", "library"];
     each_ends_with("merge_sort", &ways.map(|way| (way, 0)));
-    assert!(!run("merge_sort", "such a way").status.success());
+    says_which("merge_sort");
 }
 
 /// One worker steals nothing, and two steal few of the thousand halves. No half is left in a queue.
@@ -339,21 +348,21 @@ fn merge_sort_spins_until_it_is_cancelled() {
 fn merge_sort_mistakes_goes_wrong_in_four_ways() {
     let ways = ["right_bound", "whole_array", "lost", "missing_brace"];
     each_ends_with("merge_sort_mistakes", &ways.map(|way| (way, 0)));
-    assert!(!run("merge_sort_mistakes", "such a way").status.success());
+    says_which("merge_sort_mistakes");
 }
 
 /// The computation would take hours, so the process must be ended by a cancel or by the end of `main`.
 #[test]
 fn end_of_a_computation_comes_with_a_cancel_or_with_main() {
     each_ends_with("end_of_a_computation", &[("cancel", 0), ("main_returns", 0)]);
-    assert!(!run("end_of_a_computation", "such an end").status.success());
+    says_which("end_of_a_computation");
 }
 
 /// A simulation has only its own clock, so its figures are always the same.
 #[test]
 fn steal_simulation_has_the_speed_ups_that_the_book_shows() {
     each_ends_with("steal_simulation", &[("scale", 0), ("lanes 2", 0)]);
-    assert!(!run("steal_simulation", "such a command").status.success());
+    says_which("steal_simulation");
 }
 
 #[test]
@@ -380,7 +389,7 @@ fn pictures_are_those_of_the_book() {
 fn granularity_cuts_into_as_many_pieces_as_the_book_says() {
     each_ends_with("granularity", &[("counts", 0)]);
     assert!(run("granularity", "neighbours").status.success()); // its figures are measured
-    assert!(!run("granularity", "such a command").status.success());
+    says_which("granularity");
 }
 
 /// The example reports a hang after a second without progress. So the example is disturbed if the machine
@@ -400,7 +409,7 @@ fn pool_steps_shows_what_goes_wrong_without_each_step() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         is_in_the_book(&output, &format!("pool_steps_{trial}"));
     }
-    assert!(!run("pool_steps", "such a trial").status.success());
+    says_which("pool_steps");
 }
 
 /// The test runs the trials of `locks_and_waiting` one by one, as the book does.
@@ -411,7 +420,7 @@ fn locks_and_waiting_forces_the_schedules_that_decide() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         is_in_the_book(&output, &format!("locks_and_waiting_{trial}"));
     }
-    assert!(!run("locks_and_waiting", "such a trial").status.success());
+    says_which("locks_and_waiting");
 }
 
 /// The example shows three timed runs, each with its fault and its cure.
@@ -422,7 +431,7 @@ fn timed_run_goes_wrong_in_three_ways() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         is_in_the_book(&output, &format!("timed_run_{way}"));
     }
-    assert!(!run("timed_run", "such a way").status.success());
+    says_which("timed_run");
 }
 
 #[test]
@@ -432,7 +441,7 @@ fn what_exit_skips_is_what_a_return_does() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         is_in_the_book(&output, &format!("what_exit_skips_{how}"));
     }
-    assert_eq!(run("what_exit_skips", "such a way").status.code(), Some(2));
+    says_which("what_exit_skips");
 }
 
 /// A `main` that panics ends its process with the status 101.
@@ -446,13 +455,14 @@ fn uncaught_panics_ends_with_that_of_main() {
 #[test]
 fn ignored_request_is_made_again_by_each_wait() {
     each_ends_with("ignored_request", &[("ignore", 1), ("pass_on", 0)]);
+    says_which("ignored_request");
 }
 
 /// The example also shows the mistake: with one token for all its rounds, the service never pauses again.
 #[test]
 fn restarting_service_takes_a_token_for_each_round() {
     each_ends_with("restarting_service", &[("restart", 0), ("one_token", 1)]);
-    assert!(!run("restarting_service", "such a token").status.success());
+    says_which("restarting_service");
 }
 
 /// The example also shows the mistake: with a time limit for each call, the page takes longer than its own
@@ -460,7 +470,7 @@ fn restarting_service_takes_a_token_for_each_round() {
 #[test]
 fn one_deadline_is_for_all_calls_together() {
     each_ends_with("one_deadline", &[("each", 0), ("all", 0)]);
-    assert!(!run("one_deadline", "such a limit").status.success());
+    says_which("one_deadline");
 }
 
 /// The example also shows the mistake: a token that replaces the task's own token hides the pool's request
@@ -468,7 +478,7 @@ fn one_deadline_is_for_all_calls_together() {
 #[test]
 fn linked_tokens_hear_of_the_pool_and_of_the_request() {
     each_ends_with("linked_tokens", &[("request", 0), ("both", 0)]);
-    assert!(!run("linked_tokens", "such a token").status.success());
+    says_which("linked_tokens");
 }
 
 /// The example `cost_of_a_token` is one of the examples that measure. The page of the example says which
@@ -495,14 +505,14 @@ fn cost_of_a_token_is_least_for_a_look() {
 #[test]
 fn reader_thread_is_reached_in_a_read_only_by_its_guard() {
     each_ends_with("reader_thread", &[("deaf", 1), ("polling", 0), ("guarded", 0)]);
-    assert!(!run("reader_thread", "such a reader").status.success());
+    says_which("reader_thread");
 }
 
 #[cfg(unix)]
 #[test]
 fn socket_using_task_gives_its_thread_back_and_a_closure_does_not() {
     each_ends_with("socket_using_task", &[("closure", 0), ("task", 0)]);
-    assert!(!run("socket_using_task", "such a way").status.success());
+    says_which("socket_using_task");
 }
 
 /// The examples that Cargo builds only with certain features, and these features.
@@ -539,7 +549,7 @@ mod at_the_end {
 /// The examples that Cargo builds only with this feature.
 #[cfg(feature = "channel")]
 mod with_channels {
-    use super::{each_ends_with, prints_what_the_book_says};
+    use super::{each_ends_with, prints_what_the_book_says, says_which};
 
     #[test]
     fn select_with_a_token() {
@@ -554,6 +564,7 @@ mod with_channels {
     #[test]
     fn primes() {
         each_ends_with("primes", &[("generator", 0), ("broken", 1), ("producer", 0)]);
+        says_which("primes");
     }
 
     /// The first way never stops trying, the second way loses a task, and the other two ways are right.
@@ -561,6 +572,7 @@ mod with_channels {
     fn non_cancelable_task() {
         let ways = [("retries", 1), ("half_way", 0), ("masked", 0), ("limit", 0)];
         each_ends_with("non_cancelable_task", &ways);
+        says_which("non_cancelable_task");
     }
 
     #[test]

@@ -20,12 +20,14 @@ mod readable;
 mod record;
 mod recipes;
 mod speed_up;
+mod steps;
 mod transcripts;
 
 pub use check::check;
 pub use record::record;
 
 use self::built::Note;
+use crate::ways::Ways;
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
 use mdbook_driver::MDBook;
@@ -54,6 +56,7 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     let mut book = MDBook::load(&source)
         .with_context(|| format!("mdBook cannot read the book in {}", source.display()))?;
     includes::check(&book.source_dir())?;
+    steps::add(&mut book.book, &Ways::read(workspace)?);
 
     let cannot_write = || {
         format!(

@@ -72,10 +72,24 @@ pub(super) fn wrong_about_core(pages: &[Page], contents: &Contents, core: &[Stri
     faults
 }
 
-/// Returns faults for pages that a way reads before a page that they need.
+/// Returns faults for pages that a way reads before a page that they need, or before the exercise whose solution
+/// they show.
 pub(super) fn unread(pages: &[Page], ways: &Ways) -> Vec<String> {
+    let shown = Regex::new(r"the solution of `(ex\d+)").expect("a valid expression");
     let mut faults = Vec::new();
     for way in ways.iter() {
+        for (number, part) in way.parts.iter().enumerate() {
+            let to_do: Vec<&String> = way.parts[number..].iter().flat_map(|part| &part.exercises).collect();
+            for page in part.pages().filter_map(|name| pages.iter().find(|page| page.name == name)) {
+                let too_early = shown.captures_iter(&page.text).map(|captures| captures[1].to_owned());
+                faults.extend(too_early.filter(|name| to_do.contains(&name)).map(|name| {
+                    format!(
+                        "ways.toml: way {:?}, part {:?}: {} shows the solution of {name}, which this way does later",
+                        way.name, part.title, page.name
+                    )
+                }));
+            }
+        }
         let mut read: Vec<String> = Vec::new();
         for (part, name) in way.parts.iter().flat_map(|part| part.pages().map(move |page| (part, page))) {
             let page = pages.iter().find(|page| page.name == name);
@@ -202,6 +216,26 @@ mod tests {
         assert_eq!(
             of("two", "one"),
             ["ways.toml: way \"day\", part \"Noon\": two.md needs one.md, which this way has not read"]
+        );
+    }
+
+    #[test]
+    fn a_way_does_an_exercise_before_it_reads_the_solution() {
+        let mut solution = page("two.md", "5 minutes.");
+        solution.text.push_str("\nSteps 2 and 3 are the solution of `ex01-worker-pool`.\n");
+        let pages = [page("one.md", "5 minutes."), solution];
+        let of = |parts: &str| {
+            let ways = format!("[[way]]\nname = \"day\"\ntitle = \"\"\npart = [{parts}]\n");
+            unread(&pages, &toml::from_str(&ways).unwrap())
+        };
+        let noon = r#"{ title = "Noon", pages = ["one"], exercises = ["ex01"] }"#;
+        let night = r#"{ title = "Night", pages = ["two"], exercises = ["ex02"] }"#;
+        assert_eq!(of(&format!("{noon}, {night}")), Vec::<String>::new());
+        assert_eq!(
+            of(r#"{ title = "Noon", pages = ["one", "two"], exercises = ["ex01"] }"#),
+            [
+                "ways.toml: way \"day\", part \"Noon\": two.md shows the solution of ex01, which this way does later"
+            ]
         );
     }
 

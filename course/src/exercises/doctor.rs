@@ -3,7 +3,7 @@
 
 use crate::exercises::{Style, catalogue, say};
 use crate::workspace::Workspace;
-use exercises_protocol::Exercise;
+use exercises_protocol::{Exercise, counted};
 use std::fs::{self, OpenOptions};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -152,14 +152,21 @@ fn progress(workspace: &Workspace) -> Finding {
 
 fn exercises(workspace: &Workspace) -> Vec<Finding> {
     match catalogue::all(workspace) {
-        Ok(exercises) => exercises.iter().map(exercise).collect(),
+        Ok(exercises) => {
+            let mut findings: Vec<Finding> = exercises.iter().filter_map(problem).collect();
+            let complete = exercises.len() - findings.len();
+            findings
+                .push(Well(format!("{complete} of {} are complete", counted(exercises.len(), "exercise"))));
+            findings
+        }
         Err(error) => {
             vec![Problem(format!("{error:#}"), "git checkout -- exercises".into())]
         }
     }
 }
 
-fn exercise(exercise: &Exercise) -> Finding {
+/// Returns what an exercise lacks.
+fn problem(exercise: &Exercise) -> Option<Finding> {
     let name = &exercise.name;
     let restore = format!("git checkout -- exercises/{name}");
     let files =
@@ -167,20 +174,18 @@ fn exercise(exercise: &Exercise) -> Finding {
     let missing: Vec<&str> =
         files.into_iter().filter(|file| !exercise.folder().join(file).is_file()).collect();
     if !missing.is_empty() {
-        return Problem(format!("{name}: {} missing", missing.join(", ")), restore);
+        return Some(Problem(format!("{name}: {} missing", missing.join(", ")), restore));
     }
     let answer = exercise.answer();
     if !answer.is_file() {
         let remedy = format!("cargo course reset {}", exercise.short());
-        return Problem(format!("{name}: src/exercise.rs is missing"), remedy);
+        return Some(Problem(format!("{name}: src/exercise.rs is missing"), remedy));
     }
-    if let Err(error) = writable(&answer) {
-        return Problem(
-            format!("{name}: src/exercise.rs cannot be written: {error}"),
-            format!("give yourself the right to write {}", answer.display()),
-        );
-    }
-    Well(format!("{name} is complete"))
+    let error = writable(&answer).err()?;
+    Some(Problem(
+        format!("{name}: src/exercise.rs cannot be written: {error}"),
+        format!("give yourself the right to write {}", answer.display()),
+    ))
 }
 
 fn writable(path: &Path) -> std::io::Result<()> {

@@ -13,9 +13,9 @@
 //! The last line records, for an exercise with two stages, how many properties of the first stage held in a
 //! check.
 //!
-//! If a task that is not a package, such as `mend1`, is solved, a line of the same form records
-//! this. The line `mending ex22-bounded-acceptor mend1` says that the exercise's file contains the
-//! wrong answer of that task.
+//! If a task that is not a package, such as `mend1`, is solved, a line of the same form records this. The line
+//! `mending ex22-bounded-acceptor mend1` says that the exercise's file contains the wrong answer of that task.
+//! The line `way evening` says which way through the course the learner follows.
 //!
 //! Lines with a former name of the exercise also count: the value of `formerly` in its `exercise.toml`. The
 //! commands only append lines. So no line is lost if two commands run at the same time. The file can be read
@@ -123,6 +123,16 @@ impl Progress {
             return Ok(());
         }
         self.add(&format!("solved {}", exercise.name))
+    }
+
+    /// Returns the way that the learner has asked for last.
+    pub fn way(&self) -> Option<&str> {
+        self.text.lines().rev().find_map(|line| line.strip_prefix("way ")).map(str::trim)
+    }
+
+    /// Records which way the learner follows from now on.
+    pub fn chose(&mut self, way: &str) -> anyhow::Result<()> {
+        if self.way() == Some(way) { Ok(()) } else { self.add(&format!("way {way}")) }
     }
 
     /// Records which failure was shown. If the same mistake is checked several times, only one line is

@@ -4,6 +4,7 @@
 use crate::exercises::fingerprints::Fingerprints;
 use crate::exercises::stage::Stage;
 use crate::exercises::{Document, Learner, catalogue, say, say_json};
+use crate::ways::Way;
 use anyhow::Context;
 use exercises_protocol::{Exercise, Minutes, Task, counted, paragraph};
 use serde::Serialize;
@@ -11,6 +12,9 @@ use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+
+/// What a learner names instead of a way who does not want to follow one any more.
+const WHOLE_COURSE: &str = "all";
 
 #[derive(Serialize)]
 struct Listed<'a> {
@@ -45,8 +49,19 @@ impl Learner {
         tasks
     }
 
-    /// `next`: prints the first exercise that the learner has not solved.
-    pub fn next(&self) -> bool {
+    /// `next`: prints the first exercise that the learner has not solved. If the learner has asked for a way, that is
+    /// the first one of this way, until the way has been walked.
+    ///
+    /// # Errors
+    /// Returns an error if the way names an exercise that does not exist.
+    pub fn next(&self) -> anyhow::Result<bool> {
+        match self.progress.way().and_then(|name| self.ways.named(name).ok()) {
+            Some(way) if !way.exercises().all(|(_, name)| self.has_done(name)) => self.next_on(way),
+            _ => Ok(self.next_of_all()),
+        }
+    }
+
+    fn next_of_all(&self) -> bool {
         let exercise = self.next_unsolved();
         let place = |exercise| self.contents.place_of(exercise).unwrap_or(usize::MAX);
         if let Some((at, task)) = self.tasks().into_iter().find(|(_, task)| !self.is_done(task))
@@ -67,13 +82,21 @@ impl Learner {
     }
 
     /// `next --way`: prints the first exercise of a way that is not done yet, and the pages that come
-    /// before it.
+    /// before it. From then on, `next` follows this way.
     ///
     /// # Errors
     /// Returns an error if there is no such way, or if it names an exercise that does not exist.
-    pub fn next_of(&self, way: &str) -> anyhow::Result<bool> {
-        let way = self.ways.named(way)?;
-        let names = || way.parts.iter().flat_map(|part| part.exercises.iter().map(move |name| (part, name)));
+    pub fn next_of(&mut self, name: &str) -> anyhow::Result<bool> {
+        let is_way = name != WHOLE_COURSE;
+        if is_way {
+            self.ways.named(name)?; // a wrong name is not recorded
+        }
+        self.progress.chose(name).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
+        if is_way { self.next_on(self.ways.named(name)?) } else { Ok(self.next_of_all()) }
+    }
+
+    fn next_on(&self, way: &Way) -> anyhow::Result<bool> {
+        let names = || way.exercises();
         let (all, done) = (names().count(), names().filter(|(_, name)| self.has_done(name)).count());
         let text = format!("{}: {done} of {} done", way.title, counted(all, "exercise"));
         let Some((part, name)) = names().find(|(_, name)| !self.has_done(name)) else {

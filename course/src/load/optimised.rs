@@ -28,7 +28,7 @@ pub(super) fn is_needed() -> bool {
 pub(super) fn take_over(workspace: &Workspace) -> anyhow::Result<()> {
     let program = workspace.target().join("release").join(format!("course{}", env::consts::EXE_SUFFIX));
     if !program.is_file() {
-        eprintln!("Compiling an optimised client for the load: a minute or so, once.");
+        eprintln!("Compiling an optimised client for the load: a minute or two, once.");
     }
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(&cargo)

@@ -55,7 +55,8 @@ impl Display for Wanted {
     }
 }
 
-/// Builds the stages that are missing or out of date; Cargo decides which ones.
+/// Builds the stages that are missing or out of date; Cargo decides which ones. They are built as
+/// `cargo run --release --bin pooled` builds them, so that neither command compiles anew what the other has compiled.
 pub(crate) fn build(workspace: &Workspace, stages: &[Wanted]) -> anyhow::Result<()> {
     let mut names: Vec<_> = stages.iter().map(|stage| &stage.name).collect();
     names.dedup();
@@ -69,7 +70,7 @@ pub(crate) fn build(workspace: &Workspace, stages: &[Wanted]) -> anyhow::Result<
     }
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(&cargo);
-    command.args(["build", "--release", "--package", "servers", "--manifest-path"]);
+    command.args(["build", "--release", "--manifest-path"]);
     command.arg(workspace.root().join("Cargo.toml")).stdout(Stdio::null());
     for name in names {
         command.args(["--bin", name]);

@@ -131,6 +131,11 @@ part = [
     project.write("progress.txt", "solved predict1\nsolved ex01-worker-pool\n");
     let text = next();
     assert!(text.contains("Tuesday  the pages Rooms\n\nex03-bounded-executor"), "{text}");
+    assert_eq!(said(&project, &["next"]), text, "`next` follows the way that was asked for");
+    for arguments in [&["next", "--way", "all"][..], &["next"]] {
+        let text = said(&project, arguments);
+        assert!(!text.starts_with("One week") && text.contains("exercise"), "the way is left: {text}");
+    }
     project.write("progress.txt", "solved predict1\nsolved ex01-worker-pool\nsolved ex03-bounded-executor\n");
     assert!(next().contains("That is the whole way"));
     assert!(misused(&project, &["next", "--way", "year"]).contains("There are: week"));
@@ -487,11 +492,12 @@ fn the_doctor_names_each_problem_and_a_remedy() {
         "git checkout -- exercises/ex01-worker-pool",
         "ex02-one-shot-future: src/exercise.rs is missing",
         "cargo course reset ex02",
-        "ok       ex03-bounded-executor is complete",
+        " exercises are complete",
         "ok       rustc 1.",
     ] {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
+    assert!(!text.contains("ex03"), "a complete exercise has no line of its own: {text}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn main() {
         Some("changes") => changes::show(period),
         Some("ends") => ends::show(),
         _ => {
-            eprintln!("again drift|late|panics|changes|ends");
+            eprintln!("say which: drift, late, panics, changes or ends");
             process::exit(2);
         }
     }

@@ -30,8 +30,8 @@ fn main() -> ExitCode {
     let wanted = env::args().nth(1);
     let is_wanted = |name: &str| wanted.as_deref().is_none_or(|wanted| wanted == name);
     if !trials.iter().any(|(name, _)| is_wanted(name)) {
-        eprintln!("there is no such trial; there are lost, thief and gates");
-        return ExitCode::FAILURE;
+        eprintln!("say which: lost, thief or gates");
+        return ExitCode::from(2);
     }
     for (_, trial) in trials.into_iter().filter(|(name, _)| is_wanted(name)) {
         trial();

@@ -45,14 +45,13 @@ mod big; // a puzzle of sixteen million positions
 use std::{env, error::Error, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let file = env::args().nth(2).unwrap_or_else(|| "klotski.svg".into());
-    match env::args().nth(1).as_deref() {
-        Some("moves") => text::print(&trials::solution()?),
-        Some("picture") => fs::write(file, picture::of(&trials::solution()?))?,
-        Some("ways") => trials::ways()?,
-        Some("none") => hopeless::none(),
-        Some("stop") => big::stop(),
-        Some("measure") => big::measure(),
+    match (env::args().nth(1).as_deref(), env::args().nth(2)) {
+        (Some("moves"), _) => text::print(&trials::solution()?),
+        (Some("picture"), Some(file)) => fs::write(file, picture::of(&trials::solution()?))?,
+        (Some("ways"), _) => trials::ways()?,
+        (Some("none"), _) => hopeless::none(),
+        (Some("stop"), _) => big::stop(),
+        (Some("measure"), _) => big::measure(),
         _ => text::say_which(),
     }
     Ok(())

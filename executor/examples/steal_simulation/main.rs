@@ -32,14 +32,14 @@ mod picture; // the small run, as SVG
 use std::{env, error::Error, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let workers =
-        || env::args().nth(2).ok_or("say how many workers")?.parse::<usize>().map_err(|_| "no number");
-    match env::args().nth(1).as_deref() {
-        Some("check") => check::check(),
-        Some("scale") => scale::scale(),
-        Some("curve") => fs::write(env::args().nth(2).ok_or("say which file")?, curve::curve())?,
-        Some("lanes") => lanes::print(workers()?),
-        Some("picture") => fs::write(env::args().nth(3).ok_or("say which file")?, picture::of(workers()?))?,
+    let arguments: Vec<_> = env::args().skip(1).collect();
+    let workers = arguments.get(1).and_then(|workers| workers.parse().ok());
+    match (arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), workers) {
+        (["check"], _) => check::check(),
+        (["scale"], _) => scale::scale(),
+        (["curve", file], _) => fs::write(file, curve::curve())?,
+        (["lanes", _], Some(workers)) => lanes::print(workers),
+        (["picture", _, file], Some(workers)) => fs::write(file, picture::of(workers))?,
         _ => {
             eprintln!("say which: check, scale, curve FILE, lanes WORKERS, picture WORKERS FILE");
             std::process::exit(2);

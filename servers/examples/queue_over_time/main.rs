@@ -34,9 +34,9 @@ const ROOM: usize = 48;
 const LINE: f64 = 0.5;
 
 fn main() -> anyhow::Result<()> {
+    println!("clients waiting for a thread, of {THREADS}; each is served for {WORK:?}\n");
     let unbounded = observe(FifoQueue::unbounded())?;
     let bounded = observe(FifoQueue::bounded(ROOM))?;
-    println!("clients waiting for a thread, of {THREADS}; each is served for {WORK:?}\n");
     println!("     time    clients    no bound  room for {ROOM}");
     let mut begin = 0.0;
     for (length, rate) in PHASES {
