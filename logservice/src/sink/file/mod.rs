@@ -55,7 +55,8 @@
 //! In this configuration, one process may write the file, or several processes with
 //! [`unlocked`](FileBuilder::unlocked) sinks. The package contains this configuration,
 //! `logservice/logrotate.conf`; in a test, the real `logrotate` uses it while four services write to the
-//! file.
+//! file. A process that opens the file in the middle of another process's write sees a line without a line
+//! feed, and adds one. Then there can be an empty line in the file.
 //!
 //! ```text
 #![doc = include_str!("../../../logrotate.conf")]
