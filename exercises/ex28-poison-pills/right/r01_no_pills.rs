@@ -18,7 +18,7 @@ pub struct Consumer<T> {
 
 struct Shared<T> {
     state: Mutex<State<T>>,
-    /// Notified when an item or a pill has come.
+    /// Notified when an item has come, or when no producer is left.
     came: Condvar,
     /// Notified when there is room, or when no consumer is left.
     room: Condvar,

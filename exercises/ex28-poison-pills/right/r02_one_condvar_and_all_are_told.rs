@@ -26,7 +26,7 @@ enum Message<T> {
 
 struct Shared<T> {
     state: Mutex<State<T>>,
-    /// Notified when an item or a pill has come.
+    /// Notified when an item or a pill has come, when there is room, or when no consumer is left.
     came: Condvar,
 }
 

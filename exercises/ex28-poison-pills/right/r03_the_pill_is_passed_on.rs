@@ -20,7 +20,7 @@ pub struct Consumer<T> {
 /// An entry of the queue.
 enum Message<T> {
     Item(T),
-    /// Pill: a consumer that takes a pill ends.
+    /// Pill: a consumer that finds the pill ends, and leaves it in the queue.
     Pill,
 }
 

@@ -79,7 +79,7 @@ impl<T> Drop for Producer<T> {
         let mut state = self.shared.state.lock().unwrap();
         state.producers -= 1;
         if state.producers == 0 {
-            // The room is for items: no producer waits to say that nothing more will come.
+            // The bound is only for items, so that no producer waits for room for pills.
             for _ in 0..state.consumers {
                 state.messages.push_back(Message::Pill);
             }
