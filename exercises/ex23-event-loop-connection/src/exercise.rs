@@ -16,7 +16,7 @@ pub struct Ready {
     pub writable: bool,
 }
 
-/// The limits of what a connection does in one turn and keeps in memory. Each limit is at least 1.
+/// The limits on the work of one turn, and on the bytes in memory. Each limit is at least 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The bound on the answer bytes that wait to be written. At this bound, the connection reads nothing and
@@ -24,8 +24,8 @@ pub struct Limits {
     pub pending: usize,
     /// The length of the longest request, without its line end.
     pub line: usize,
-    /// The limit of one turn, which holds separately for the pieces that are read, the requests that are
-    /// answered and the pieces that are written.
+    /// The limit of one turn: at most this number of pieces are read, of requests are answered and of pieces
+    /// are written.
     pub per_turn: usize,
 }
 
@@ -50,7 +50,7 @@ pub enum End {
     /// A request is longer than the limit. The client has received the answers to the requests before the
     /// long request.
     TooLong,
-    /// The transport has failed, so that it cannot be read from or written to any more.
+    /// The transport has failed: it can be neither read nor written any more.
     Failed(ErrorKind),
 }
 

@@ -12,7 +12,7 @@ use super::causes::{
 use super::wire::{Wire, text};
 
 impl Wire {
-    /// Checks that the value that the turn has returned is right.
+    /// Checks the value that the turn has returned.
     pub fn end_turn(&self, next: Next) {
         if let Some(kind) = self.failed.filter(|kind| next != Next::Close(End::Failed(*kind))) {
             fail(&format!("the transport gave {kind:?}, and turn() says {next:?}"), AFTER_END);

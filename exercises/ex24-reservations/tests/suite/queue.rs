@@ -18,7 +18,7 @@ pub const CLIENT_WAITS: &str = "log() waits for room in the queue and for nothin
 pub const SPINS: &str = "run() calls take() again and again, and keeps a core busy for nothing: take() waits until there is a line or a \
                          thread wakes it, and one wake() ends one take()";
 
-/// A queue whose room can change, and whose waiting clients can be interrupted.
+/// A queue for tests: a property can change its room and interrupt the clients that wait.
 pub struct Queue {
     state: Mutex<State>,
     changed: Condvar,
@@ -47,7 +47,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Makes the put() of the given line return without having put the line.
+    /// Interrupts the put() of the given line, which then returns the line.
     pub fn interrupt(&self, line: &'static str) {
         step(&format!("interrupts the client that waits with {line:?}"));
         self.state.lock().unwrap().interrupted.push(line);
@@ -96,7 +96,7 @@ pub struct World {
     pub log: Arc<Log>,
     written: Arc<Shared<Vec<String>>>,
     lines_written: Arc<Counter>,
-    /// Counts the return of the writer from run().
+    /// Becomes one when the writer returns from run().
     ended: Arc<Counter>,
     writer: Option<thread::JoinHandle<()>>,
 }

@@ -21,7 +21,7 @@ pub struct Paper {
     gate_at: &'static str,
     /// Counts the lines that were handed out.
     pub lines: Counter,
-    /// Counts the arrival of the writer at the gate.
+    /// Becomes one when the writer is at the gate.
     pub at_the_gate: Counter,
     gate: Counter,
 }
@@ -114,7 +114,7 @@ pub fn join<R>(what: &str, cause: &str, handle: thread::JoinHandle<R>) -> R {
     result.unwrap_or_else(|_| fail("a thread of the test panicked", "no call of a right answer panics"))
 }
 
-/// Puts a line with a put() that must not wait.
+/// Puts a line, and fails the test if put() waits.
 pub fn put_now(queue: &LogQueue, line: &str, overflow: Overflow) -> Result<(), NotLogged> {
     step(&format!("puts {line} ({overflow:?})"));
     at_once("put()", DOES_NOT_WAIT, || queue.put(line.to_owned(), overflow))
@@ -219,7 +219,7 @@ pub fn books(queue: &LogQueue, expected: [u64; 5], cause: &str) {
     }
 }
 
-/// Two threads whose put() waits for room, and the number of them whose put() has returned.
+/// Two threads that wait for room in put(), and the number of threads to which put() has returned.
 pub struct TwoBlocked {
     pub back: Arc<Counter>,
     handles: [thread::JoinHandle<Result<(), NotLogged>>; 2],

@@ -317,7 +317,7 @@ pub fn late_companies_are_called_off() {
     check_asked(&simulation, &asked, &["Bus"], "only Bus answers within the 10 ms", cause);
 }
 
-/// A clock whose time is up as soon as a thread waits and the first request runs.
+/// A clock on which the deadline passes as soon as a thread waits and the first request runs.
 struct Impatient {
     first_runs: Arc<Counter>,
     passed: Shared<Millis>,

@@ -1,5 +1,5 @@
-//! The properties of a tracking executor, each a function. `exercise.toml` lists the properties and says what
-//! each property promises.
+//! The properties of a tracking executor; each property is a function. `exercise.toml` lists the properties
+//! and says what each property promises.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -68,7 +68,7 @@ enum Then {
     Panics,
 }
 
-/// The tags of the jobs of a property that have begun, that run, that are done, and that gave up.
+/// The tags of the jobs that have begun, are running, are done, and gave up.
 #[derive(Default)]
 struct Seen {
     begun: Vec<Tag>,

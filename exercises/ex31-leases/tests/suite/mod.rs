@@ -1,5 +1,5 @@
-//! The properties of the queue, each a function. `exercise.toml` lists the properties and says what each
-//! property promises.
+//! The properties of the queue; each property is a function. `exercise.toml` lists the properties and says
+//! what each property promises.
 
 use exercises_harness::{fail, step};
 
@@ -296,7 +296,7 @@ pub fn time_does_not_go_back() {
     check(true, queue.finish(next.token, 109), "finish() at 109, of a lease until 110,", BACK);
 }
 
-/// The name of a thread, and its call of the queue, which gets the token of a lease.
+/// The name of a thread, and the call that it makes with the token of a lease.
 type Call<R> = (&'static str, fn(&Queue, u64) -> R);
 
 /// Runs each call on its own thread, and returns the results in the order of the calls.

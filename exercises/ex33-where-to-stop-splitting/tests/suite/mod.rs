@@ -1,5 +1,5 @@
-//! The properties of a search for the size of a piece, each a function. `exercise.toml` lists the properties
-//! and says what each property promises.
+//! The properties of a search for the size of a piece; each property is a function. `exercise.toml` lists the
+//! properties and says what each property promises.
 
 use std::cell::Cell;
 

@@ -1,5 +1,5 @@
-//! The properties of the learner's test, each a function. `exercise.toml` lists the properties and says what
-//! each property promises.
+//! The properties of the learner's test; each property is a function. `exercise.toml` lists the properties
+//! and says what each property promises.
 
 mod queue;
 
@@ -8,7 +8,7 @@ use crate::probe::Judged;
 use crate::sync::Arc;
 use queue::Queue;
 
-/// The logs that the learner's test judges, which are answers to exercise 24.
+/// The logs that the learner's test judges; they are answers to exercise 24.
 mod logs {
     use super::{Arc, Judged, Log, Queue};
 
