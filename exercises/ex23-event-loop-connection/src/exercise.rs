@@ -24,8 +24,8 @@ pub struct Limits {
     pub pending: usize,
     /// The length of the longest request, without its line end.
     pub line: usize,
-    /// The limit of one turn: at most this number of pieces are read, of requests are answered and of pieces
-    /// are written.
+    /// The limit of one turn, for each of three steps: pieces that are read, requests that are answered, and
+    /// pieces that are written.
     pub per_turn: usize,
 }
 
@@ -50,7 +50,7 @@ pub enum End {
     /// A request is longer than the limit. The client has received the answers to the requests before the
     /// long request.
     TooLong,
-    /// The transport has failed: it can be neither read nor written any more.
+    /// The transport has failed: reading and writing are no longer possible.
     Failed(ErrorKind),
 }
 

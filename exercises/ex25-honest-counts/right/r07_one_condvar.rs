@@ -1,6 +1,5 @@
-//! Right: the writer and the loggers wait on one Condvar. put() wakes only one thread: no logger waits while
-//! the writer waits, so if the writer waits, it is the one that wakes. The writer and stop() wake all
-//! threads.
+//! Right: the writer and the loggers wait on one Condvar. put() wakes only one thread: if the writer waits,
+//! no logger waits, so put() wakes the writer. The writer and stop() wake all threads.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -115,7 +115,7 @@ impl Visit<'_> {
         self.page
     }
 
-    /// Ends the visit: the page was read and has the given links, so it is over. Links to pages that were
+    /// Ends the visit: the page was read and has the given links. The page is over. Links to pages that were
     /// found before change nothing.
     pub fn done(self, links: &[Page]) {
         self.frontier.find(links, &self.token);

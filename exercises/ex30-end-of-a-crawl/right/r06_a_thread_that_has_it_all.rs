@@ -139,7 +139,7 @@ impl Visit<'_> {
         self.page
     }
 
-    /// Ends the visit: the page was read and has the given links, so it is over. Links to pages that were
+    /// Ends the visit: the page was read and has the given links. The page is over. Links to pages that were
     /// found before change nothing.
     pub fn done(mut self, links: &[Page]) {
         self.is_told = true;

@@ -57,7 +57,7 @@ impl Visit<'_> {
         todo!("the page")
     }
 
-    /// Ends the visit: the page was read and has the given links, so it is over. Links to pages that were
+    /// Ends the visit: the page was read and has the given links. The page is over. Links to pages that were
     /// found before change nothing.
     pub fn done(self, links: &[Page]) {
         todo!("take on the links that are new; then this page is over")
