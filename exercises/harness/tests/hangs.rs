@@ -81,7 +81,7 @@ mod properties {
         drop(guard);
     }
 
-    /// Three threads, each of which holds a lock that the previous thread needs.
+    /// Three threads: each thread holds a lock that the previous thread needs.
     pub(crate) fn waits_in_a_circle() {
         let locks: Arc<Vec<Mutex<()>>> = Arc::new((0..3).map(|_| Mutex::default()).collect());
         let have = Arc::new(probe::Counter::new("all to have one"));

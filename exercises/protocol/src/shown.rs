@@ -44,7 +44,8 @@ impl Exercise {
         Place { aside, rare, stage, rank, listed: listed.unwrap_or(usize::MAX) }
     }
 
-    /// Returns the properties in the order in which their failures are shown if these differ in nothing else.
+    /// Returns the properties in the order in which their failures are shown if the failures differ in
+    /// nothing else.
     pub fn by_rank(&self) -> Vec<&Property> {
         let mut properties: Vec<&Property> = self.properties.iter().collect();
         properties.sort_by_key(|property| (property.stage, property.rank)); // keeps the order of properties of one rank
