@@ -77,7 +77,7 @@ impl Client {
                 return next;
             }
         }
-        fail(&format!("after {MOST_TURNS} turns it still wants another one"), SPINS)
+        fail(&format!("after {MOST_TURNS} turns, the connection still asks for another turn"), SPINS)
     }
 
     /// Checks that the client has received the expected bytes, and nothing else.

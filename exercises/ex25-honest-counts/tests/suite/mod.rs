@@ -127,8 +127,8 @@ pub fn nobody_waits_for_the_disk() {
     let writer = writer_held_at(&queue, "b");
     accepts(&queue, &["c", "d"], Block);
     drops(&queue, &["e"], DropNewest);
-    let cause = "a line is written when `out` has returned: count it then, not when it was taken, and not only when all that were taken \
-                 with it are out";
+    let cause = "a line is written when `out` has returned: count it then, and not when it was taken. Do not wait until all lines that \
+                 were taken with it are handed out";
     books(&queue, [4, 1, 1, 0, 0], cause);
     writer.0.open_the_gate();
     expect("waiting for the writer to hand out four lines", NOT_WOKEN, || writer.0.lines.wait_for(4));
@@ -187,7 +187,8 @@ pub fn the_last_gap_is_told() {
 pub fn the_oldest_makes_room_and_no_more() {
     let queue = queue(3);
     accepts(&queue, &["a", "b", "c", "d"], DropOldest);
-    let cause = "one line came and there was no room: one line has to go: the oldest, and it leaves a gap in its place";
+    let cause =
+        "one line came and there was no room: drop one line, the oldest, which leaves a gap in its place";
     written_at_the_end(&queue, "<1> b c d", cause);
     books(&queue, [4, 3, 1, 1, 0], BOOKS);
 }
@@ -337,8 +338,8 @@ pub fn accepted_means_written() {
     let result = join("put()", NO_END, logger);
     join("run(), whose queue is stopped,", NO_END, writer.1);
     let shown = writer.0.shown();
-    let cause = "to check that the queue is not stopped and to push the line has to be one step, under one lock. Check again after every \
-                 wait: otherwise the writer finds the queue stopped and empty, and ends, and a line is accepted after that";
+    let cause = "check that the queue is not stopped and push the line in one step, under one lock. Check again after every wait: \
+                 otherwise the writer finds the queue stopped and empty, and ends, and a line is accepted after that";
     match (result, shown.as_str()) {
         (Ok(()), "a b") => books(&queue, [2, 2, 0, 0, 0], BOOKS),
         (Err(NotLogged::Stopped), "a") => books(&queue, [1, 1, 0, 0, 1], BOOKS),

@@ -24,7 +24,7 @@ const NO_WAIT: &str = "stop() asks the tasks to stop, and returns: a running tas
 const OUTCOME: &str =
     "what a job returns says whether it is done: Ok means that it is, whenever it was asked to stop";
 const GAVE_UP: &str =
-    "a job that returns Err(Cancelled) has not done all of its work, so its tag belongs into the report";
+    "a job that returns Err(Cancelled) has not done all of its work, so its tag belongs in the report";
 const PANICKED: &str = "a panic of the job ends the task and nothing else. The lines of your entry after the job have to take \
                         effect after a panic, too: catch the panic, or do it in a destructor";
 const TOO_EARLY: &str = "a report can be made when the executor is stopped and no task runs, and not before: as long as a task \

@@ -11,7 +11,7 @@ const HIDDEN: &str =
     "a page waits until it is taken, and again from the moment at which its lease runs out or is given back";
 const TAKEN: &str = "a leased page does not wait: it must not be handed out again before its lease is over";
 const OUT: &str =
-    "from `until` on the lease is over, for every method, also if no worker has called take() since";
+    "from `until` on the lease is over, for every method, even if no worker has called take() since";
 const LATE: &str = "a late worker passes the token of an old lease. Compare the token, not the page";
 const FINISHED: &str = "a page that is finished is in no list any more, and its lease can no longer run out";
 const TRIES: &str =

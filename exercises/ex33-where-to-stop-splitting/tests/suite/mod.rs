@@ -147,8 +147,8 @@ pub fn measurements_are_few() {
         if measured > few {
             fail(
                 &format!("for {items} items there were {measured} measurements, and {few} are enough"),
-                "each measurement runs a task. Halve what is left with each: if one size is worth a task, each larger size is, \
-                 too",
+                "each measurement runs a task. Halve the range that is left with each measurement: if one size is worth a task, each \
+                 larger size is, too",
             );
         }
     }

@@ -84,7 +84,7 @@ pub fn m06_is_rejected() {
     rejected(
         "m06",
         "lines lie in the queue when the log is stopped, and are never written. So the test has to know which lines were accepted, and to \
-         look for each of them in what was written. That every written line was accepted is another promise",
+         look for each of them among the written lines. Another promise says that every written line was accepted",
     );
 }
 
