@@ -160,7 +160,7 @@ impl Places {
     fn wait_for_one(this: &Arc<Self>) -> Option<Place> {
         while !this.stopped.load(Ordering::SeqCst) {
             this.waiting.lock().unwrap().push(thread::current());
-            // A thread that gives a place back after this check finds our thread in the list.
+            // After this check, a thread that gives a place back finds our thread in the list.
             if let Some(place) = Self::take(this) {
                 this.wake_all(); // a loop that was woken for this place may find another place
                 return Some(place);

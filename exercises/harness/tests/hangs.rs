@@ -29,7 +29,7 @@ mod properties {
         expect("the other thread", "no cause", || other.join().unwrap());
     }
 
-    /// A thread waits on a Condvar and keeps another lock, which the thread that would wake it needs.
+    /// A thread waits on a Condvar and keeps another lock. The thread that would wake it needs that lock.
     pub(crate) fn waits_under_another_lock() {
         let shared = Arc::new((Mutex::new(()), Mutex::new(false), Condvar::new()));
         let waiter = {

@@ -88,7 +88,7 @@ fn locks(threads: usize) -> u64 {
 
 const ALL: [fn(usize) -> u64; 3] = [computes, waits, locks];
 
-/// A service whose memory is full with the 38th thread, so that all threads wait for the disk.
+/// A service whose memory is full from the 38th thread on, so that all threads wait for the disk.
 fn thrashes(threads: usize) -> u64 {
     if threads <= 37 { 1_000 * threads as u64 } else { 20_000 - threads as u64 }
 }

@@ -48,7 +48,7 @@ impl Question {
         Self { what: What::IsWoken, threads: small(threads), current: None, who: 0 }
     }
 
-    /// Returns the number of threads that could be woken, if the question is which of them is woken.
+    /// If the question is which thread is woken, returns the number of threads that could be woken.
     pub(super) fn sleepers(self) -> Option<usize> {
         (self.what == What::IsWoken).then_some(self.threads.into())
     }
