@@ -18,16 +18,16 @@ pub trait Listener: Send + Sync + 'static {
     /// Waits for the next client, and accepts it. Several threads may call `accept` at the same time.
     fn accept(&self) -> Accepted<Self::Connection>;
 
-    /// Closes the listener: it lets in no further client, and each waiting `accept` returns. Closing a closed
-    /// listener has no effect.
+    /// Closes the listener. After that no client is let in, and each waiting `accept` returns. Closing a
+    /// closed listener has no effect.
     fn close(&self);
 }
 
 /// The result of `accept`.
 pub enum Accepted<C> {
     Client(C),
-    /// A client has hung up before it was accepted. `Failed` is no error of the listener: other clients will
-    /// come.
+    /// A client has hung up before it was accepted. `Failed` does not mean that the listener has failed:
+    /// other clients will come.
     Failed,
     /// The listener is closed. No further client will come.
     Closed,
@@ -46,7 +46,7 @@ pub trait Connection: Send + 'static {
 /// The closure that an executor calls for one client.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of an executor that refuses a job; it contains the job, which was not called.
+/// The error when an executor refuses a job. The error contains the job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
@@ -129,7 +129,7 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
 
     /// Hands the client to the executor, or refuses it.
     fn admit(&self, connection: L::Connection, reserved: Option<Place>) {
-        // With `Refuse`, the check comes after `accept`, which may have waited for long.
+        // With `Refuse`, the loop looks for a place now, because `accept` may have waited for long.
         let Some(place) = reserved.or_else(|| Places::take(&self.places)) else {
             return connection.refuse();
         };
@@ -141,7 +141,7 @@ impl<L: Listener, E: Executor> Acceptor<L, E> {
     /// Closes the listener, and makes each `run` return. `stop` waits for no thread, and accepted clients are
     /// served as before.
     ///
-    /// Any thread may call `stop`, even the thread that serves a client, and more than once.
+    /// Any thread may call `stop`, even a thread that serves a client. More than one call is allowed.
     pub fn stop(&self) {
         self.places.stop();
         self.listener.close();

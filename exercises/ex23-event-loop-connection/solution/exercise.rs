@@ -14,7 +14,7 @@ pub struct Ready {
     pub writable: bool,
 }
 
-/// The limits of what a connection does in one turn and keeps in memory. Each limit is at least 1.
+/// The limits on the work of one turn, and on the bytes in memory. Each limit is at least 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The bound on the answer bytes that wait to be written. At this bound, the connection reads nothing and
@@ -22,8 +22,8 @@ pub struct Limits {
     pub pending: usize,
     /// The length of the longest request, without its line end.
     pub line: usize,
-    /// The limit of one turn, which holds separately for the pieces that are read, the requests that are
-    /// answered and the pieces that are written.
+    /// The limit of one turn, for each of three steps: pieces that are read, requests that are answered, and
+    /// pieces that are written.
     pub per_turn: usize,
 }
 
@@ -48,7 +48,7 @@ pub enum End {
     /// A request is longer than the limit. The client has received the answers to the requests before the
     /// long request.
     TooLong,
-    /// The transport has failed, so that it cannot be read from or written to any more.
+    /// The transport has failed: reading and writing are no longer possible.
     Failed(ErrorKind),
 }
 
@@ -70,7 +70,7 @@ pub struct Connection<T, H> {
     end: Option<End>,
 }
 
-/// The numbers of reads, answers and writes that are left to a turn.
+/// The numbers of reads, answers and writes that the turn may still do.
 struct Budget {
     reads: usize,
     requests: usize,
@@ -85,8 +85,8 @@ impl<T: Read + Write, H: FnMut(&[u8]) -> Vec<u8>> Connection<T, H> {
         Self { transport, handler, limits, input, output, ready: Ready::default(), end: None }
     }
 
-    /// Reads, answers and writes as much as is possible without waiting, up to the limit of a turn. `ready`
-    /// contains the directions that the poller has reported since the last turn.
+    /// Reads, answers requests and writes as much as is possible without waiting, up to the limit of a turn.
+    /// `ready` contains the directions that the poller has reported since the last turn.
     pub fn turn(&mut self, ready: Ready) -> Next {
         self.ready.readable |= ready.readable;
         self.ready.writable |= ready.writable;

@@ -1,5 +1,5 @@
 //! Right: the count and the flag are one atomic number, with the flag in the lowest bit. So one step reads or
-//! changes both, without a lock.
+//! changes the count and the flag, without a lock.
 #![allow(unused)]
 
 use crate::sync::Arc;

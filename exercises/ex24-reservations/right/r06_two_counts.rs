@@ -1,6 +1,6 @@
-//! Right: there are two counts, the clients that are in put() and the lines that clients have put. After
-//! put(), a client moves its line from the first count to the second. The writer may have written the line
-//! before, so a client can be the thread that ends the log.
+//! Right: one count is for the clients in put(), and another count is for the lines that clients have put.
+//! After put(), a client moves its line from the first count to the second. The writer may have written the
+//! line before, so a client can be the thread that ends the log.
 #![allow(unused)]
 
 use crate::sync::{Arc, Mutex};

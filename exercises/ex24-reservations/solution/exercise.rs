@@ -1,5 +1,5 @@
-//! A log that can be stopped, and that writes each accepted line. Each accepted line is a reservation, and
-//! the last reservation to end ends the log.
+//! A log that can be stopped, and that writes each accepted line. Each accepted line is a reservation. A
+//! stopped log ends when its last reservation ends.
 #![allow(unused)]
 
 use crate::sync::{Arc, Mutex};
@@ -86,7 +86,7 @@ impl Log {
         self.lines.wake();
     }
 
-    /// Ends a reservation. Returns whether that was the last one of a log that is stopped.
+    /// Ends a reservation. Returns true if the log is stopped and no reservation is left.
     fn end_one(&self) -> bool {
         let mut state = self.state.lock().unwrap();
         state.reserved -= 1;

@@ -1,5 +1,5 @@
-//! A log that can be stopped, and that writes each accepted line. Each accepted line is a reservation, and
-//! the last reservation to end ends the log.
+//! A log that can be stopped, and that writes each accepted line. Each accepted line is a reservation. A
+//! stopped log ends when its last reservation ends.
 //!
 //! This is the only file to edit. `cargo test -p ex24-reservations` checks the answer.
 #![allow(unused)]

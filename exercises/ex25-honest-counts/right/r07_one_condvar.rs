@@ -1,5 +1,5 @@
-//! Right: the writer and the loggers wait on one Condvar. put() wakes only one thread, which is the writer,
-//! since no logger waits while the writer waits. The writer and stop() wake all threads.
+//! Right: the writer and the loggers wait on one Condvar. put() wakes only one thread: if the writer waits,
+//! no logger waits, so put() wakes the writer. The writer and stop() wake all threads.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -57,9 +57,9 @@ pub struct Counts {
 pub struct LogQueue {
     room: usize,
     state: Mutex<State>,
-    /// Notified when a line has come, or when the queue is stopped.
+    /// No thread waits on this Condvar.
     work: Condvar,
-    /// Notified when there is room, or when the queue is stopped.
+    /// Notified when a line has come, when there is room, or when the queue is stopped.
     not_full: Condvar,
 }
 

@@ -66,7 +66,7 @@ pub struct LogQueue {
 #[derive(Default)]
 struct State {
     lines: VecDeque<Waiting>,
-    /// How many lines are missing after the last one.
+    /// The number of lines that are missing after the last line in the queue.
     missing: u64,
     counts: Counts,
     stopped: bool,

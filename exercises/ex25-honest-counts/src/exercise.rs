@@ -55,7 +55,7 @@ pub struct Counts {
 
 /// A queue for lines from many threads to one writer.
 pub struct LogQueue {
-    // Add the room, and, behind one lock, the lines, the gaps, the counts, and whether the queue is stopped.
+    // Add the room. Behind one lock, add the lines, the gaps, the counts, and whether the queue is stopped.
 }
 
 impl LogQueue {

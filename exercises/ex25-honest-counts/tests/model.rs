@@ -1,5 +1,4 @@
-//! Tests the properties under the model, with `src/exercise.rs` compiled against locks and threads whose
-//! schedule the test decides.
+//! Checks the properties of the answer under the model, which decides the schedule of the answer's threads.
 
 use exercises_harness::model::{check, probe, sync};
 

@@ -13,7 +13,7 @@ pub trait Clock {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// Waits for the task for `at_most` milliseconds at most, like `TaskHandle::join_timeout`, but on this
+    /// Waits for the task for at most `at_most` milliseconds, like `TaskHandle::join_timeout`, but on this
     /// clock. If the task has already ended, returns its result even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,
@@ -108,7 +108,7 @@ pub fn ranked_quotes(
     Ok(entries)
 }
 
-/// Cancels all requests of the batch when it is dropped. Cancelling a request that has ended does nothing.
+/// Dropping a batch cancels all its requests. Cancelling a request that has ended does nothing.
 struct Batch(Vec<Canceller>);
 
 impl Drop for Batch {

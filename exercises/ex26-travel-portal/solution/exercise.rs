@@ -13,7 +13,7 @@ pub trait Clock {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
-    /// Waits for the task for `at_most` milliseconds at most, like `TaskHandle::join_timeout`, but on this
+    /// Waits for the task for at most `at_most` milliseconds, like `TaskHandle::join_timeout`, but on this
     /// clock. If the task has already ended, returns its result even if `at_most` is 0.
     fn join<T: Send + 'static>(
         &self,

@@ -5,20 +5,20 @@ use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The end of a queue that puts items in. A producer can be cloned, and each clone is a producer, too. When
-/// the last producer is dropped, no item will come any more.
+/// Puts items into a queue. A producer can be cloned, and each clone is a producer, too. When the last
+/// producer is dropped, no item will come any more.
 pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The end of a queue that takes items out. Once a consumer is dropped, other threads must not wait for it.
+/// Takes items out of a queue. Once a consumer is dropped, other threads must not wait for it.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
 }
 
 struct Shared<T> {
     state: Mutex<State<T>>,
-    /// Notified when an item or a pill has come.
+    /// Notified when an item has come, or when no producer is left.
     came: Condvar,
     /// Notified when there is room, or when no consumer is left.
     room: Condvar,

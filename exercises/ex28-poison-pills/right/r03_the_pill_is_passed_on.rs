@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The end of a queue that puts items in. A producer can be cloned, and each clone is a producer, too. When
-/// the last producer is dropped, no item will come any more.
+/// Puts items into a queue. A producer can be cloned, and each clone is a producer, too. When the last
+/// producer is dropped, no item will come any more.
 pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The end of a queue that takes items out. Once a consumer is dropped, other threads must not wait for it.
+/// Takes items out of a queue. Once a consumer is dropped, other threads must not wait for it.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     has_ended: bool,
@@ -20,7 +20,7 @@ pub struct Consumer<T> {
 /// An entry of the queue.
 enum Message<T> {
     Item(T),
-    /// Pill: a consumer that takes a pill ends.
+    /// Pill: a consumer that finds the pill ends, and leaves it in the queue.
     Pill,
 }
 
@@ -78,7 +78,7 @@ impl<T> Drop for Producer<T> {
         let mut state = self.shared.state.lock().unwrap();
         state.producers -= 1;
         if state.producers == 0 {
-            // The bound is only for items, so that no producer waits for room for pills.
+            // A pill needs no room, so a producer that ends does not wait for room.
             state.messages.push_back(Message::Pill);
             self.shared.came.notify_all();
         }

@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The end of a queue that puts items in. A producer can be cloned, and each clone is a producer, too. When
-/// the last producer is dropped, no item will come any more.
+/// Puts items into a queue. A producer can be cloned, and each clone is a producer, too. When the last
+/// producer is dropped, no item will come any more.
 pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The end of a queue that takes items out. Once a consumer is dropped, other threads must not wait for it.
+/// Takes items out of a queue. Once a consumer is dropped, other threads must not wait for it.
 pub struct Consumer<T> {
     shared: Arc<Shared<T>>,
     has_ended: bool,
@@ -79,7 +79,7 @@ impl<T> Drop for Producer<T> {
         let mut state = self.shared.state.lock().unwrap();
         state.producers -= 1;
         if state.producers == 0 {
-            // The room is for items: no producer waits to say that nothing more will come.
+            // A pill needs no room, so a producer that ends does not wait for room.
             for _ in 0..state.consumers {
                 state.messages.push_back(Message::Pill);
             }

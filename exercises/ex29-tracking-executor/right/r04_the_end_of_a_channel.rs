@@ -12,7 +12,7 @@ use crate::sync::{Arc, Mutex};
 
 // ----- Given. -----
 
-/// The error of a job that gave up because it was asked to stop, and so has not done all of its work.
+/// The error of a job that was asked to stop, and gave up before all of its work was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -31,7 +31,7 @@ impl Token {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Returns an error if `cancel` was called, for use with `?`.
+    /// Returns an error if `cancel` was called. A job can apply `?` to the result.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
@@ -157,7 +157,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
         if report.is_some() {
             return report;
         }
-        // Another thread that holds this lock still receives, so the channel has not ended.
+        // If another thread holds this lock, it is still receiving, so the channel has not ended.
         let mut arriving = self.arriving.try_lock().ok()?;
         loop {
             match arriving.0.try_recv() {

@@ -1,4 +1,4 @@
-//! Right: the executor's own queue also has the jobs, and any entry runs the oldest job in that queue.
+//! Right: the executor keeps the jobs in its own queue, and each entry runs the oldest job in that queue.
 #![allow(unused)]
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// The error of a job that gave up because it was asked to stop, and so has not done all of its work.
+/// The error of a job that was asked to stop, and gave up before all of its work was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -29,7 +29,7 @@ impl Token {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Returns an error if `cancel` was called, for use with `?`.
+    /// Returns an error if `cancel` was called. A job can apply `?` to the result.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
@@ -120,8 +120,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
     /// none of these tags again.
     pub fn stop(&self) -> Vec<T> {
         let not_begun = self.book.stop();
-        // The returned entries must not be called, so they are dropped. The tags of the tasks are in the
-        // book.
+        // The returned entries must not be called, so they are dropped. The book has the tags of their tasks.
         drop(self.pool.shutdown_now());
         not_begun.into_values().map(|(tag, _job)| tag).collect()
     }
@@ -192,8 +191,8 @@ impl<T> Book<T> {
         Some((number, job))
     }
 
-    /// Moves a task out of the running tasks in one step, so that a report made when no task runs has all
-    /// tags that were cut off.
+    /// Ends a running task: the task leaves the running tasks and joins the report in one step, so the report
+    /// is complete when no task runs.
     fn end(&self, number: u64, is_done: bool) {
         let mut state = self.state.lock().unwrap();
         let tag = state.running.remove(&number);

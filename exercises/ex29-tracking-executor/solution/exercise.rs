@@ -10,7 +10,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// The error of a job that gave up because it was asked to stop, and so has not done all of its work.
+/// The error of a job that was asked to stop, and gave up before all of its work was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -29,7 +29,7 @@ impl Token {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Returns an error if `cancel` was called, for use with `?`.
+    /// Returns an error if `cancel` was called. A job can apply `?` to the result.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
@@ -120,7 +120,7 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
     /// none of these tags again.
     pub fn stop(&self) -> Vec<T> {
         let not_begun = self.book.stop();
-        // The returned entries must not be called, so they are dropped. Their tags are in the book.
+        // The returned entries must not be called, so they are dropped. The book has their tags.
         drop(self.pool.shutdown_now());
         not_begun.into_values().collect()
     }
@@ -176,14 +176,14 @@ impl<T> Book<T> {
         // No lock is held here.
         let is_done = match catch_unwind(AssertUnwindSafe(|| job(&self.token))) {
             Ok(result) => result.is_ok(),
-            // A panicked job may be unfinished. If it was not asked to stop, it would fail again.
+            // A panicked job may be unfinished. But a job that was not asked to stop would fail again.
             Err(_panic) => !self.token.is_cancelled(),
         };
         self.end(number, is_done);
     }
 
-    /// Returns true if the task may begin. The task moves from one list to the other in one step, so `stop`
-    /// finds it in exactly one.
+    /// Returns true if the task may begin. The task moves between the two lists in one step, so `stop` finds
+    /// it in exactly one list.
     fn begin(&self, number: u64) -> bool {
         let mut state = self.state.lock().unwrap();
         let Some(tag) = state.waiting.remove(&number) else { return false };
@@ -191,7 +191,7 @@ impl<T> Book<T> {
         true
     }
 
-    /// Moves the task in one step, so that a report made when no task runs has all tags that were cut off.
+    /// Ends a running task, in one step, so that the report is complete when no task runs.
     fn end(&self, number: u64, is_done: bool) {
         let mut state = self.state.lock().unwrap();
         let tag = state.running.remove(&number);

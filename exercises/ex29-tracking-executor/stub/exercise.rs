@@ -11,7 +11,7 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 // ----- Given. -----
 
-/// The error of a job that gave up because it was asked to stop, and so has not done all of its work.
+/// The error of a job that was asked to stop, and gave up before all of its work was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -30,7 +30,7 @@ impl Token {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Returns an error if `cancel` was called, for use with `?`.
+    /// Returns an error if `cancel` was called. A job can apply `?` to the result.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }

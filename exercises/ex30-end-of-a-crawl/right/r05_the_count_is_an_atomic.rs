@@ -75,8 +75,8 @@ impl Frontier {
         self.changed.notify_all();
     }
 
-    /// Returns the pages that were found and are not over, each once, in any order: they wait, are being
-    /// read, or were put back.
+    /// Returns each page that was found and is not over, once, in any order. Such a page waits, is being
+    /// read, or was put back.
     pub fn left(&self) -> Vec<Page> {
         self.state.lock().unwrap().open.iter().copied().collect()
     }
@@ -101,7 +101,7 @@ impl Visit<'_> {
         self.page
     }
 
-    /// Says that the page was read and has the given links, so the page is over. Links to pages that were
+    /// Ends the visit: the page was read and has the given links. The page is over. Links to pages that were
     /// found before change nothing.
     pub fn done(self, links: &[Page]) {
         self.frontier.find(links);
@@ -109,7 +109,7 @@ impl Visit<'_> {
         // links are added.
     }
 
-    /// Says that the page could not be read now. The page is put back and will be handed out again.
+    /// Ends the visit: the page could not be read now. The page is put back and will be handed out again.
     pub fn again(mut self) {
         self.is_put_back = true;
         let mut state = self.frontier.state.lock().unwrap();

@@ -109,8 +109,8 @@ impl Frontier {
         self.tell(Message::Stop);
     }
 
-    /// Returns the pages that were found and are not over, each once, in any order: they wait, are being
-    /// read, or were put back.
+    /// Returns each page that was found and is not over, once, in any order. Such a page waits, is being
+    /// read, or was put back.
     pub fn left(&self) -> Vec<Page> {
         let (sender, receiver) = channel();
         self.tell(Message::Left(sender));
@@ -139,14 +139,14 @@ impl Visit<'_> {
         self.page
     }
 
-    /// Says that the page was read and has the given links, so the page is over. Links to pages that were
+    /// Ends the visit: the page was read and has the given links. The page is over. Links to pages that were
     /// found before change nothing.
     pub fn done(mut self, links: &[Page]) {
         self.is_told = true;
         self.frontier.tell(Message::Done(self.page, links.to_vec()));
     }
 
-    /// Says that the page could not be read now. The page is put back and will be handed out again.
+    /// Ends the visit: the page could not be read now. The page is put back and will be handed out again.
     pub fn again(mut self) {
         self.is_told = true;
         self.frontier.tell(Message::Again(self.page));

@@ -71,8 +71,8 @@ impl Frontier {
         self.changed.notify_all();
     }
 
-    /// Returns the pages that were found and are not over, each once, in any order: they wait, are being
-    /// read, or were put back.
+    /// Returns each page that was found and is not over, once, in any order. Such a page waits, is being
+    /// read, or was put back.
     pub fn left(&self) -> Vec<Page> {
         self.state.lock().unwrap().open.iter().copied().collect()
     }
@@ -96,13 +96,13 @@ impl Visit<'_> {
         self.page
     }
 
-    /// Says that the page was read and has these links. Links to pages that were found before change nothing.
+    /// Ends the visit with the links of its page. Links to pages that were found before change nothing.
     pub fn done(self, links: &[Page]) {
         self.frontier.find(links);
         // The visit is dropped on the next line. So the page stays open until its links are added.
     }
 
-    /// Says that the page could not be read now. The page is put back and will be handed out again.
+    /// Ends the visit: the page could not be read now. The page is put back and will be handed out again.
     pub fn again(mut self) {
         self.is_put_back = true;
         let mut state = self.frontier.state.lock().unwrap();

@@ -44,8 +44,8 @@ impl Frontier {
         todo!("hand out no page any more, and tell the workers that wait")
     }
 
-    /// Returns the pages that were found and are not over, each once, in any order: they wait, are being
-    /// read, or were put back.
+    /// Returns each page that was found and is not over, once, in any order. Such a page waits, is being
+    /// read, or was put back.
     pub fn left(&self) -> Vec<Page> {
         todo!("the pages that were found and are not over")
     }
@@ -57,13 +57,13 @@ impl Visit<'_> {
         todo!("the page")
     }
 
-    /// Says that the page was read and has the given links, so the page is over. Links to pages that were
+    /// Ends the visit: the page was read and has the given links. The page is over. Links to pages that were
     /// found before change nothing.
     pub fn done(self, links: &[Page]) {
         todo!("take on the links that are new; then this page is over")
     }
 
-    /// Says that the page could not be read now. The page is put back and will be handed out again.
+    /// Ends the visit: the page could not be read now. The page is put back and will be handed out again.
     pub fn again(self) {
         todo!("the page waits once more, and is not over")
     }

@@ -1,5 +1,5 @@
-//! Right: a token contains the page and the number of the lease. The lease that runs out next is the first of
-//! a sorted set.
+//! Right: a token contains the page and the number of the lease. The leases are in a sorted set, and the
+//! lease that runs out next is the first.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

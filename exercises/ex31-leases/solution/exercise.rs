@@ -32,9 +32,9 @@ pub struct Queue {
 struct State {
     lasts: Time,
     tries: u32,
-    /// The latest moment that a call has passed to the queue.
+    /// The latest time that a caller has given.
     now: Time,
-    /// The pages that no worker has, each with the number of its leases that ran out.
+    /// The waiting pages, each with the number of its leases that have run out.
     waiting: VecDeque<(Page, u32)>,
     /// The leases, sorted by token, so the lease that runs out first comes first. The `u32` is the number of
     /// earlier leases of the page that ran out.

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-/// Returns the smallest number of threads, 1 to `most`, whose rate is at least 95 % of the best rate.
+/// Returns the smallest number of threads, 1 to `most`, with a rate of at least 95 % of the best rate.
 ///
 /// `measure(n)` runs the service with `n` threads for a while, and returns how many tasks the service has
 /// done. Each call takes some time.

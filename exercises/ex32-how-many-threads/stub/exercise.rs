@@ -3,7 +3,7 @@
 //! This file is the only file to edit. `cargo test -p ex32-how-many-threads` checks it.
 #![allow(unused)]
 
-/// Returns the smallest number of threads, 1 to `most`, whose rate is at least 95 % of the best rate.
+/// Returns the smallest number of threads, 1 to `most`, with a rate of at least 95 % of the best rate.
 ///
 /// `measure(n)` runs the service with `n` threads for a while, and returns how many tasks the service has
 /// done. Each call takes some time.

@@ -1,8 +1,8 @@
-/// Returns the number of items that a piece should have, from 1 to `items`. A task with more items is
-/// divided, and other tasks are not.
+/// Returns the number of items that a piece should have, from 1 to `items`. Only a task with more items is
+/// divided.
 ///
-/// `measure(n)` runs a task of `n` items, from 0 to `items`, and returns its time in nanoseconds. With no
-/// items, this is the cost of the task itself. There is at least one item, and at least one worker.
+/// `measure(n)` runs a task of `n` items, from 0 to `items`, and returns its time in nanoseconds.
+/// `measure(0)` is the cost of the task itself. There is at least one item, and at least one worker.
 pub fn size_of_a_piece(items: usize, workers: usize, mut measure: impl FnMut(usize) -> u64) -> usize {
     let overhead = u128::from(measure(0));
     let mut is_worth_it = |size: usize| u128::from(measure(size)) >= 20 * overhead;

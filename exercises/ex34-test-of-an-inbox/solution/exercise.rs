@@ -31,7 +31,7 @@ fn oldest_first(new: fn() -> Arc<dyn Inbox>) {
     assert_eq!(taken, [1, 2, 3], "the oldest job comes first");
 }
 
-/// Three workers take one job each, and three jobs come: on some schedules while all of the workers sleep.
+/// Three workers take one job each, and three jobs come. On some schedules all workers sleep meanwhile.
 fn each_worker_gets_a_job(new: fn() -> Arc<dyn Inbox>) {
     let inbox = new();
     let workers = [(); 3].map(|()| {
@@ -44,7 +44,7 @@ fn each_worker_gets_a_job(new: fn() -> Arc<dyn Inbox>) {
     assert_eq!(taken, [1, 2, 3], "each job is taken once");
 }
 
-/// Checks that a second worker gets two jobs in their order, while a first worker is woken for a job.
+/// Checks that one worker gets two jobs in their order, while another worker is woken for a job.
 fn a_woken_worker_changes_no_order(new: fn() -> Arc<dyn Inbox>) {
     let inbox = new();
     let [sleeper, other] = [1, 2].map(|jobs| {

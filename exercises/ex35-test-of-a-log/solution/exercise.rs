@@ -27,8 +27,8 @@ pub fn accepted_means_written(new: fn() -> Arc<dyn Log>) {
     another_log_goes_on(new);
 }
 
-/// Checks that exactly the accepted lines are written when the log is stopped while two clients hand in
-/// lines.
+/// Checks that exactly the accepted lines are written. Two clients hand in two lines each, and meanwhile the
+/// log is stopped.
 fn stopped_at_any_moment(new: fn() -> Arc<dyn Log>) {
     let log = new();
     let writer = start(&log, |log| {

@@ -1,8 +1,8 @@
-//! The executors that properties put below an answer that runs its jobs on another executor. This file is
-//! compiled twice, like `probe.rs`.
+//! Executors for an answer that runs its jobs on another executor: a property puts one of them below the
+//! answer. This file is compiled twice, like `probe.rs`.
 //!
-//! Each exercise has its own executor trait, so its suite implements that trait for the executors here: each
-//! of them takes a job, or gives it back.
+//! Each exercise has its own executor trait, and its suite implements that trait for these executors. Each
+//! executor takes a job, or gives the job back.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -172,8 +172,8 @@ pub struct AtOnce {
 }
 
 impl AtOnce {
-    /// Makes an executor that calls entries on the submitting thread; or, if `elsewhere` is true, on another
-    /// thread, for which the submitting thread waits.
+    /// Makes an executor that calls entries on the submitting thread. If `elsewhere` is true, another thread
+    /// calls the entries, and the submitting thread waits for that thread.
     pub fn new(elsewhere: bool) -> Arc<Self> {
         Arc::new(Self { elsewhere, inside: Counter::new("nothing") })
     }

@@ -1,4 +1,4 @@
-//! The process in which a property runs: whatever fails in this process, the process ends with a report.
+//! The process in which a property runs: any failure in this process ends it, with a report.
 
 use std::panic;
 use std::sync::{Mutex, Once, PoisonError};

@@ -1,9 +1,9 @@
 //! Runs each property in its own process, and reads the report of that process.
 //!
 //! The test starts its own binary again, with the name of the property in the environment. The child runs the
-//! property. As soon as the verdict is known, the child writes it as one line, and ends. So nothing that a
-//! wrong answer leaves behind can hide the failure, such as threads that wait for each other, destructors
-//! that would hang, or a panic within a panic. A child that does not end by itself is ended.
+//! property. As soon as the verdict is known, the child writes it as one line, and ends. So a wrong answer
+//! cannot hide the failure by what it leaves behind: threads that wait for each other, destructors that would
+//! hang, or a panic within a panic. A child that does not end by itself is ended.
 
 use std::io::{Read, Write};
 use std::panic;

@@ -103,9 +103,9 @@ pub fn others_come_to_rest() -> bool {
         })
 }
 
-/// Waits until `threads` spawned threads sleep: on a condition variable of the learner's, for a message, or
-/// for a lock that a sleeping thread holds. If there are more spawned threads, all of them must sleep. Fails
-/// if the threads never sleep, because they spin or have ended.
+/// Waits until `threads` spawned threads sleep: on a learner's condition variable, for a message, or for a
+/// lock that a sleeping thread holds. If there are more spawned threads, all of them must sleep. Fails if the
+/// threads never sleep, because they spin or have ended.
 ///
 /// On real threads only the watchdog limits the wait.
 pub fn until_asleep(threads: usize, cause: &str) {

@@ -21,8 +21,8 @@ pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
 /// The object for which a receiver waits.
 pub(crate) const MESSAGE: &str = "a message";
 
-/// The number of events from which the oldest events are dropped. Only an answer that spins has so many
-/// events.
+/// The limit on the number of events: when it is reached, the oldest events are dropped. Only an answer that
+/// spins has so many events.
 const MOST_EVENTS: usize = 20_000;
 
 /// The present activity of a thread.

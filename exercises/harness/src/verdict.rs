@@ -61,8 +61,8 @@ fn ended_by(failure: Option<Failure>) -> ! {
 fn report(failure: Option<Failure>) -> ! {
     match failure {
         Some(failure) => report_and_exit(&Err(Box::new(failure))),
-        // A thread left over from an earlier run comes here; that run has passed, so the failure does not
-        // count.
+        // A thread that is left over from an earlier run has failed. That run has passed, so the failure does
+        // not count.
         None => loop {
             std::thread::park();
         },
@@ -98,7 +98,7 @@ pub(crate) fn fail_out_of_time(deadline: Duration, busy: bool) -> ! {
     ended_by(Some(failure))
 }
 
-/// Ends the property because a thread has panicked that should not panic.
+/// Ends the property because a thread has panicked unintentionally.
 pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
     let failure = here(|record, me| {
         let found = diagnosis::of_panic(record, me, message, at);

@@ -35,8 +35,8 @@ impl Worker {
         Self { command, running: None }
     }
 
-    /// Runs the job, a line without its end: in the process of the last job if that is still there, or else
-    /// in a new one.
+    /// Runs the job, which is a line without its line end. Uses the process of the last job if that process
+    /// is still there, and otherwise a new process.
     ///
     /// # Panics
     /// Panics if a process is needed and cannot be started.
@@ -94,7 +94,7 @@ impl Drop for Worker {
     }
 }
 
-/// Reports, in the worker process, that the previous job has held so many times, and waits for the next job.
+/// Reports how many times the previous job has held, and waits for the next job; for the worker process.
 /// Returns `None` when there are no more jobs.
 pub fn next_job(held: Option<usize>) -> Option<String> {
     if let Some(runs) = held {

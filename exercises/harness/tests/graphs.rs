@@ -137,7 +137,8 @@ fn a_notification_can_wake_each_of_two_sleepers() {
     };
     let both =
         door.states.iter().filter(|state| state.moves.len() == 2 && state.moves[0].thread == 2).count();
-    // States with two sleepers differ in their order; states with one differ in the lock of the other thread.
+    // States with two sleepers differ in the order of the sleepers; states with one sleeper differ in the
+    // lock of the other thread.
     assert_eq!((wakes("a"), wakes("b"), both), (4, 4, 2), "{door:#?}");
     assert!(wakes("no thread") > 0);
 }

@@ -29,7 +29,7 @@ mod properties {
         expect("the other thread", "no cause", || other.join().unwrap());
     }
 
-    /// A thread waits on a Condvar and keeps another lock, which the thread that would wake it needs.
+    /// A thread waits on a Condvar and keeps another lock. The thread that would wake it needs that lock.
     pub(crate) fn waits_under_another_lock() {
         let shared = Arc::new((Mutex::new(()), Mutex::new(false), Condvar::new()));
         let waiter = {
@@ -81,7 +81,7 @@ mod properties {
         drop(guard);
     }
 
-    /// Three threads, each of which holds a lock that the previous thread needs.
+    /// Three threads: each thread holds a lock that the previous thread needs.
     pub(crate) fn waits_in_a_circle() {
         let locks: Arc<Vec<Mutex<()>>> = Arc::new((0..3).map(|_| Mutex::default()).collect());
         let have = Arc::new(probe::Counter::new("all to have one"));

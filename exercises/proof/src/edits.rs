@@ -141,7 +141,8 @@ fn hunks(
     Ok(shortest)
 }
 
-/// Returns the differences, each with so many lines before and after it, without empty lines at the ends.
+/// Returns the differences, each with the given number of lines before and after it, without empty lines at
+/// the ends.
 fn with_context<'a>(diff: &TextDiff<'a, 'a, str>, context: usize) -> String {
     let mut text = String::new();
     for group in diff.grouped_ops(context) {

@@ -78,13 +78,13 @@ enum Of<'a> {
 }
 
 impl Proof {
-    /// Runs the given number of rounds. In each round, the right answers must keep every property: the
-    /// solution on all schedules, the others after the first round on the first schedules only. Each wrong
-    /// answer must be rejected by its property, and the message that a learner is shown first must have the
-    /// expected words. In the first round, the stub must report what is still to do, and each wrong answer
-    /// must be caught on one of the first [`IN_TIME`] schedules. `None` runs the first round with every
-    /// property of every answer, for the table. `exe` is the program that runs one job if it is called with
-    /// `--run`.
+    /// Runs the given number of rounds. In each round, the right answers must keep every property. The
+    /// solution must keep it on all schedules, and the other right answers, after the first round, only on
+    /// the first schedules. Each wrong answer must be rejected by its property, and the message that a
+    /// learner is shown first must have the expected words. In the first round, the stub must report what is
+    /// still to do, and each wrong answer must be caught on one of the first [`IN_TIME`] schedules. `None`
+    /// runs the first round with every property of every answer, for the table. `exe` is the program that
+    /// runs one job if it is called with `--run`.
     pub fn of(exercise: &Exercise, exe: &Path, rounds: Option<u64>) -> anyhow::Result<Self> {
         let mut proof = Self { mistakes: complete::incomplete(exercise)?, ..Self::default() };
         let trials = Mutex::new(plan(exercise, rounds).into_iter());
@@ -279,7 +279,7 @@ impl Bench<'_> {
             while !rest.is_empty() {
                 let names: Vec<&str> = rest.iter().map(|property| property.name.as_str()).collect();
                 let Err(failure) = self.run(trial, Mode::Model, &names, schedules) else { break };
-                // Promises differ: Each property has another promise; `complete` has checked that.
+                // No two properties have the same promise: `complete` has checked that.
                 let place = rest.iter().position(|property| property.promise == failure.promise).unwrap_or(0);
                 let shown = (rest[place].name.clone(), *failure);
                 if !shown.1.aside {

@@ -17,8 +17,8 @@ use exercises_protocol::{Exercise, Mode, counted};
 struct Args {
     /// Only this exercise: `ex01-worker-pool`, or `ex01`
     exercise: Option<String>,
-    /// Prove it for so many rounds, with other schedules each time; after twenty and more, write it into
-    /// `proven.toml`
+    /// Prove it for this number of rounds, each with other schedules; if there are twenty or more, write it
+    /// into `proven.toml`
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: Option<u64>,
     /// Check only that the learners' files are the stubs, as they are in a clean checkout
@@ -46,13 +46,13 @@ struct Args {
     /// Have `cargo test` judge each answer, as it would a learner's: slow
     #[arg(long, conflicts_with_all = ["rounds", "pristine"])]
     through_cargo: bool,
-    /// What the proof starts for each property: mode, exercise, answer, properties
+    /// Run one job of the proof: mode, exercise, answer, properties
     #[arg(long, hide = true, num_args = 4)]
     run: Option<Vec<String>>,
     /// How often
     #[arg(long, hide = true, requires = "run")]
     runs: Option<usize>,
-    /// Run one such job after the other, as they come on the standard input
+    /// Run jobs one after the other, as they come on the standard input
     #[arg(long, hide = true)]
     work: bool,
 }

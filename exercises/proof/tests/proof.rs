@@ -50,7 +50,7 @@ fn every_graph_is_what_its_program_does() {
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
 }
 
-/// Changes the stages of an exercise so that nobody can do the first stage alone. Checks that the proof
+/// Changes the stages of an exercise so that the first stage cannot be done alone. Checks that the proof
 /// notices this change. The proof itself checks that the unchanged exercise has no such mistake.
 #[test]
 fn a_first_stage_that_nobody_can_do_alone_is_noticed() {

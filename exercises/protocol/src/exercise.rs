@@ -81,8 +81,8 @@ pub struct Property {
     pub name: String,
     /// The promise, in one sentence.
     pub promise: String,
-    /// The rank is above 0 for a property that many mistakes break; its failure is shown after the failures
-    /// of a lower rank.
+    /// The rank is above 0 for a property that many mistakes break. Failures of properties with a lower rank
+    /// are shown first.
     #[serde(default)]
     pub rank: u8,
     /// The stage is 2 for a property of the second stage, and 1 for all others.

@@ -11,7 +11,7 @@ impl Executor for Arc<AtOnce> {
     }
 }
 
-/// An executor that counts the jobs it is given, both the jobs it takes and the jobs it refuses.
+/// An executor that counts the jobs that it takes and the jobs that it refuses.
 pub struct Counted {
     pub desk: Arc<Desk>,
     pub given: Counter,

@@ -20,8 +20,7 @@ const HANDED_OVER: &str = "the accept loop hands each client to the executor and
 const SIDE_BY_SIDE: &str = "the executor calls two jobs on two threads, and each request waits for the other: no lock or other code of \
                             yours may keep them from running at the same time";
 const ONE_TOO_MANY: &str = "a client has its place from before the hand-over to the executor until it has its answer, and only one client \
-                            has a place at a time. To look for a place and to take it is one step. A closure keeps only the values that \
-                            it uses";
+                            has a place at a time. Look for a place and take it in one step. A closure keeps only the values that it uses";
 const PLACE_FIRST: &str = "with `Wait`, no client may be accepted without a place, even if the loop holds the client until a place is \
                            free. So the place comes first, and then accept(). Take the place at once: a place that was only looked at may \
                            be gone by then. Keep the place: it is not free before its client has the answer. Give the place back once, \
@@ -38,17 +37,17 @@ const ONCE: &str = "a place comes back once: if a guard gives it back, no other 
 const LOST: &str = "every accepted client must be served or refused. If the executor refuses a job, or drops it, the values that the job \
                     has captured are dropped with it: refuse such a client. A Drop runs in every case. A client that was accepted at the \
                     moment of stop() is no exception";
-const FAILED: &str = "a client hung up before it was accepted: there is none to be served, so give the place back that was taken for this \
-                      client, if any was, and let the accept loop go on";
+const FAILED: &str = "a client hung up before it was accepted: there is no client to serve. If a place was taken for this client, give it \
+                      back, and let the accept loop go on";
 const EACH_PLACE: &str = "two loops waited for a place, two places are free, and the executor keeps one loop waiting: the other loop must \
-                          go on. Each place that comes back must wake a loop, also if another place was free before; and no loop may wait \
-                          for the other's execute()";
-const FOR_NOBODY: &str = "the listener was closed, and a loop ended that had a place and no client: that place must be free again, \
+                          go on. Each place that comes back must wake a loop, even if another place was free before, and no loop may wait \
+                          for the execute() of another loop";
+const FOR_NOBODY: &str = "the listener was closed, and a loop that had a place and no client has ended: that place must be free again, \
                           because another loop may wait for it";
 const CALLED_AT_ONCE: &str = "the executor may call a job before its execute() returns, and the job gives back its place, or calls \
                               stop(). So while execute() runs, hold no lock that the job or stop() needs";
-const STOP: &str = "after stop(), every run() must return: from accept(), which only close() ends; from the wait for a place, every loop \
-                    that waits there, and several may wait; and before that wait, if stop() came first. Set the flag under the lock under \
+const STOP: &str = "after stop(), every run() must return. Only close() ends accept(). Every loop that waits for a place must be woken, \
+                    and several loops may wait. A loop that is about to wait must not miss the stop. Set the flag under the lock under \
                     which the loops check it, and wake all loops";
 const STOP_WAITS: &str = "stop() must not wait, neither for requests nor for a slow executor. So while accept(), execute(), serve() or \
                           refuse() run, hold no lock that stop() needs";
@@ -56,8 +55,8 @@ const AS_BEFORE: &str =
     "the executor had this client before stop(): the client is served as if stop() had not been called";
 const SPINS: &str = "an accept loop that waits for a place must not look again and again: wait on a Condvar";
 
-const AT_SIZE: &str = "the loop goes on after the thousandth client as after the first, whether that client was served, was refused or \
-                       hung up: set no limit to the number of clients, and let run() not call itself";
+const AT_SIZE: &str = "the loop must go on however many clients were served, were refused or hung up: set no limit to the number of \
+                       clients, and run() must not call itself";
 
 /// The number of clients in a test with many clients.
 const MANY: usize = 500;

@@ -24,7 +24,7 @@ pub enum Fate {
     /// The client's request was begun, and panicked.
     Panicked,
     Refused,
-    /// The client had not been accepted when the listener was closed, or it came later.
+    /// The listener was closed before the client was accepted.
     StayedOutside,
 }
 
@@ -44,7 +44,7 @@ impl Client {
         Arc::new(Self::with(number, None, false))
     }
 
-    /// Makes a client whose request, or whose refusal, runs the given closure.
+    /// Makes a client that runs the given closure when it is served or refused.
     pub fn that(number: usize, work: Job) -> Arc<Self> {
         Arc::new(Self::with(number, Some(work), false))
     }
@@ -166,7 +166,7 @@ pub struct Door {
     places: usize,
     /// The bound on the number of accepted clients that have no answer.
     most: usize,
-    /// Counts the clients that have connected, and the closing of the listener.
+    /// The number of clients that have connected, plus one when the listener is closed.
     events: Counter,
     pub accepts: Counter,
     /// The lowest and the highest stack address seen in calls to `accept`.

@@ -12,8 +12,8 @@ use super::wire::{Transport, Wire, text};
 
 type Handler = Box<dyn FnMut(&[u8]) -> Vec<u8>>;
 
-/// The number of turns after which a test fails; a right answer needs a few dozen turns, and a few thousand
-/// for a thousand requests.
+/// The number of turns after which a test fails. A right answer needs a few dozen turns; for a thousand
+/// requests it needs a few thousand.
 const MOST_TURNS: usize = 5000;
 
 /// A connection, its transport, and the loop that calls the connection.
@@ -77,7 +77,7 @@ impl Client {
                 return next;
             }
         }
-        fail(&format!("after {MOST_TURNS} turns it still wants another one"), SPINS)
+        fail(&format!("after {MOST_TURNS} turns, the connection still asks for another turn"), SPINS)
     }
 
     /// Checks that the client has received the expected bytes, and nothing else.

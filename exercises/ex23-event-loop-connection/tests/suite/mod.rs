@@ -35,7 +35,9 @@ fn ends(client: &mut Client, expected: Next, cause: &str) {
     let next = client.run();
     if next != expected {
         fail(
-            &format!("all that was to come has come: turn() says {next:?}, and should say {expected:?}"),
+            &format!(
+                "all events of the test have come: turn() returned {next:?}, and should return {expected:?}"
+            ),
             cause,
         );
     }
@@ -101,13 +103,15 @@ pub fn nothing_is_asked_again_before_it_is_ready() {
     for told in [NOTHING, BOTH, NOTHING] {
         let again = client.settle(told);
         if next != waits_for_both || again != next {
-            let seen = format!("a turn says {next:?}, nothing has changed, and the next one says {again:?}");
+            let seen = format!(
+                "a turn returned {next:?}, nothing has changed, and the next turn returned {again:?}"
+            );
             fail(&seen, SPINS);
         }
     }
     let next = client.goes_on(BOTH);
     if next != WAITS_TO_READ {
-        fail(&format!("all that was to come has come: turn() says {next:?}"), SPINS);
+        fail(&format!("all events of the test have come: turn() returned {next:?}"), SPINS);
     }
     client.has_got("A\nB\n", SPINS);
 }
@@ -248,7 +252,7 @@ pub fn two_connections_do_not_know_each_other() {
     let mut other = Client::new(vec![Bytes(b"c\n")], vec![], WIDE);
     let next = one.settle(Ready { readable: true, writable: false });
     if next != WAITS_TO_READ {
-        fail(&format!("half of a request has come, and turn() says {next:?}"), EACH_ITS_OWN);
+        fail(&format!("half of a request has come, and turn() returned {next:?}"), EACH_ITS_OWN);
     }
     ends(&mut other, WAITS_TO_READ, EACH_ITS_OWN);
     other.has_got("C\n", EACH_ITS_OWN);

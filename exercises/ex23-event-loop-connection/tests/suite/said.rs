@@ -12,14 +12,14 @@ use super::causes::{
 use super::wire::{Wire, text};
 
 impl Wire {
-    /// Checks that the value that the turn has returned is right.
+    /// Checks the value that the turn has returned.
     pub fn end_turn(&self, next: Next) {
         if let Some(kind) = self.failed.filter(|kind| next != Next::Close(End::Failed(*kind))) {
-            fail(&format!("the transport gave {kind:?}, and turn() says {next:?}"), AFTER_END);
+            fail(&format!("the transport gave {kind:?}, and turn() returned {next:?}"), AFTER_END);
         }
         match next {
             Next::Again if self.news == 0 => {
-                fail("turn() says Again, and nothing was read, answered or written in it", SPINS);
+                fail("turn() returned Again, and nothing was read, answered or written in this turn", SPINS);
             }
             Next::Again => {}
             Next::Wait(interest) => self.may_wait(interest),
@@ -30,7 +30,7 @@ impl Wire {
     fn may_wait(&self, interest: Ready) {
         if let Some(request) = self.requests.front().filter(|_| self.has_room()) {
             let seen = format!(
-                "the request {} was read, and turn() says Wait without an answer to it",
+                "the request {} was read, and turn() returned Wait without having answered it",
                 text(request)
             );
             fail(&seen, if self.is_at_its_limit() { BUDGET } else { GOES_ON });
@@ -39,15 +39,15 @@ impl Wire {
             Ready { readable: !self.nothing_more_is_read() && self.has_room(), writable: self.pending() > 0 };
         if wants == Ready::default() {
             let cause = if self.too_long { TOO_LONG } else { CLOSES };
-            fail("there is nothing more to read or to write, and turn() says Wait", cause);
+            fail("there is nothing more to read or to write, and turn() returned Wait", cause);
         }
         if interest == Ready::default() {
-            fail("turn() says Wait, for neither direction", WAITS_FOR_NOTHING);
+            fail("turn() returned Wait, for neither direction", WAITS_FOR_NOTHING);
         }
         if interest != wants {
             let (pending, limit) = (self.pending(), self.limits.pending);
             let seen = format!(
-                "turn() waits for {interest:?}; of {limit} bytes that may wait to be written {pending} do, and {}",
+                "turn() waits for {interest:?}; {pending} bytes wait to be written, of at most {limit}, and {}",
                 if self.nothing_more_is_read() { "nothing more is read" } else { "the input has not ended" }
             );
             fail(&seen, INTEREST);
@@ -57,7 +57,8 @@ impl Wire {
         {
             if waits && !direction.blocked {
                 let seen = format!(
-                    "turn() waits until the poller tells that it can {what}, and {what}() has not said WouldBlock since the last time"
+                    "turn() waits until the poller reports that it can {what}, and {what}() has not returned WouldBlock since the last \
+                     report"
                 );
                 fail(&seen, if self.is_at_its_limit() { BUDGET } else { EDGE });
             }
@@ -82,7 +83,7 @@ impl Wire {
         }
         if self.failed.is_none() && (self.pending() > 0 || !self.requests.is_empty()) {
             let seen = format!(
-                "turn() says Close({end:?}), {} bytes of answers are not written, and {} complete requests have no answer",
+                "turn() returned Close({end:?}), {} bytes of answers are not written, and {} complete requests have no answer",
                 self.pending(),
                 self.requests.len()
             );

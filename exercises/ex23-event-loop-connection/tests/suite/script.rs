@@ -66,7 +66,7 @@ impl Direction {
         let blocks = matches!(self.events.front(), None | Some(Event::Block));
         if blocks {
             if self.blocked_now {
-                fail(&format!("{what} has said WouldBlock, and is called again in the same turn"), SPINS);
+                fail(&format!("{what} has returned WouldBlock, and is called again in the same turn"), SPINS);
             }
             (self.blocked, self.blocked_now) = (true, true);
         }

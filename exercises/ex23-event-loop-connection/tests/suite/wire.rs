@@ -18,7 +18,7 @@ pub struct Wire {
     pub(super) limits: Limits,
     /// The part of an incomplete request that the connection has read.
     line: Vec<u8>,
-    /// The complete requests that the handler was not given yet.
+    /// The complete requests that have not been given to the handler.
     pub(super) requests: VecDeque<Vec<u8>>,
     pub(super) too_long: bool,
     /// The answers that the handler has returned, with their line ends.
@@ -30,7 +30,7 @@ pub struct Wire {
     pub(super) failed: Option<ErrorKind>,
 }
 
-/// The transport that the connection is given.
+/// The transport that the test gives to the connection.
 pub struct Transport(pub Rc<RefCell<Wire>>);
 
 pub(super) fn text(bytes: &[u8]) -> String {

@@ -12,11 +12,11 @@ mod queue;
 use queue::{CLIENT_WAITS, NOT_ENDED, World, accepted, interrupted, join, start, stopped};
 
 const LOST: &str = "each accepted line is written before run() returns: the log is over when it is stopped and no line is owed";
-const COUNT_FIRST: &str = "log() found the log open before stop() was called, and may still put its line: so the line is owed. Count the \
+const COUNT_FIRST: &str = "log() found the log open before stop() was called, and may still put its line, so the line is owed. Count the \
                            line before put(), in the step that finds the log open";
 const AT_SIZE: &str = "a log owes any number of lines, and owes each of them until it is written";
 const EACH_ITS_OWN: &str =
-    "what a log knows, it keeps in itself: that one log is stopped tells a thread nothing about another log";
+    "a log must keep its state in itself: if one log is stopped, another log may be open";
 const ONE_ENDED: &str = "a client that is interrupted ends its own reservation, and no other one";
 
 pub fn lines_are_written_in_their_order() {
@@ -53,7 +53,7 @@ pub fn stop_ends_a_writer_that_waits() {
 pub fn a_wake_up_is_no_end() {
     let mut world = World::waiting(1);
     world.queue.wake();
-    let cause = "take() returned None, which says that a thread has called wake(), and not why. Check whether the log is over, and take \
+    let cause = "take() returned None: a thread has called wake(), but None does not say why. Check whether the log is over, and take \
                  again if it is not";
     world.the_writer_waits("take() returned None, and the log was not stopped", cause);
     world.accept("one");
@@ -201,9 +201,8 @@ pub fn accepted_means_written() {
         }
     }
     join("stop()", queue::STOP_WAITS, stopper);
-    let cause = "stop() came while a client was in log(). To see that the log is open and to count the line has to be one step, \
-                 under one lock; and every change of the count is under that lock, too, or one of two changes at the same time \
-                 is lost";
+    let cause = "stop() came while a client was in log(). Check that the log is open and count the line in one step, under one lock. \
+                 Change the count only under that lock, or one of two changes at the same time is lost";
     world.ends_with_so_many(expected, cause);
 }
 

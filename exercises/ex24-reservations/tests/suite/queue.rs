@@ -8,9 +8,9 @@ use super::super::exercise::{Lines, Log, Refused};
 use crate::probe::{Counter, Shared, others_come_to_rest, until_others_wait};
 use crate::sync::{Arc, Condvar, Mutex, thread};
 
-pub const NOT_ENDED: &str = "the writer waits in take(), and nothing will come: the log is stopped, and all that was accepted is \
-                             written. The client that makes the last reservation end, and the caller of stop(), have to see whether the \
-                             writer must be woken: change what the writer looks at, and then call wake()";
+pub const NOT_ENDED: &str = "the writer waits in take(), and nothing will come: the log is stopped, and all accepted lines are written. \
+                             The client that ends the last reservation, and the caller of stop(), must find out whether the writer has to \
+                             be woken: change the state that the writer checks, and then call wake()";
 pub const STOP_WAITS: &str = "stop() says that the log is stopped and wakes the writer. It waits for no client and for no line: no lock \
                               that it needs may be held during put(), take() or write()";
 pub const CLIENT_WAITS: &str = "log() waits for room in the queue and for nothing else: no lock that it needs may be held during \
@@ -18,7 +18,7 @@ pub const CLIENT_WAITS: &str = "log() waits for room in the queue and for nothin
 pub const SPINS: &str = "run() calls take() again and again, and keeps a core busy for nothing: take() waits until there is a line or a \
                          thread wakes it, and one wake() ends one take()";
 
-/// A queue whose room can change, and whose waiting clients can be interrupted.
+/// A queue for tests: a property can change its room and interrupt the clients that wait.
 pub struct Queue {
     state: Mutex<State>,
     changed: Condvar,
@@ -47,7 +47,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Makes the put() of the given line return without having put the line.
+    /// Interrupts the put() of the given line, which then returns the line.
     pub fn interrupt(&self, line: &'static str) {
         step(&format!("interrupts the client that waits with {line:?}"));
         self.state.lock().unwrap().interrupted.push(line);
@@ -96,7 +96,7 @@ pub struct World {
     pub log: Arc<Log>,
     written: Arc<Shared<Vec<String>>>,
     lines_written: Arc<Counter>,
-    /// Counts the return of the writer from run().
+    /// Becomes one when the writer returns from run().
     ended: Arc<Counter>,
     writer: Option<thread::JoinHandle<()>>,
 }
@@ -123,7 +123,7 @@ impl World {
         let world = Self::running(room);
         world.the_writer_waits(
             "the log was not stopped",
-            "a log is over when it is stopped *and* owes nothing; until then take() is called again",
+            "a log is over when it is stopped *and* owes nothing; until then, call take() again",
         );
         world
     }
@@ -219,7 +219,12 @@ impl World {
         for lines in clients {
             let mut place = written.iter();
             if let Some(line) = lines.iter().find(|line| !place.any(|written| written == *line)) {
-                fail(&format!("{line:?} was accepted, and is not written, or before an earlier one"), cause);
+                fail(
+                    &format!(
+                        "{line:?} was accepted, and is not written, or is written before an earlier line"
+                    ),
+                    cause,
+                );
             }
         }
     }

@@ -7,13 +7,13 @@ use super::super::exercise::{Counts, LogQueue, NotLogged, Overflow, Record};
 use crate::probe::{Counter, Shared, until_others_wait};
 use crate::sync::{Arc, thread};
 
-pub const NOT_WOKEN: &str = "a thread sleeps although there is what it waits for. A line that is put wakes the writer, and a line \
-                             that is taken makes room for one that waits: all of them are woken, or one for each line. What the writer has taken takes no room, also \
-                             while it is being written";
-pub const NO_END: &str = "the queue is stopped, and a thread waits on. stop() has to end every wait, that of the writer and that of \
-                          each put(): it changes what they look at under the lock, and then wakes all";
-const DOES_NOT_WAIT: &str = "only put() with Block waits for room. The other policies decide at once, and so do stop() and counts(); \
-                             none of them waits for the writer, so no lock is held while `out` is called";
+pub const NOT_WOKEN: &str = "a logger sleeps although there is room, or the writer although there is a line. Each line that is put must \
+                             wake the writer. When lines are taken, wake all loggers that wait for room, or one for each line. What the \
+                             writer has taken takes no room, even while it is being written";
+pub const NO_END: &str = "the queue is stopped, and a thread still waits. stop() has to end every wait, the writer's and that of each \
+                          put(): set the flag under the lock, and then wake all threads";
+const DOES_NOT_WAIT: &str = "only put() with Block waits for room. With the other policies put() returns at once, and so do stop() and \
+                             counts(). None of these calls may wait for the writer, so hold no lock while `out` is called";
 
 /// The entries that the writer has handed out, and a gate at one of the lines.
 pub struct Paper {
@@ -21,7 +21,7 @@ pub struct Paper {
     gate_at: &'static str,
     /// Counts the lines that were handed out.
     pub lines: Counter,
-    /// Counts the arrival of the writer at the gate.
+    /// Becomes one when the writer is at the gate.
     pub at_the_gate: Counter,
     gate: Counter,
 }
@@ -58,7 +58,7 @@ impl Paper {
         let line = match &entry {
             Record::Missing(0) => fail("run() handed out Missing(0)", "a gap has at least one line"),
             Record::Missing(count) => {
-                step(&format!("writes that {count} are missing"));
+                step(&format!("writes that {count} lines are missing"));
                 None
             }
             Record::Line(line) => {
@@ -114,7 +114,7 @@ pub fn join<R>(what: &str, cause: &str, handle: thread::JoinHandle<R>) -> R {
     result.unwrap_or_else(|_| fail("a thread of the test panicked", "no call of a right answer panics"))
 }
 
-/// Puts a line with a put() that must not wait.
+/// Puts a line, and fails the test if put() waits.
 pub fn put_now(queue: &LogQueue, line: &str, overflow: Overflow) -> Result<(), NotLogged> {
     step(&format!("puts {line} ({overflow:?})"));
     at_once("put()", DOES_NOT_WAIT, || queue.put(line.to_owned(), overflow))
@@ -126,9 +126,9 @@ pub fn accepts(queue: &LogQueue, lines: &[&str], overflow: Overflow) {
         let result = put_now(queue, line, overflow);
         if result != Ok(()) {
             fail(
-                &format!("put({line:?}, {overflow:?}) returned {result:?}, and the line should be accepted"),
-                "a line is accepted while fewer than `room` lines wait for the writer, and if one that was put with DropOldest \
-                 can make room for it",
+                &format!("put({line:?}, {overflow:?}) returned {result:?}, but the line should be accepted"),
+                "a line must be accepted if fewer than `room` lines wait for the writer, or if DropOldest can drop an older line to make \
+                 room",
             );
         }
     }
@@ -141,8 +141,8 @@ pub fn drops(queue: &LogQueue, lines: &[&str], overflow: Overflow) {
         if result != Err(NotLogged::Full) {
             fail(
                 &format!("there was no room, and put({line:?}, {overflow:?}) returned {result:?}"),
-                "no more than `room` lines wait, whatever the policy; a line that finds no room and cannot make any is dropped, \
-                 and its caller is told with Full",
+                "at most `room` lines wait, whatever the policy; a line that finds no room and cannot make any is dropped, and put() \
+                 returns Full",
             );
         }
     }
@@ -159,8 +159,8 @@ pub fn is_refused(result: Result<(), NotLogged>, when: &str) {
     if result != Err(NotLogged::Stopped) {
         fail(
             &format!("{when}; it returned {result:?}"),
-            "after the stop nothing is accepted and nothing is dropped: a put() looks for the stop first, and again after a \
-             wait, and returns Stopped",
+            "after the stop no line is accepted or dropped: put() must check for the stop first, and again after each wait, and returns \
+             Stopped",
         );
     }
 }
@@ -199,7 +199,7 @@ fn is_the_log(paper: &Paper, expected: &str, cause: &str) {
     let shown = paper.shown();
     if shown != expected {
         fail(
-            &format!("the log is \"{shown}\", and should be \"{expected}\" (<1>: one line is missing)"),
+            &format!("the log is \"{shown}\", and should be \"{expected}\" (<1> is a gap of one line)"),
             cause,
         );
     }
@@ -219,7 +219,7 @@ pub fn books(queue: &LogQueue, expected: [u64; 5], cause: &str) {
     }
 }
 
-/// Two threads whose put() waits for room, and the number of them whose put() has returned.
+/// Two threads that wait for room in put(), and the number of threads to which put() has returned.
 pub struct TwoBlocked {
     pub back: Arc<Counter>,
     handles: [thread::JoinHandle<Result<(), NotLogged>>; 2],
@@ -239,13 +239,13 @@ impl TwoBlocked {
             })
         });
         until_others_wait(
-            "a put() with Block runs on and on while the queue is full",
-            "it looks again and again, and keeps a core busy with nothing: wait on a Condvar",
+            "a put() with Block never sleeps while the queue is full",
+            "the call looks again and again, and keeps a core busy with nothing to do: wait on a Condvar",
         );
         step("sees both loggers wait");
         if back.get() > 0 {
             fail(
-                "put() with Block came back, and there was no room",
+                "put() with Block returned although there was no room",
                 "with Block, put() waits while `room` lines wait for the writer",
             );
         }

@@ -41,16 +41,16 @@ pub fn block_waits_while_there_is_no_room() {
     expect("put(), for which there is room now,", NOT_WOKEN, || blocked.back.wait_for(1));
     if others_come_to_rest() && blocked.back.get() > 1 {
         fail(
-            "one line was taken out of a queue with room for one, and two that waited came in",
-            "both were woken, and the second has not looked again: a wake-up is only a hint, so look in a `while`, not in an `if`. Or \
-             the lock was let go of between the look and the push",
+            "one line was taken out of a queue with room for one, and two waiting lines came in",
+            "both threads were woken, and the second one did not look again: a wake-up is only a hint, so look in a `while`, not in an \
+             `if`. Or the lock was released between the look and the push",
         );
     }
     paper.open_the_gate();
     expect("put(), for which there is room now,", NOT_WOKEN, || blocked.back.wait_for(2));
     if blocked.join(NOT_WOKEN) != [Ok(()), Ok(())] {
         fail(
-            "two lines waited for room and got it, and put() says otherwise",
+            "two lines waited for room and were accepted, and put() did not return Ok",
             "put() returns Ok for a line that is accepted",
         );
     }
@@ -70,8 +70,8 @@ pub fn nobody_sleeps_beside_room() {
     accepts(&queue, &["a", "b"], Block);
     let blocked = TwoBlocked::start(&queue, ["c", "d"]);
     let (paper, running) = writer_held_at(&queue, "b");
-    let cause = "two lines were taken, two threads waited for room, and one of them was not woken. A writer that takes all lines \
-                 at once makes room for many: notify_all()";
+    let cause = "two lines were taken while two threads waited for room, and one of the threads was not woken. A writer that takes all \
+                 lines at once makes room for many threads: notify_all()";
     expect("put(), for which there is room now,", cause, || blocked.back.wait_for(2));
     aside(|| {
         paper.open_the_gate();
@@ -86,9 +86,9 @@ pub fn all_lines_come_through_the_narrowest_queue() {
     accepts(&queue, &["a"], Block);
     let blocked = TwoBlocked::start(&queue, ["b", "c"]);
     let (paper, running) = writer(&queue);
-    let cause = "the thread that was woken had no use for it. If loggers and the writer wait on one Condvar, notify_one() may wake \
-                 a logger when there is a line: it sleeps again, and the writer was not woken. Give each kind a Condvar of its \
-                 own, or wake all";
+    let cause = "the wrong thread was woken. If loggers and the writer wait on one Condvar, notify_one() may wake a logger when there is \
+                 a line: the logger sleeps again, and the writer was not woken. Use one Condvar for the loggers and another for the \
+                 writer, or wake all threads";
     expect("waiting for the writer to hand out three lines", cause, || paper.lines.wait_for(3));
     aside(|| {
         blocked.join(NOT_WOKEN).into_iter().for_each(drop);
@@ -102,12 +102,12 @@ pub fn the_writer_sleeps_until_there_is_a_line() {
     let (paper, running) = writer(&queue);
     for (number, line) in (1..).zip(["a", "b"]) {
         until_others_wait(
-            "run() runs on and on while there is no line",
-            "it looks again and again, and keeps a core busy with nothing: wait on a Condvar",
+            "run() never sleeps while there is no line",
+            "the call looks again and again, and keeps a core busy with nothing to do: wait on a Condvar",
         );
         if running.is_finished() {
             fail(
-                "run() came back, and the queue was not stopped",
+                "run() returned although the queue was not stopped",
                 "without a line, the writer waits for one",
             );
         }
@@ -127,8 +127,8 @@ pub fn nobody_waits_for_the_disk() {
     let writer = writer_held_at(&queue, "b");
     accepts(&queue, &["c", "d"], Block);
     drops(&queue, &["e"], DropNewest);
-    let cause = "a line is written when `out` has returned: not when it was taken, and not only when all that were taken with it are \
-                 out";
+    let cause = "a line is written when `out` has returned: count it then, and not when it was taken. Do not wait until all lines that \
+                 were taken with it are handed out";
     books(&queue, [4, 1, 1, 0, 0], cause);
     writer.0.open_the_gate();
     expect("waiting for the writer to hand out four lines", NOT_WOKEN, || writer.0.lines.wait_for(4));
@@ -141,11 +141,11 @@ pub fn nobody_waits_for_the_disk() {
     });
 }
 
-const GAP: &str = "a gap stands where its lines are missing: after the last line that was accepted before them, and before the \
-                   next. Keep the number with the line that comes after it, or with the end of what waits; and when the writer \
-                   takes the lines, the number goes along, once";
-const BOOKS: &str = "every line is counted once: `accepted`, `dropped` or `refused` when put() decides; later `written`, or \
-                     `dropped` and `dropped_accepted`, under the lock under which it leaves the queue";
+const GAP: &str = "a gap stands where its lines are missing: after the last line that was accepted before them, and before the next. Keep \
+                   the number with the next line, or in a field for the end of the queue; and when the writer takes the lines, the number \
+                   goes along, once";
+const BOOKS: &str = "every line is counted once: as `accepted`, `dropped` or `refused` when put() decides. An accepted line is counted \
+                     later as `written`, or, under the lock under which it is dropped, as `dropped` and `dropped_accepted`";
 
 pub fn a_gap_stands_where_lines_are_missing() {
     let queue = queue(2);
@@ -166,8 +166,8 @@ pub fn a_gap_stands_where_lines_are_missing() {
 }
 
 pub fn the_last_gap_is_told() {
-    let cause = "the queue is stopped, and the gap at its end was not told: no line comes any more that would bring it along. \
-                 Before run() ends it tells the last gap";
+    let cause = "the queue is stopped, and the gap at its end was not handed out: no later line can carry this gap. Before run() ends it \
+                 tells the last gap";
     for stops_first in [true, false] {
         let queue = queue(1);
         accepts(&queue, &["a"], Block);
@@ -187,7 +187,8 @@ pub fn the_last_gap_is_told() {
 pub fn the_oldest_makes_room_and_no_more() {
     let queue = queue(3);
     accepts(&queue, &["a", "b", "c", "d"], DropOldest);
-    let cause = "one line came and there was no room: one line has to go, the oldest, and it leaves a gap in its place";
+    let cause =
+        "one line came and there was no room: drop one line, the oldest, which leaves a gap in its place";
     written_at_the_end(&queue, "<1> b c d", cause);
     books(&queue, [4, 3, 1, 1, 0], BOOKS);
 }
@@ -198,8 +199,8 @@ pub fn only_what_may_be_dropped_is_dropped() {
     accepts(&queue, &["b"], DropOldest);
     accepts(&queue, &["c"], DropNewest);
     accepts(&queue, &["d", "e"], DropOldest);
-    let cause = "lines that were put with Block or DropNewest are never dropped once they are accepted. d takes the place of b, and \
-                 e that of d; each gap stands where its line stood";
+    let cause = "lines that were put with Block or DropNewest are never dropped once they are accepted. Here d takes the place of b, and \
+                 e takes the place of d; each gap stands where its line stood";
     written_at_the_end(&queue, "a <1> c <1> e", cause);
     books(&queue, [5, 3, 2, 2, 0], BOOKS);
 }
@@ -221,8 +222,8 @@ pub fn a_line_that_can_make_no_room_is_dropped() {
 }
 
 pub fn gaps_that_meet_are_added() {
-    let cause = "a line that is dropped may have a gap before it, and its neighbours, too. The gap goes to the next line that is \
-                 left, or to the end, and with it the line that was dropped: nothing of it is lost or told twice";
+    let cause = "a dropped line may have a gap before it, and so may its neighbours. Add its gap plus one to the gap of the next line in \
+                 the queue, or to the gap at the end, so that nothing of it is lost or handed out twice";
     for (more, expected, counts) in
         [(&[][..], "<1> b <1> c", [3, 2, 2, 1, 0]), (&["d"], "<3> c d", [4, 2, 3, 2, 0])]
     {
@@ -242,8 +243,8 @@ pub fn what_is_being_written_is_not_dropped() {
     let writer = writer_held_at(&queue, "a");
     accepts(&queue, &["b", "c"], DropOldest);
     writer.0.open_the_gate();
-    let cause = "the writer has a in its hands: it takes no room any more, cannot be dropped, and is the only one that is removed \
-                 for it. Take a line out of the queue before you hand it out, not after";
+    let cause = "the writer is writing line a: this line uses no room any more, and cannot be dropped. Take a line out of the queue \
+                 before you hand it out, not after";
     writes(&writer.0, "a <1> c", cause);
     aside(|| {
         stop(&queue);
@@ -252,7 +253,8 @@ pub fn what_is_being_written_is_not_dropped() {
     });
 }
 
-const LOST: &str = "a stop ends the accepting. What was accepted before is written: run() ends when the queue is stopped and empty";
+const LOST: &str = "after the stop no line is accepted. What was accepted before is written: run() ends when the queue is stopped and \
+                    empty";
 
 pub fn stop_writes_what_was_accepted() {
     let queue = queue(3);
@@ -268,7 +270,7 @@ pub fn stop_writes_what_was_accepted() {
 pub fn stop_ends_a_writer_that_sleeps() {
     let queue = queue(1);
     let writer = writer(&queue);
-    until_others_wait("run() runs on and on while there is no line", "wait on a Condvar");
+    until_others_wait("run() never sleeps while there is no line", "wait on a Condvar");
     step("sees the writer wait");
     stop(&queue);
     ends_with(writer, "", ORDER);
@@ -283,8 +285,8 @@ pub fn stop_reaches_who_is_about_to_wait() {
     };
     let empty = queue(1);
     let writer = writer(&empty);
-    let cause = "the stop came between the look at the flag and the wait, and no thread will notify again. Set the flag under the \
-                 lock that a waiter holds from its look to its wait";
+    let cause = "the stop came after a thread checked the flag and before it waited, and no thread will notify again. Set the flag under \
+                 the lock that a waiter holds from its check until its wait";
     stop(&full);
     stop(&empty);
     is_refused(
@@ -306,8 +308,8 @@ pub fn stop_releases_every_put_that_waits() {
     written_at_the_end(&queue, "a", REFUSED);
 }
 
-const REFUSED: &str = "a line that comes after the stop, or waits when it comes, is refused: it is counted as such, leaves no gap, \
-                       and no other line is dropped for it";
+const REFUSED: &str = "a line that comes after the stop, or waits at the stop, is refused: it is counted as such, leaves no gap, and no \
+                       other line is dropped for it";
 
 pub fn after_the_stop_every_line_is_refused() {
     for room in [1, 2] {
@@ -336,8 +338,8 @@ pub fn accepted_means_written() {
     let result = join("put()", NO_END, logger);
     join("run(), whose queue is stopped,", NO_END, writer.1);
     let shown = writer.0.shown();
-    let cause = "to see that the queue is not stopped and to push the line has to be one step, under one lock, and after every \
-                 wait anew: else the writer finds the queue stopped and empty, and ends, and then a line comes";
+    let cause = "check that the queue is not stopped and push the line in one step, under one lock. Check again after every wait: \
+                 otherwise the writer finds the queue stopped and empty, and ends, and a line is accepted after that";
     match (result, shown.as_str()) {
         (Ok(()), "a b") => books(&queue, [2, 2, 0, 0, 0], BOOKS),
         (Err(NotLogged::Stopped), "a") => books(&queue, [1, 1, 0, 0, 1], BOOKS),
@@ -356,9 +358,9 @@ fn are_of_one_moment(counts: Counts) {
         || dropped_accepted > dropped
     {
         fail(
-            &format!("counts() returned {counts:?}, of a queue with room for one"),
-            "these numbers were never true together. What changes together is changed under one lock, and read under it: a line is \
-             accepted, counted and in the queue in one step, and counts() copies all in one step",
+            &format!("counts() returned {counts:?} for a queue with room for one line"),
+            "these numbers were never true together. Change them under one lock, and read them under the same lock: put() counts a line \
+             and pushes it in one step, and counts() copies all in one step",
         );
     }
 }
@@ -375,7 +377,7 @@ pub fn counts_are_of_one_moment() {
                 if result != Ok(()) || counted != accepted {
                     fail(
                         &format!(
-                            "line {accepted} of a queue's only logger: put() returned {result:?}, then `accepted` is {counted}"
+                            "the only logger put line {accepted}: put() returned {result:?}, and then `accepted` was {counted}"
                         ),
                         BOOKS,
                     );
@@ -398,7 +400,7 @@ pub fn counts_are_of_one_moment() {
     {
         fail(
             &format!(
-                "three lines were accepted and {} written; counts() says {:?}",
+                "three lines were accepted and {} were written; counts() returned {:?}",
                 paper.lines.get(),
                 counts(&queue)
             ),
@@ -431,12 +433,12 @@ pub fn the_books_balance() {
         .sum();
     let of = |name: &str| entries.iter().copied().filter(|entry| entry.starts_with(name)).collect::<Vec<_>>();
     if !of("k").is_sorted() || !of("x").is_sorted() {
-        fail(&told(), "the lines of one thread come in the order of its calls");
+        fail(&told(), "the lines of one thread must come in the order of its calls");
     }
     let puts = |result| results.iter().flatten().filter(|one| **one == result).count() as u64;
     let lines = (of("k").len() + of("x").len()) as u64;
     if gaps != counts.dropped {
-        fail(&told(), "the gaps in the log, added up, are what counts() says was dropped");
+        fail(&told(), "the gaps in the log must add up to `dropped` in counts()");
     }
     let [accepted, full, refused] = [Ok(()), Err(NotLogged::Full), Err(NotLogged::Stopped)].map(puts);
     if [accepted, full, refused]
@@ -461,8 +463,8 @@ fn handed_out(queue: &LogQueue) -> Vec<Record> {
 }
 
 pub fn any_line_and_any_room_will_do() {
-    let no_bound = "the room may be usize::MAX. It is a bound and no promise: ask for no memory for lines that may never come, and add \
-                    nothing to it";
+    let no_bound = "the room may be usize::MAX. The room is only a bound: ask for no memory for lines that may never come, and add \
+                    nothing to `room`";
     for room in [4, usize::MAX] {
         let queue = expect("new() and put()", no_bound, || {
             let queue = queue(room);
@@ -482,7 +484,7 @@ pub fn any_line_and_any_room_will_do() {
         if entries != ["", "a", "a", ""].map(|line| Record::Line(line.to_owned())) {
             fail(
                 &format!("\"\", \"a\", \"a\", \"\" were put, and run() handed out {entries:?}"),
-                "a line may be empty, and two may be equal: its text says nothing about where it belongs or what becomes of it",
+                "a line may be empty, and two lines may be equal: the order and the fate of a line must not depend on its text",
             );
         }
         books(&queue, [4, 4, 0, 0, 0], BOOKS);
@@ -509,16 +511,16 @@ pub fn many_lines_and_gaps_are_told() {
     }
     if written != [&lines[..HALF], &lines[MANY + HALF..]].concat() {
         let seen = format!("of {} lines the first {HALF} and the last {HALF} should be written", 2 * MANY);
-        fail(&format!("{seen}; {} are, or others than those", written.len()), ORDER);
+        fail(&format!("{seen}; the log has {} lines, and not these lines", written.len()), ORDER);
     }
     let (many, middle, end) = (MANY as u64, gaps[HALF], gaps[MANY]);
     if (middle, end, gaps.iter().sum()) != (2 * many, many, 3 * many) {
         fail(
             &format!(
-                "{} lines are missing in the middle and {many} at the end; the gaps there say {middle} and {end}",
+                "{} lines are missing in the middle and {many} at the end; the gaps in these places are {middle} and {end}",
                 2 * many
             ),
-            "a gap has as many lines as were dropped, however many, and stands in their place: use the type that the counts have",
+            "a gap must count all dropped lines, however many, and stand in their place: use the type of the counts",
         );
     }
     books(&queue, [2 * many, many, 3 * many, many, 0], BOOKS);

@@ -199,8 +199,8 @@ pub fn failures_come_after_prices_and_late_ones_last() {
         &entries,
         &["Elevator 0", "Car 4294967295", "Bus failed", "Dog sledge failed", "Air late", "Ferry late"],
         "two prices, two failures, and two that are late",
-        "prices come first, then failures, then those who were late, and the last two kinds stay in the order of the \
-         companies. A failure has no price, and 0 is a price, and so is the largest number",
+        "prices come first, then failures, then late companies; failures and late companies stay in the order of the companies. A failure \
+         has no price, and 0 is a price, and so is the largest number",
     );
 }
 
@@ -224,8 +224,7 @@ pub fn the_deadline_is_a_moment() {
     // answer of the first company.
     let simulation = Simulation::of(&[8, 16, NEVER]);
     let entries = quotes(&simulation, companies(&Asked::default(), &[Ok(1), Ok(2), Ok(3)]), 10);
-    let cause =
-        "the deadline is a moment, and join() wants a length: compute anew what is left each time you wait";
+    let cause = "the deadline is a moment, and join() wants a length of time: compute the remaining time anew before each wait";
     check_time(
         &simulation,
         10,
@@ -289,7 +288,7 @@ pub fn many_companies_are_ranked() {
         (0..).zip(names()).map(|(number, name)| Company { name, ask: Box::new(move || Ok(price(number))) });
     let simulation = Simulation::of(&[10; MANY]);
     let entries = quotes(&simulation, companies.collect(), 100);
-    check_count(&entries, MANY, "each company has an entry of its own, also if others have the same name");
+    check_count(&entries, MANY, "each company has an entry of its own, even if others have the same name");
     check_time(
         &simulation,
         10,
@@ -312,12 +311,12 @@ pub fn many_companies_are_ranked() {
 pub fn late_companies_are_called_off() {
     let (simulation, asked) = (Simulation::of(&[50, 5, 60]), Asked::default());
     quotes(&simulation, companies(&asked, &[Ok(1), Ok(2), Ok(3)]), 10);
-    let cause = "no caller wants the late answers any more, but these requests still hold threads: a time-out alone stops \
-                 no request, and dropping the handle stops none, either. Call cancel()";
+    let cause = "no caller wants the late answers any more, but these requests still hold threads: a time-out alone stops no request, and \
+                 neither does dropping the handle. Call cancel()";
     check_asked(&simulation, &asked, &["Bus"], "only Bus answers within the 10 ms", cause);
 }
 
-/// A clock whose time is up as soon as a thread waits and the first request runs.
+/// A clock on which the deadline passes as soon as a thread waits and the first request runs.
 struct Impatient {
     first_runs: Arc<Counter>,
     passed: Shared<Millis>,

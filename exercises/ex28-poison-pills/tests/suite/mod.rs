@@ -7,9 +7,8 @@ use super::exercise::{Consumer, Producer, queue};
 use crate::probe::{Counter, Shared, others_come_to_rest, until_asleep, until_others_wait};
 use crate::sync::{Arc, thread};
 
-const SPINS: &str = "a thread asks again and again in place of sleeping: wait on a condition variable, which is told of the change";
-const SLEEPS_ON: &str = "does the thread that changes something under the lock tell those who wait for that change, and all of them if it \
-                         concerns all?";
+const SPINS: &str = "a thread asks again and again and does not sleep: wait on a condition variable, and notify it of the change";
+const SLEEPS_ON: &str = "does each thread notify the threads that wait for its change, and all of them if the change concerns all?";
 
 fn put<T>(producer: &Producer<T>, item: T) {
     if expect("put()", "there is room", || producer.put(item)).is_err() {
@@ -60,9 +59,9 @@ pub fn a_consumer_sleeps_until_an_item_comes() {
         let item = consumers[0].take();
         noted.with(|taken| taken.push(item));
     });
-    until_others_wait("a consumer that finds nothing should sleep, and it does not", SPINS);
+    until_others_wait("a consumer that finds the queue empty should sleep, and it does not", SPINS);
     if !taken.with(|taken| taken.is_empty()) {
-        let cause = "that says that nothing more will come, and a producer is still there: an empty queue is not the end";
+        let cause = "None means that nothing more will come, but a producer is still there: an empty queue is not the end";
         fail("take() found the queue empty, and returned None", cause);
     }
     step("puts 7");
@@ -88,7 +87,7 @@ pub fn a_producer_waits_for_room() {
         if returned > at_most {
             fail(
                 &format!("{} items are in a queue with room for one", returned - at_most + 1),
-                "a producer waits while the queue is full, and looks again after it was woken: another thread may have been faster",
+                "a producer must wait while the queue is full, and check again after it was woken: another thread may have been faster",
             );
         }
     };
@@ -98,8 +97,8 @@ pub fn a_producer_waits_for_room() {
     take(&mut consumers[0], "take()");
     let third = start(3);
     check(1);
-    take(&mut consumers[0], "take(), which a producer that waits for room has to have let in");
-    join_all(vec![second, third], "put() of a producer that waits for room, which has been made");
+    take(&mut consumers[0], "take() of an item that a producer put after it had waited");
+    join_all(vec![second, third], "put() of a producer that waits for room, while there is room");
     aside(|| drop(producer));
 }
 
@@ -118,11 +117,11 @@ pub fn two_places_let_two_producers_in() {
     until_others_wait("a producer that finds no room should sleep, and it does not", SPINS);
     take(&mut consumers[0], "take()");
     take(&mut consumers[0], "take()");
-    let cause = "each item that is taken makes room for one, and a producer has to hear of it, also if the queue was not full any \
-                 more: the producer that was told first has perhaps not come yet";
+    let cause = "each item that is taken makes room for one: notify a producer each time, even if the queue was not full any more, \
+                 because the producer that was notified first may not have run yet";
     if others_come_to_rest() && done.get() < 2 {
         let seen = format!(
-            "two items were taken, two producers waited for room, and {} of them came in",
+            "two items were taken while two producers waited for room, and {} of the producers put their items",
             done.get()
         );
         fail(&seen, cause);
@@ -144,8 +143,8 @@ pub fn what_was_put_before_the_end_is_taken() {
     for item in 1..=3 {
         if take(&mut consumers[0], "take()") != Some(item) {
             fail(
-                &format!("the queue has ended, and {item} is left in the queue"),
-                "the end comes behind everything that was put before it: look for items first",
+                &format!("take() returned None, and {item} is left in the queue"),
+                "the end comes after all items that were put before it: look for items first",
             );
         }
     }
@@ -156,9 +155,9 @@ pub fn every_consumer_learns_of_the_end() {
     let (producer, mut consumers) = queue(10, 3);
     drop(producer);
     for consumer in &mut consumers {
-        let what = "all three consumers to end, which come after the last producer's end";
+        let what = "all three consumers to end, which call take() after the last producer's end";
         if take(consumer, what).is_some() {
-            fail("take() returned an item", "no producer has put one");
+            fail("take() returned an item", "no producer has put an item");
         }
     }
     // The consumers sleep in take() when the last producer ends.
@@ -178,13 +177,13 @@ pub fn the_end_waits_for_the_last_producer() {
     put(&second, 1);
     if take(&mut consumers[0], "take()") != Some(1) {
         fail(
-            "take() returned None, and a producer is still there, whose item is in the queue",
-            "the queue ends with its last producer: count them, clones, too, and leave nothing behind before the count is 0",
+            "take() returned None, but a producer is still there, and its item is in the queue",
+            "the queue ends with its last producer: count all producers, even clones, and do not end the queue before the count is 0",
         );
     }
     drop(second);
     if take(&mut consumers[0], "take() after the last producer's end").is_some() {
-        fail("take() returned another item", "no producer has put one");
+        fail("take() returned another item", "no producer has put another item");
     }
 }
 
@@ -194,7 +193,7 @@ pub fn a_consumer_that_has_ended_stays_so() {
     let mut second = consumers.pop().expect("two");
     for what in ["take()", "take() of a consumer that has ended and is asked again"] {
         if take(&mut consumers[0], what).is_some() {
-            fail("take() returned an item", "no producer has put one");
+            fail("take() returned an item", "no producer has put an item");
         }
     }
     take(&mut second, "take() of the other consumer, when the first one was asked again");
@@ -206,8 +205,8 @@ pub fn without_consumers_nothing_is_accepted() {
         drop(consumers);
         if expect("put()", "no consumer is left to wait for", || producer.put(7)) != Err(7) {
             fail(
-                &format!("of {number} consumers none is left, and put() said that all is well"),
-                "no consumer is left that will take it: give it back",
+                &format!("of {number} consumers none is left, and put() returned Ok"),
+                "no consumer is left that will take it: give the item back",
             );
         }
     }
@@ -232,7 +231,7 @@ pub fn a_producer_that_waits_is_let_go_when_the_consumers_die() {
     drop(consumers);
     join_all(waiting, "put() of two producers that wait for room that no consumer will make");
     if results.with(|results| results.iter().any(Result::is_ok)) {
-        fail("put() said that all is well", "no consumer is left that will take it: give it back");
+        fail("put() returned Ok", "no consumer is left that will take it: give the item back");
     }
 }
 
@@ -241,16 +240,16 @@ pub fn a_consumer_that_dies_holds_nobody_up() {
     let dying = consumers.pop().expect("two");
     let taken = Arc::new(Shared::default());
     let other = consume(consumers.pop().expect("two"), &taken);
-    until_others_wait("a consumer that finds nothing should sleep, and it does not", SPINS);
-    let cause = "a sleeper has a lock that others need: only the lock that the condition variable gives back is let go in a wait";
+    until_others_wait("a consumer that finds the queue empty should sleep, and it does not", SPINS);
+    let cause = "a sleeping consumer holds a lock that others need: a wait releases only the lock whose guard it is given";
     expect("dropping a consumer while the other one sleeps", cause, || drop(dying));
     put(&producer, 1);
     drop(producer);
     join_all(vec![other], "the other consumer to take what there is, and to end");
     if taken.with(|taken| taken.clone()) != [1] {
         fail(
-            "one of two consumers died, and the other one has not taken the item",
-            "items are for the consumers that are there",
+            "one of two consumers was dropped, and the other one did not take the item",
+            "the consumers that are left must take all items",
         );
     }
 }
@@ -258,8 +257,7 @@ pub fn a_consumer_that_dies_holds_nobody_up() {
 pub fn a_producer_ends_without_waiting_for_room() {
     let (producer, consumers) = queue(1, 2);
     put(&producer, 1);
-    let cause =
-        "the room is for items. A producer that ends should not have to wait for consumers that are busy";
+    let cause = "the bound is only for items. A producer that ends must not wait for busy consumers";
     at_once("dropping the last producer of a full queue, which waits for room", cause, || drop(producer));
     aside(|| drop(consumers));
 }
@@ -289,7 +287,7 @@ pub fn each_item_is_taken_once() {
     if taken != [10, 11, 20, 21] {
         fail(
             &format!("10, 11, 20 and 21 were put, and these were taken: {taken:?}"),
-            "an item is looked at under one lock and taken under another, or lost on the way",
+            "each item must come out once: look at an item and remove it under the same lock, and drop no item",
         );
     }
 }
@@ -299,15 +297,15 @@ pub fn many_come_to_their_end() {
     if taken != [10, 11, 20, 21] {
         fail(
             &format!("10, 11, 20 and 21 were put, and these were taken: {taken:?}"),
-            "no consumer died, so nothing is lost",
+            "no consumer was dropped early, so no item may be lost",
         );
     }
 }
 
 pub fn many_items_producers_and_consumers() {
     const MANY: usize = 260;
-    let no_bound = "the capacity may be usize::MAX. It is a bound and no promise: ask for no memory for items that may never come, and \
-                    add nothing to it";
+    let no_bound = "the capacity may be usize::MAX. The capacity is only a bound: ask for no memory for items that may never come, and \
+                    add nothing to the capacity";
     let (producer, mut consumers) = expect("queue()", no_bound, || queue(usize::MAX, MANY));
     let puts = |producer: &Producer<usize>, item: usize| {
         if expect("put()", no_bound, || producer.put(item)).is_err() {
@@ -325,16 +323,17 @@ pub fn many_items_producers_and_consumers() {
         if taken != Some(item) {
             fail(
                 &format!(
-                    "{MANY} producers put an item each, and ended; then the last one put {MANY}. After {item} items, take() returned {taken:?}"
+                    "{MANY} producers put an item each, and ended; then the last producer put {MANY} items. After {item} items, take() \
+                     returned {taken:?}"
                 ),
-                "first in, first out, however many there are, and the end comes behind all of them. Does the number of producers fit into \
-                 what you count them in?",
+                "however many items there are, they come first in, first out, and the end comes after all of them. Does the number of \
+                 producers fit into what you count them in?",
             );
         }
     }
     for consumer in &mut consumers {
         if expect("take() of each of many consumers, at the end,", SLEEPS_ON, || consumer.take()).is_some() {
-            fail("take() returned an item", "all that were put have been taken");
+            fail("take() returned an item", "all items have been taken already");
         }
     }
     // The queue also works with items whose type has no size.

@@ -1,5 +1,5 @@
-//! The properties of a tracking executor, each a function. `exercise.toml` lists the properties and says what
-//! each property promises.
+//! The properties of a tracking executor; each property is a function. `exercise.toml` lists the properties
+//! and says what each property promises.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -24,7 +24,7 @@ const NO_WAIT: &str = "stop() asks the tasks to stop, and returns: a running tas
 const OUTCOME: &str =
     "what a job returns says whether it is done: Ok means that it is, whenever it was asked to stop";
 const GAVE_UP: &str =
-    "a job that returns Err(Cancelled) has not done all of its work, so its tag belongs into the report";
+    "a job that returns Err(Cancelled) has not done all of its work, so its tag belongs in the report";
 const PANICKED: &str = "a panic of the job ends the task and nothing else. The lines of your entry after the job have to take \
                         effect after a panic, too: catch the panic, or do it in a destructor";
 const TOO_EARLY: &str = "a report can be made when the executor is stopped and no task runs, and not before: as long as a task \
@@ -68,7 +68,7 @@ enum Then {
     Panics,
 }
 
-/// The tags of the jobs of a property that have begun, that run, that are done, and that gave up.
+/// The tags of the jobs that have begun, are running, are done, and gave up.
 #[derive(Default)]
 struct Seen {
     begun: Vec<Tag>,

@@ -1,5 +1,5 @@
-//! The properties of the frontier, each a function. `exercise.toml` lists the properties and says what each
-//! property promises.
+//! The properties of the frontier; each property is a function. `exercise.toml` lists the properties and says
+//! what each property promises.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -220,7 +220,7 @@ pub fn a_worker_whose_page_is_gone_waits_again() {
     until_asleep(1, SPINS);
     step("page 1 is done, and links to page 2, for which the worker is woken");
     first.done(&[2]);
-    // The thread that takes page 2 ends the crawl: this thread or the other worker.
+    // Either this thread or the worker takes page 2, and then ends the crawl.
     if let Some(second) = expect("take(), when page 2 was found,", NOT_ENDED, || frontier.take()) {
         until_others_wait(
             "a worker that was woken, and finds no page, should sleep again, and it does not",
@@ -513,8 +513,8 @@ pub fn many_workers_come_to_the_end() {
     }
 }
 
-/// Returns true on the first few schedules. The tests with many pages or workers run only on these schedules,
-/// because a mistake with many pages shows on each schedule.
+/// Returns true on the first few schedules. The tests with many pages or workers run only on the first few
+/// schedules, because a mistake with many pages shows on each schedule.
 fn is_one_of_the_first(runs: &AtomicUsize) -> bool {
     runs.fetch_add(1, Relaxed) < 4
 }

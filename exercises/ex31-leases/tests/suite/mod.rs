@@ -1,5 +1,5 @@
-//! The properties of the queue, each a function. `exercise.toml` lists the properties and says what each
-//! property promises.
+//! The properties of the queue; each property is a function. `exercise.toml` lists the properties and says
+//! what each property promises.
 
 use exercises_harness::{fail, step};
 
@@ -11,7 +11,7 @@ const HIDDEN: &str =
     "a page waits until it is taken, and again from the moment at which its lease runs out or is given back";
 const TAKEN: &str = "a leased page does not wait: it must not be handed out again before its lease is over";
 const OUT: &str =
-    "from `until` on the lease is over, for every method, also if no worker has called take() since";
+    "from `until` on the lease is over, for every method, even if no worker has called take() since";
 const LATE: &str = "a late worker passes the token of an old lease. Compare the token, not the page";
 const FINISHED: &str = "a page that is finished is in no list any more, and its lease can no longer run out";
 const TRIES: &str =
@@ -296,7 +296,7 @@ pub fn time_does_not_go_back() {
     check(true, queue.finish(next.token, 109), "finish() at 109, of a lease until 110,", BACK);
 }
 
-/// The name of a thread, and its call of the queue, which gets the token of a lease.
+/// The name of a thread, and the call that it makes with the token of a lease.
 type Call<R> = (&'static str, fn(&Queue, u64) -> R);
 
 /// Runs each call on its own thread, and returns the results in the order of the calls.

@@ -1,5 +1,5 @@
-//! The properties of a search for the number of threads, each a function. `exercise.toml` lists the
-//! properties and says what each property promises.
+//! The properties of a search for the number of threads; each property is a function. `exercise.toml` lists
+//! the properties and says what each property promises.
 
 use std::cell::Cell;
 
@@ -12,7 +12,7 @@ const NOT_ENOUGH: &str = "more threads would do more: the best rate is that of t
 const TOO_MANY: &str = "fewer threads are good enough, and each thread costs a stack and other resources: of the numbers \
                         whose rate is at least 95 % of the best rate, the answer is the smallest";
 
-/// A service, as a curve that says how many tasks the service does with a number of threads.
+/// A service: a curve that gives the number of finished tasks for each number of threads.
 struct Service {
     most: usize,
     rate: fn(usize) -> u64,
@@ -88,12 +88,12 @@ fn locks(threads: usize) -> u64 {
 
 const ALL: [fn(usize) -> u64; 3] = [computes, waits, locks];
 
-/// A service whose memory is full with the 38th thread, so that all threads wait for the disk.
+/// A service whose memory is full from the 38th thread on, so that all threads wait for the disk.
 fn thrashes(threads: usize) -> u64 {
     if threads <= 37 { 1_000 * threads as u64 } else { 20_000 - threads as u64 }
 }
 
-/// A service in which each thread up to the 700,000th does more tasks.
+/// A service that does more tasks with each further thread, up to the 700,000th.
 fn needs_many(threads: usize) -> u64 {
     threads.min(700_000) as u64
 }
@@ -159,7 +159,7 @@ pub fn a_rate_may_be_any_number() {
     for rate in rates {
         Service { most: 64, rate }.judge();
     }
-    // First rates below 100, for which `best / 100 * 95` is 0, and then large rates whose last digits decide.
+    // The first rates are below 100, so `best / 100 * 95` is 0. In the large rates the last digits decide.
     Service { most: 64, rate: |threads| threads.min(20) as u64 }.judge();
     let digits =
         |threads: usize| if threads < 11 { u64::MAX / 20 * 19 + 8 + threads as u64 } else { u64::MAX };

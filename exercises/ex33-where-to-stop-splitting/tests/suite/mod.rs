@@ -1,5 +1,5 @@
-//! The properties of a search for the size of a piece, each a function. `exercise.toml` lists the properties
-//! and says what each property promises.
+//! The properties of a search for the size of a piece; each property is a function. `exercise.toml` lists the
+//! properties and says what each property promises.
 
 use std::cell::Cell;
 
@@ -147,8 +147,8 @@ pub fn measurements_are_few() {
         if measured > few {
             fail(
                 &format!("for {items} items there were {measured} measurements, and {few} are enough"),
-                "each measurement runs a task. Halve what is left with each: if one size is worth a task, each larger size is, \
-                 too",
+                "each measurement runs a task. Halve the range that is left with each measurement: if one size is worth a task, each \
+                 larger size is, too",
             );
         }
     }

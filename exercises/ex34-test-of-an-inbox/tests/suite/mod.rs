@@ -1,11 +1,11 @@
-//! The properties of the learner's test, each a function. `exercise.toml` lists the properties and says what
-//! each property promises.
+//! The properties of the learner's test; each property is a function. `exercise.toml` lists the properties
+//! and says what each property promises.
 
 use super::exercise::{Inbox, no_job_lies_beside_a_sleeping_worker as test};
 use crate::probe::Judged;
 use crate::sync::Arc;
 
-/// The inboxes that the learner's test judges, which are answers to exercise 10.
+/// The inboxes that the learner's test judges; they are answers to exercise 10.
 mod inboxes {
     use super::{Arc, Inbox, Judged};
 

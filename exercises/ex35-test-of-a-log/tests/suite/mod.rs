@@ -1,5 +1,5 @@
-//! The properties of the learner's test, each a function. `exercise.toml` lists the properties and says what
-//! each property promises.
+//! The properties of the learner's test; each property is a function. `exercise.toml` lists the properties
+//! and says what each property promises.
 
 mod queue;
 
@@ -8,7 +8,7 @@ use crate::probe::Judged;
 use crate::sync::Arc;
 use queue::Queue;
 
-/// The logs that the learner's test judges, which are answers to exercise 24.
+/// The logs that the learner's test judges; they are answers to exercise 24.
 mod logs {
     use super::{Arc, Judged, Log, Queue};
 
@@ -84,7 +84,7 @@ pub fn m06_is_rejected() {
     rejected(
         "m06",
         "lines lie in the queue when the log is stopped, and are never written. So the test has to know which lines were accepted, and to \
-         look for each of them in what was written. That every written line was accepted is another promise",
+         look for each of them among the written lines. Another promise says that every written line was accepted",
     );
 }
 

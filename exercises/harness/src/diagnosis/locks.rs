@@ -12,7 +12,7 @@ fn blocked_by(record: &Record, thread: usize) -> Option<(usize, Option<u32>)> {
     record.locks.get(lock).copied().flatten()
 }
 
-/// Threads in a circle, each of which holds a lock that the previous thread waits for.
+/// Threads in a circle: each thread holds a lock for which the previous thread waits.
 pub(super) fn opposite_orders(record: &Record) -> Option<Cause> {
     let circle_from = |first: usize| {
         let mut circle = Vec::new();

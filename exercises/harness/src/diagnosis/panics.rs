@@ -58,7 +58,7 @@ pub(crate) fn of_panic(record: &Record, me: usize, message: &str, at: Option<&Lo
         let seen = before.chain([seen]).collect();
         return Found { seen, cause: expected_cause(record), decisive: None };
     }
-    // Was the end of a wait the last step that the thread made before this point?
+    // Finds out whether the thread's last step before this point was the end of a wait.
     let last = record.events.iter().enumerate().rev().find(|(_, event)| event.thread == me);
     let cause = match last {
         Some((n, event)) if matches!(event.action, Action::Wake { .. }) => {

@@ -13,8 +13,8 @@ pub(super) fn waits_at_all(record: &Record) -> Option<Cause> {
     Some((format!("{what} must not wait for anybody, and does: {cause}"), None))
 }
 
-/// Finds a thread that waits for the end of another thread, which waits for a message, or for a lock whose
-/// holder waits for a message.
+/// Finds a thread that waits for the end of a second thread. The second thread waits for a message, or for a
+/// lock that a third thread holds while it waits for a message.
 pub(super) fn sender_kept(record: &Record) -> Option<Cause> {
     record.threads.iter().find_map(|waiter| {
         let Doing::Joining(joined) = waiter.doing else { return None };
@@ -44,8 +44,8 @@ struct Sleeper<'a> {
     notified: Option<(usize, bool)>,
     waiting_then: usize,
     waiting_now: usize,
-    /// The thread had looked after that notification, and no thread has held the lock since then, so nothing
-    /// has changed that the thread could have seen.
+    /// The thread has looked after that notification, and no thread has held the lock since. So nothing has
+    /// changed that the thread could have seen.
     saw_all: bool,
 }
 
@@ -82,9 +82,9 @@ fn sleeper(record: &Record) -> Option<Sleeper<'_>> {
     (!fine).then_some(Sleeper { name, notified, waiting_then, waiting_now, saw_all })
 }
 
-/// Returns true if the thread that has waited since the event `wait` looked after the event `since`, and no
-/// other thread took the lock after that look. If the thread took the lock twice in a row, it may have looked
-/// only the first time.
+/// Returns true if the thread looked after the event `since`, and no other thread took the lock after that
+/// look. The thread has waited since the event `wait`. If the thread took the lock twice in a row, it may
+/// have looked only the first time.
 fn saw_all_since(record: &Record, since: usize, wait: usize) -> bool {
     let sleeper = record.events[wait].thread;
     let mut held = Vec::new(); // by the sleeper, and when it may have looked

@@ -193,7 +193,8 @@ fn too_weak(steps: &[Step], first: usize, second: usize) -> Option<String> {
     }
 }
 
-/// The cause if `late` stored the value that let the other thread in before `late` had finished its own use.
+/// The cause if `late` let the other thread in too early: it stored the value while its own use had not
+/// ended.
 fn too_early(steps: &[Step], late: usize, other: usize) -> Option<String> {
     let (_, word) = let_in(steps, other)?;
     let word = word.filter(|&word| word < late && steps[word].at.thread == steps[late].at.thread)?;

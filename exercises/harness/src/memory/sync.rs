@@ -18,7 +18,7 @@ pub use std::sync::Arc;
 
 use super::race;
 
-/// Plain memory: nothing keeps two threads from using it at the same time, and they must not.
+/// Plain memory, which two threads must not use at the same time; no lock prevents them from doing so.
 #[derive(Debug)]
 pub struct Plain<T> {
     number: usize,
@@ -42,7 +42,7 @@ impl<T> Plain<T> {
     }
 }
 
-/// Atomics and fences, as [`std::sync::atomic`].
+/// Atomics and fences, like those of [`std::sync::atomic`].
 pub mod atomic {
     use std::panic::Location;
 
@@ -50,7 +50,7 @@ pub mod atomic {
 
     use crate::memory::race;
 
-    /// A fence, as [`std::sync::atomic::fence`].
+    /// A fence, like [`std::sync::atomic::fence`].
     #[track_caller]
     pub fn fence(order: Ordering) {
         loom::sync::atomic::fence(order);
@@ -258,7 +258,7 @@ pub mod thread {
         Builder::new().spawn(f).expect("the model gives a thread")
     }
 
-    /// The right to wait for a thread's end, as [`std::thread::JoinHandle`].
+    /// The right to wait for a thread's end, like [`std::thread::JoinHandle`].
     #[derive(Debug)]
     pub struct JoinHandle<T> {
         key: ThreadKey,

@@ -33,7 +33,7 @@ impl Question {
     /// Asks whether a wait ends without a notification: 0 or 1.
     pub(super) const WAKES_UP: Self = Self { what: What::WakesUp, threads: 0, current: None, who: 0 };
 
-    /// Asks for a number of which only the remainder is used.
+    /// Asks for a number that is only used to compute a remainder.
     pub(super) const NUMBER: Self = Self { what: What::Number, threads: 0, current: None, who: 0 };
 
     /// Asks which of the given threads goes on. If `current` `yields`, this thread has asked that other
@@ -48,7 +48,7 @@ impl Question {
         Self { what: What::IsWoken, threads: small(threads), current: None, who: 0 }
     }
 
-    /// Returns the number of threads that could be woken, if the question is which of them is woken.
+    /// If the question is which thread is woken, returns the number of threads that could be woken.
     pub(super) fn sleepers(self) -> Option<usize> {
         (self.what == What::IsWoken).then_some(self.threads.into())
     }
@@ -70,7 +70,7 @@ pub(super) struct Chance {
 impl Chance {
     /// Makes the random choices of a schedule. The first schedule has the number 1.
     pub(super) fn of(round: u64, schedule: u64) -> Self {
-        // The probability falls from 97 in 100 to 0.
+        // The probability that the running thread goes on falls from 97 % to 0.
         let stay = 97 - schedule * 97 / SCHEDULES as u64;
         let mut chance = Self { state: round << 32 | schedule, stay, wake_ups_left: 0 };
         // No wait ends without a notification on the first schedules: see `SOON`.

@@ -67,7 +67,7 @@ struct Row {
 }
 
 impl Row {
-    /// Returns true if the other step is a repetition of this one: without this check, a spinning thread
+    /// Returns true if the other step is a repetition of this step. Without this check, a spinning thread
     /// would fill a picture.
     fn is_repeated_by(&self, other: &Self) -> bool {
         let same = (self.thread, &self.words, self.line) == (other.thread, &other.words, other.line);
@@ -88,7 +88,7 @@ struct Picture<'a> {
     rows: Vec<Row>,
     /// The activity of each thread before the first row.
     before: Vec<Bar>,
-    /// The numbers of rows before the first and after the last that are not drawn.
+    /// The number of rows above the first drawn row; `later` is the number of rows below the last drawn row.
     earlier: usize,
     later: usize,
     /// The number of threads that have no lane; their rows are not drawn.

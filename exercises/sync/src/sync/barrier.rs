@@ -19,8 +19,8 @@ impl Barrier {
         Self { inner: backend::Barrier::new(threads) }
     }
 
-    /// Waits until as many threads wait at the barrier as `new` was given. One of the waiting threads is told
-    /// that it is the leader.
+    /// Waits until the number of threads that wait at the barrier is the number that `new` was given. One of
+    /// the waiting threads is told that it is the leader.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         let at = Location::caller();

@@ -9,8 +9,8 @@ use super::run::{Chooses, Now, Step};
 /// The largest number of states: a larger program is too large for a human scheduler.
 const MOST_STATES: usize = 5_000;
 
-/// The thread that goes on, and the picked sleeper for each notification on the way that could wake one of
-/// several.
+/// The thread that goes on, and the sleeper that is picked at each notification that could wake one of
+/// several sleepers.
 type Choice = (usize, Vec<usize>);
 
 /// A search that takes every choice of every state.
@@ -36,8 +36,8 @@ pub(super) struct Search {
 
 /// The search's knowledge of a state.
 struct Found {
-    /// The number of quiet steps at the point that `state` describes: the largest number of all points. At
-    /// that point each thread is at its next event, so the recorder knows what the thread waits for.
+    /// The largest number of quiet steps at a point of this state; `state` describes that point. At that
+    /// point each thread is at its next event, so the recorder knows what the thread waits for.
     quiet: usize,
     state: State,
     /// For each thread that can go on: its possible steps, and how each of them begins. Only a notification
