@@ -45,9 +45,9 @@ impl PrimeGenerator {
 pub struct Queue<T> {
     room: usize,
     state: Mutex<State<T>>,
-    /// There is room, or the queue is cancelled.
+    /// Notified when there is room, or when the queue is cancelled.
     not_full: Condvar,
-    /// There is an item, or the queue is cancelled.
+    /// Notified when there is an item, or when the queue is cancelled.
     not_empty: Condvar,
 }
 
@@ -111,7 +111,7 @@ impl PrimeProducer {
     }
 
     /// Puts one prime after the other, until there are no more or the queue is cancelled. Returns the prime
-    /// that came back, if there is one.
+    /// that it could not put, if there is one.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
         primes.find_map(|prime| self.queue.put(prime).err())
     }

@@ -52,7 +52,7 @@ impl<T> Desk<T> {
         self.state.lock().unwrap().cancelled
     }
 
-    /// Returns the number of tasks that lie here.
+    /// Returns the number of tasks on the desk.
     pub fn left(&self) -> usize {
         self.state.lock().unwrap().tasks.len()
     }

@@ -36,7 +36,7 @@ type Place = Arc<Mutex<Option<Job>>>;
 
 struct Line {
     places: Mutex<mpsc::Receiver<Place>>,
-    /// The number of places in the line that have not been reached yet.
+    /// The number of places that wait in the line.
     waiting: AtomicUsize,
     moves: AtomicBool,
 }
@@ -85,7 +85,7 @@ impl Line {
         }
     }
 
-    /// Takes the next counted place.
+    /// Takes the next place out of the line, if one is counted.
     fn next(&self) -> Option<Place> {
         if self.waiting.load(SeqCst) == 0 {
             return None;

@@ -114,7 +114,7 @@ pub fn take_the_rest(queue: &Queue<u64>, expected: [u64; 2], cause: &str) {
     }
 }
 
-/// Cancels the queue, which must not wait.
+/// Cancels the queue; this call must not wait.
 pub fn cancel(queue: &Queue<u64>) {
     at_once("cancel() of the queue", ASKS_ONLY, || queue.cancel());
 }

@@ -312,7 +312,7 @@ fn put_on_a_thread(name: &str, queue: &Arc<Queue<u64>>) -> thread::JoinHandle<Re
     start(name, move || queue.put(2))
 }
 
-/// Cancels a queue into which item 2 is being put, and takes the remaining items.
+/// Cancels a queue while item 2 is being put, and takes the remaining items.
 fn nothing_comes_after_the_end(queue: &Queue<u64>, putter: thread::JoinHandle<Result<(), u64>>) {
     cancel(queue);
     step("takes what is left");

@@ -288,8 +288,7 @@ pub fn a_job_may_execute_the_next() {
         let first = log.job_that(1, Box::new(move || take(&*same, second)));
         let submitter = submitter(&line, "submitter", first);
         if others_come_to_rest() && !submitter.is_finished() {
-            let seen =
-                "the underlying executor calls at once, a job executes another one, and nothing moves any more";
+            let seen = "the underlying executor calls at once, a job executes another one, and nothing moves any more";
             fail(seen, CALLED_AT_ONCE);
         }
         ended(submitter, CALLED_AT_ONCE);
@@ -307,7 +306,10 @@ pub fn a_long_line_needs_no_deep_stack() {
             let look = move || {
                 let depth = executor.depth();
                 if depth > 2 {
-                    fail(&format!("job {number} runs inside {depth} calls of the underlying executor"), NESTED);
+                    fail(
+                        &format!("job {number} runs inside {depth} calls of the underlying executor"),
+                        NESTED,
+                    );
                 }
             };
             take(&*same, jobs.job_that(number, Box::new(look)));
@@ -614,7 +616,9 @@ pub fn many_jobs_run_in_one_line() {
                 if executor.depth() > 2 {
                     let depth = executor.depth();
                     fail(
-                        &format!("job {number} of {JOBS} runs inside {depth} calls of the underlying executor"),
+                        &format!(
+                            "job {number} of {JOBS} runs inside {depth} calls of the underlying executor"
+                        ),
                         NESTED,
                     );
                 }

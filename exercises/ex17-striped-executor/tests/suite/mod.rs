@@ -258,7 +258,10 @@ pub fn a_job_that_waits_keeps_no_thread() {
     }
     below.run_all(KEEPS_A_THREAD);
     if !trial.log.has_run(2) {
-        fail("the underlying executor has called everything that it was given, but job 2 has not run", STRANDED);
+        fail(
+            "the underlying executor has called everything that it was given, but job 2 has not run",
+            STRANDED,
+        );
     }
 }
 
