@@ -47,7 +47,7 @@ pub struct Queue<T> {
     entrance: Mutex<Entrance<T>>,
     /// Notified when there is a permit, or when the queue is cancelled.
     permitted: Condvar,
-    /// Only one taker at a time waits for a message; the others wait for this lock.
+    /// Only one taker at a time waits for a message; other takers wait for this lock.
     receiver: Mutex<mpsc::Receiver<T>>,
 }
 

@@ -1,5 +1,5 @@
-//! Right: each waiting thread has an entry in a list. A waiting putter leaves its item there, and a taker
-//! moves the item into the queue. A putter leaves its item in the entry of a waiting taker.
+//! Right: each waiting thread has an entry in a list. A waiting putter leaves its item in its entry, and a
+//! taker moves the item into the queue. A putter leaves its item in the entry of a waiting taker.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
-//! Primes until the consumer has enough of them: a generator that checks a flag, and a wait that a cancel
-//! ends.
+//! Two tasks that compute primes until the consumer has enough: one checks a flag, and a cancel ends the
+//! wait of the other.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -96,7 +96,7 @@ impl Line {
         Some(state.offers)
     }
 
-    /// Notes that this entry was taken. Perhaps it has ended by now, and the next entry has been offered.
+    /// Notes that this entry was taken. Perhaps this entry has ended by now, and the next entry has been offered.
     fn is_taken(&self, offer: u64) {
         let mut state = self.state.lock().unwrap();
         if state.entry == Entry::Offered(offer) {

@@ -85,7 +85,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Key> Stripes<K> {
-    /// Puts a job into its stripe. Returns true if it made the stripe: then the caller must offer an entry.
+    /// Puts a job into its stripe. Returns true if this call made the stripe: then the caller must offer an entry.
     fn join(&self, key: &K, job: Job, offer: u64) -> bool {
         let mut by_key = self.by_key.lock().unwrap();
         loop {
@@ -103,8 +103,8 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// Notes that an entry was taken: the one with the number `offer`, or without a number the present entry.
-    /// By now the stripe may have an entry with another number.
+    /// Notes that an entry was taken: entry `offer`, or the present entry if there is no number. By now the
+    /// stripe may have an entry with another number.
     fn is_taken(&self, key: &K, offer: Option<u64>) {
         let mut by_key = self.by_key.lock().unwrap();
         if let Some(stripe) = by_key.get_mut(key)
@@ -115,7 +115,7 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// Removes the stripe of a refused entry. No job has joined since the offer, so there is one job.
+    /// Removes the stripe of a refused entry. No job has joined since the offer, so the stripe has one job.
     fn is_refused(&self, key: &K) -> Job {
         let gone = self.by_key.lock().unwrap().remove(key);
         self.decided.notify_all();

@@ -120,7 +120,7 @@ impl<K: Key> Stripes<K> {
         state.by_key.get_mut(key).is_some_and(|stripe| !mem::replace(&mut stripe.moves, true))
     }
 
-    /// Takes the next job. If there is none, removes the stripe under the same lock.
+    /// Takes the next job. If there is no job, removes the stripe under the same lock.
     fn next(&self, key: &K) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let stripe = state.by_key.get_mut(key)?;

@@ -73,8 +73,8 @@ struct Search {
 struct State {
     /// For each position, the move by which it was first reached; the start was reached by no move.
     seen: HashMap<Position, Option<(Move, Position)>>,
-    /// The positions that wait to be searched. For each of them there is a job, or a thread whose job was
-    /// refused.
+    /// The positions that wait to be searched. For each of these positions there is a job, or a thread whose
+    /// job was refused.
     frontier: VecDeque<Position>,
     /// The number of positions that were seen and have not been searched completely.
     under_way: usize,

@@ -267,7 +267,7 @@ pub fn only_the_outermost_end_counts() {
 const COMES_OUT: &str = "a panic comes out of masked() as it came out of the step, with the same payload: resume the \
                          panic that you have caught (std::panic::resume_unwind), or do not catch it";
 
-/// Runs a step of this worker that panics.
+/// Makes this worker run a step that panics.
 fn a_step_panics(worker: &Worker<u32>) {
     let panicked = expect("masked() with a step that panics", COMES_OUT, || {
         catch_unwind(AssertUnwindSafe(|| worker.masked(|| panic_on_purpose())))

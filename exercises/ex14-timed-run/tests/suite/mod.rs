@@ -53,7 +53,7 @@ impl World {
         self.task_of(1)
     }
 
-    /// Waits for the task of the given call, counted from 1.
+    /// Waits for the task of the call with this number; the first call is number 1.
     fn task_of(&self, call: usize) -> Task {
         let cause = "the job has to be handed to the executor: is it run on the caller's thread?";
         expect("handing the job to the executor", cause, || self.0.accepted.wait_for(call));

@@ -110,7 +110,7 @@ fn apart(gate: &Arc<Gate>) -> (Half, Half) {
 
 pub fn a_half_that_runs_elsewhere_is_waited_for() {
     let (pool, gate) = (Pool::new(3), Gate::new());
-    // Two workers can come to wait in join(): one for the half at the gate, and one for the half that waits.
+    // Two workers may wait in join(): one for the half at the gate, and one for the half that waits.
     let (a, b) = apart(&gate);
     let half = joins(&pool, WAITS, a, b);
     let job = Job::submit(&pool, 22, WAITS, with_a_half_elsewhere(&pool, WAITS, half));
@@ -139,7 +139,7 @@ fn with_a_half_elsewhere(pool: &Pool, cause: &'static str, half: Half) -> Half {
     joins(pool, cause, Box::new(a), Box::new(b))
 }
 
-/// Makes a half that joins two halves that can end only if two workers run them at the same time.
+/// Makes a half that joins two halves; they can end only if two workers run them at the same time.
 fn two_that_meet(pool: &Pool) -> Half {
     let both = Arc::new(Counter::new("two halves to begin, on two workers"));
     joins(pool, HELPS, meet(&both, 1), meet(&both, 2))
@@ -321,7 +321,7 @@ pub fn a_panic_leaves_no_half_behind() {
     shut_down(&pool);
 }
 
-/// Makes a half that joins two halves, one of which panics, then sets `over`, and returns 7.
+/// Makes a half that returns 7. Before that, it joins two halves, of which one panics, and sets `over`.
 fn then_seven(pool: &Pool, a: Half, b: Half, over: Arc<Shared<bool>>) -> Half {
     let pool = pool.clone();
     Box::new(move || {
