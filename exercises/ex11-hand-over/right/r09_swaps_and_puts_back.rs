@@ -1,5 +1,5 @@
-//! Right: each call makes the slot busy, whatever its state was, and puts the old state back if it cannot use
-//! this state. Meanwhile other calls are told that the slot is busy, as the exercise allows.
+//! Right: each call swaps the state of the slot for busy, and puts the old state back if the call cannot use
+//! that state. Meanwhile other calls are told that the slot is busy, as the exercise allows.
 #![allow(unused)]
 
 use crate::sync::Plain;

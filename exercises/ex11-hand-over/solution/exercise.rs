@@ -1,5 +1,5 @@
-//! Two objects without a lock: a slot through which one thread hands a value to another, and two flags of
-//! which at least one is seen.
+//! Two objects without a lock: a slot through which one thread hands a value to another, and two flags that
+//! two threads raise and check.
 #![allow(unused)]
 
 use crate::sync::Plain;
@@ -27,7 +27,7 @@ impl<T> Slot<T> {
     /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, returns the
     /// given value.
     pub fn put(&self, value: T) -> Result<(), T> {
-        // Acquire: this comes after everything that the previous taker did.
+        // Acquire: this change comes after everything that the previous taker did.
         if self.state.compare_exchange(EMPTY, BUSY, Acquire, Relaxed).is_err() {
             return Err(value);
         }
@@ -38,7 +38,7 @@ impl<T> Slot<T> {
 
     /// Takes the value out, if there is one and no other thread is busy with the slot.
     pub fn take(&self) -> Option<T> {
-        // Acquire: this comes after everything that the putter did.
+        // Acquire: this change comes after everything that the putter did.
         if self.state.compare_exchange(FULL, BUSY, Acquire, Relaxed).is_err() {
             return None;
         }

@@ -1,5 +1,5 @@
-//! Two objects without a lock: a slot through which one thread hands a value to another, and two flags of
-//! which at least one is seen.
+//! Two objects without a lock: a slot through which one thread hands a value to another, and two flags that
+//! two threads raise and check.
 //!
 //! This is the only file to edit. `cargo test -p ex11-hand-over` checks your answer.
 #![allow(unused)]

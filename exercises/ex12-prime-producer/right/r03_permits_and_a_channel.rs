@@ -47,7 +47,7 @@ pub struct Queue<T> {
     entrance: Mutex<Entrance<T>>,
     /// Notified when there is a permit, or when the queue is cancelled.
     permitted: Condvar,
-    /// Only one taker at a time waits for a message; the others wait for this lock.
+    /// Only one taker at a time waits for a message; other takers wait for this lock.
     receiver: Mutex<mpsc::Receiver<T>>,
 }
 
@@ -109,7 +109,7 @@ impl PrimeProducer {
     }
 
     /// Puts one prime after the other, until there are no more or the queue is cancelled. Returns the prime
-    /// that came back, if there is one.
+    /// that it could not put, if there is one.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
         primes.find_map(|prime| self.queue.put(prime).err())
     }

@@ -1,5 +1,5 @@
-//! Right: each waiting thread has an entry in a list. A waiting putter leaves its item there, and a taker
-//! moves the item into the queue. A waiting taker gets the item of the next putter there.
+//! Right: each waiting thread has an entry in a list. A waiting putter leaves its item in its entry, and a
+//! taker moves the item into the queue. A putter leaves its item in the entry of a waiting taker.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -129,7 +129,7 @@ impl PrimeProducer {
     }
 
     /// Puts one prime after the other, until there are no more or the queue is cancelled. Returns the prime
-    /// that came back, if there is one.
+    /// that it could not put, if there is one.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
         primes.find_map(|prime| self.queue.put(prime).err())
     }

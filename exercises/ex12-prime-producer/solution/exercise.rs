@@ -1,5 +1,5 @@
-//! Primes until the consumer has enough of them: a generator that checks a flag, and a wait that a cancel
-//! ends.
+//! Two tasks that compute primes until the consumer has enough: one checks a flag, and a cancel ends the
+//! wait of the other.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -45,9 +45,9 @@ impl PrimeGenerator {
 pub struct Queue<T> {
     room: usize,
     state: Mutex<State<T>>,
-    /// There is room, or the queue is cancelled.
+    /// Notified when there is room, or when the queue is cancelled.
     not_full: Condvar,
-    /// There is an item, or the queue is cancelled.
+    /// Notified when there is an item, or when the queue is cancelled.
     not_empty: Condvar,
 }
 
@@ -111,7 +111,7 @@ impl PrimeProducer {
     }
 
     /// Puts one prime after the other, until there are no more or the queue is cancelled. Returns the prime
-    /// that came back, if there is one.
+    /// that it could not put, if there is one.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
         primes.find_map(|prime| self.queue.put(prime).err())
     }

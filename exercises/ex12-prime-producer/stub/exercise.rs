@@ -1,5 +1,5 @@
-//! Primes until the consumer has enough of them: a generator that checks a flag, and a wait that a cancel
-//! ends.
+//! Two tasks that compute primes until the consumer has enough: one checks a flag, and a cancel ends the
+//! wait of the other.
 //!
 //! This is the only file to edit. `cargo test -p ex12-prime-producer` checks your answer.
 #![allow(unused)]

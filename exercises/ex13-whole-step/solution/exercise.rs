@@ -51,7 +51,7 @@ impl<T> Desk<T> {
         self.state.lock().unwrap().cancelled
     }
 
-    /// Returns the number of tasks that lie here.
+    /// Returns the number of tasks on the desk.
     pub fn left(&self) -> usize {
         self.state.lock().unwrap().tasks.len()
     }
@@ -108,8 +108,8 @@ impl<T> Worker<T> {
     }
 
     /// Takes two tasks that belong together, the older one first. The call takes the first task as soon as it
-    /// is there. Until then, a request can end the call, which then takes no task; afterwards the call
-    /// returns both tasks.
+    /// is there. Until then, a request can end the call, and no task is taken; afterwards the call returns
+    /// both tasks.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         let first = self.take()?;
         Ok((first, self.next_task()))

@@ -43,8 +43,8 @@ pub enum TimedRunError {
 /// Runs the job on `executor`, and waits for its result, for at most `limit`.
 ///
 /// The call waits for the end of the job, the alarm, or a request to the caller to stop. The first of these
-/// events counts. If this is not the end of the job, the job is told to stop, or never begins, and the call
-/// returns without waiting for the job. No other thread or task is told to stop.
+/// events counts. If the first event is not the end of the job, the job is told to stop, or never begins,
+/// and the call returns without waiting for the job. No other thread or task is told to stop.
 pub fn timed_run<T: Send + 'static>(
     executor: &dyn Executor,
     alarms: &dyn Alarms,

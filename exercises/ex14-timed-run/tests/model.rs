@@ -1,7 +1,7 @@
 //! Tests the properties under the model, with `src/exercise.rs` compiled against locks and threads whose
 //! schedule the test decides.
 
-// The `executor` that `src/exercise.rs` uses is here the same library, compiled for the model.
+// Here the `executor` that `src/exercise.rs` uses is the same library, compiled for the model.
 extern crate executor_model as executor;
 
 use exercises_harness::model::{check, probe, sync};

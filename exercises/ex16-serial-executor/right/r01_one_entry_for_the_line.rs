@@ -1,5 +1,5 @@
-//! Right: the executor below has at most one entry for the line. While the executor decides about that entry,
-//! other submitters wait.
+//! Right: the underlying executor has at most one entry for the line. While the executor decides about that
+//! entry, other submitters wait.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ pub trait Executor: Send + Sync {
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, wherever the executor below calls them.
+/// Runs jobs one at a time and in the order of their submission, wherever the underlying executor calls them.
 pub struct SerialExecutor<E> {
     below: E,
     line: Arc<Line>,
@@ -35,7 +35,7 @@ pub struct SerialExecutor<E> {
 #[derive(Default)]
 struct Line {
     state: Mutex<State>,
-    /// True if the executor below has taken or refused the entry.
+    /// True if the underlying executor has taken or refused the entry.
     decided: Condvar,
 }
 
@@ -52,7 +52,7 @@ struct State {
 enum Entry {
     #[default]
     None,
-    /// The executor below has not decided about the entry with this number.
+    /// The underlying executor has not decided about the entry with this number.
     Offered(u64),
     Taken,
 }
@@ -66,7 +66,7 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
     /// Puts the job at the end of the line, and returns without waiting for any job. Refuses the job if the
-    /// executor below has refused the entry for this job.
+    /// underlying executor has refused the entry for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
         let Some(offer) = self.line.join(job) else { return Ok(()) };
         let line = Arc::clone(&self.line);
@@ -96,7 +96,7 @@ impl Line {
         Some(state.offers)
     }
 
-    /// Notes that this entry was taken. Perhaps it has ended by now, and the next entry has been offered.
+    /// Notes that this entry was taken. Perhaps this entry has ended by now, and the next entry has been offered.
     fn is_taken(&self, offer: u64) {
         let mut state = self.state.lock().unwrap();
         if state.entry == Entry::Offered(offer) {

@@ -25,7 +25,7 @@ pub trait Executor: Send + Sync {
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, wherever the executor below calls them.
+/// Runs jobs one at a time and in the order of their submission, wherever the underlying executor calls them.
 pub struct SerialExecutor<E> {
     below: E,
     line: Arc<Line>,
@@ -48,7 +48,7 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
     /// Puts the job at the end of the line, and returns without waiting for any job. Refuses the job if the
-    /// executor below has refused the entry for this job.
+    /// underlying executor has refused the entry for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
         let number = {
             let mut jobs = self.line.jobs.lock().unwrap();

@@ -25,7 +25,7 @@ pub trait Executor: Send + Sync {
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, wherever the executor below calls them.
+/// Runs jobs one at a time and in the order of their submission, wherever the underlying executor calls them.
 pub struct SerialExecutor<E> {
     below: E,
     line: Arc<Line>,
@@ -36,7 +36,7 @@ type Place = Arc<Mutex<Option<Job>>>;
 
 struct Line {
     places: Mutex<mpsc::Receiver<Place>>,
-    /// The number of places in the line that have not been reached yet.
+    /// The number of places that wait in the line.
     waiting: AtomicUsize,
     moves: AtomicBool,
 }
@@ -53,7 +53,7 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
     /// Puts the job at the end of the line, and returns without waiting for any job. Refuses the job if the
-    /// executor below has refused the entry for this job.
+    /// underlying executor has refused the entry for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
         let place = Place::new(Mutex::new(Some(job)));
         let _ = self.join.lock().unwrap().send(Arc::clone(&place));
@@ -85,7 +85,7 @@ impl Line {
         }
     }
 
-    /// Takes the next counted place.
+    /// Takes the next place out of the line, if one is counted.
     fn next(&self) -> Option<Place> {
         if self.waiting.load(SeqCst) == 0 {
             return None;

@@ -1,4 +1,4 @@
-//! A serial executor. It wraps any executor, and runs jobs one at a time and in order.
+//! A serial executor, which wraps any executor and runs jobs one at a time and in order.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -25,7 +25,7 @@ pub trait Executor: Send + Sync {
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, wherever the executor below calls them.
+/// Runs jobs one at a time and in the order of their submission, wherever the underlying executor calls them.
 pub struct SerialExecutor<E> {
     below: E,
     line: Arc<Line>,
@@ -55,11 +55,11 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
     /// Puts the job at the end of the line, and returns without waiting for any job. Refuses the job if the
-    /// executor below has refused the entry for this job.
+    /// underlying executor has refused the entry for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
         let number = self.line.join(job);
         let line = Arc::clone(&self.line);
-        // No lock is held here: the executor below may call the entry at once.
+        // No lock is held here: the underlying executor may call the entry at once.
         if self.below.execute(Box::new(move || line.run())).is_ok() {
             return Ok(());
         }

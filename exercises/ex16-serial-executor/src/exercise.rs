@@ -1,4 +1,4 @@
-//! A serial executor. It wraps any executor, and runs jobs one at a time and in order.
+//! A serial executor, which wraps any executor and runs jobs one at a time and in order.
 //!
 //! This is the only file to edit. `cargo test -p ex16-serial-executor` checks your answer.
 #![allow(unused)]
@@ -27,10 +27,10 @@ pub trait Executor: Send + Sync {
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, wherever the executor below calls them.
+/// Runs jobs one at a time and in the order of their submission, wherever the underlying executor calls them.
 pub struct SerialExecutor<E> {
     below: E,
-    // The closure that the executor below gets needs the line, too: how does the closure get the line?
+    // The closure that the underlying executor gets needs the line, too: how does the closure get the line?
 }
 
 impl<E: Executor + 'static> SerialExecutor<E> {
@@ -42,8 +42,8 @@ impl<E: Executor + 'static> SerialExecutor<E> {
 
 impl<E: Executor + 'static> Executor for SerialExecutor<E> {
     /// Puts the job at the end of the line, and returns without waiting for any job. Refuses the job if the
-    /// executor below has refused the entry for this job.
+    /// underlying executor has refused the entry for this job.
     fn execute(&self, job: Job) -> Result<(), Refused> {
-        todo!("put the job into the line, and give the executor below something that runs the line")
+        todo!("put the job into the line, and give the underlying executor something that runs the line")
     }
 }

@@ -1,5 +1,5 @@
-//! Right: the executor below has at most one entry for each stripe. While the executor decides about that
-//! entry, other submitters of this key wait.
+//! Right: the underlying executor has at most one entry for each stripe. While the executor decides about
+//! that entry, other submitters of this key wait.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};
@@ -34,7 +34,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 // ----- Yours. -----
 
 /// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time,
-/// wherever the executor below calls them. The jobs of one key are its stripe.
+/// wherever the underlying executor calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     offers: AtomicU64,
@@ -43,11 +43,11 @@ pub struct StripedExecutor<K, E> {
 
 struct Stripes<K> {
     by_key: Mutex<HashMap<K, Stripe>>,
-    /// Notified when the executor below has taken or refused an entry.
+    /// Notified when the underlying executor has taken or refused an entry.
     decided: Condvar,
 }
 
-/// A stripe. There is one for each key that has an entry, offered or taken.
+/// A stripe. Each key that has an entry, offered or taken, has one stripe.
 struct Stripe {
     jobs: VecDeque<Job>,
     /// The number of the entry, until the entry is taken.
@@ -67,7 +67,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
     }
 
     /// Puts the job at the end of its stripe, and returns without waiting for any job. Refuses the job if the
-    /// executor below has refused the entry for this job.
+    /// underlying executor has refused the entry for this job.
     pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
         let offer = self.offers.fetch_add(1, Ordering::Relaxed); // a number that no other offer has
         if !self.stripes.join(&key, job, offer) {
@@ -85,7 +85,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Key> Stripes<K> {
-    /// Puts a job into its stripe. Returns true if it made the stripe: then the caller must offer an entry.
+    /// Puts a job into its stripe. Returns true if this call made the stripe: then the caller must offer an entry.
     fn join(&self, key: &K, job: Job, offer: u64) -> bool {
         let mut by_key = self.by_key.lock().unwrap();
         loop {
@@ -103,8 +103,8 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// Notes that the entry with the number `offer` was taken, or without a number, the present entry. By now
-    /// the stripe may have another entry than the one with this number.
+    /// Notes that an entry was taken: entry `offer`, or the present entry if there is no number. By now the
+    /// stripe may have an entry with another number.
     fn is_taken(&self, key: &K, offer: Option<u64>) {
         let mut by_key = self.by_key.lock().unwrap();
         if let Some(stripe) = by_key.get_mut(key)
@@ -115,7 +115,7 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// Removes the stripe of a refused entry. No job has joined since the offer, so there is one job.
+    /// Removes the stripe of a refused entry. No job has joined since the offer, so the stripe has one job.
     fn is_refused(&self, key: &K) -> Job {
         let gone = self.by_key.lock().unwrap().remove(key);
         self.decided.notify_all();

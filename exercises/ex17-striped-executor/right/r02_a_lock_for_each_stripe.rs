@@ -33,7 +33,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 // ----- Yours. -----
 
 /// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time,
-/// wherever the executor below calls them. The jobs of one key are its stripe.
+/// wherever the underlying executor calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,
@@ -54,7 +54,7 @@ struct State {
     jobs: VecDeque<(u64, Job)>,
     submitted: u64,
     moves: bool,
-    /// True if the stripe is out of the map, or soon will be. A thread that holds it must find another one.
+    /// True if the stripe is out of the map, or soon will be. A thread that holds it must find another stripe.
     closed: bool,
 }
 
@@ -71,7 +71,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
     }
 
     /// Puts the job at the end of its stripe, and returns without waiting for any job. Refuses the job if the
-    /// executor below has refused the entry for this job.
+    /// underlying executor has refused the entry for this job.
     pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
         let (stripe, number) = self.stripes.join(&key, job);
         let (stripes, of, own) = (Arc::clone(&self.stripes), Arc::clone(&stripe), key.clone());
@@ -92,8 +92,8 @@ impl<K: Key> Stripes<K> {
                 Ok(number) => return (stripe, number),
                 Err(back) => job = back,
             }
-            // The stripe is closed. The thread that closed it removes it from the map, and so does this
-            // thread.
+            // The stripe is closed. This thread removes it from the map, as does the thread that closed
+            // it.
             self.remove(key, &stripe);
         }
     }

@@ -32,7 +32,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 // ----- Yours. -----
 
 /// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time,
-/// wherever the executor below calls them. The jobs of one key are its stripe.
+/// wherever the underlying executor calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,
@@ -77,7 +77,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
     }
 
     /// Puts the job at the end of its stripe, and returns without waiting for any job. Refuses the job if the
-    /// executor below has refused the entry for this job.
+    /// underlying executor has refused the entry for this job.
     pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
         let own = User::of(&self.stripes, key);
         let number = own.join(job);

@@ -31,7 +31,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 // ----- Yours. -----
 
 /// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time,
-/// wherever the executor below calls them. The jobs of one key are its stripe.
+/// wherever the underlying executor calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,
@@ -69,7 +69,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
     }
 
     /// Puts the job at the end of its stripe, and returns without waiting for any job. Refuses the job if the
-    /// executor below has refused the entry for this job.
+    /// underlying executor has refused the entry for this job.
     pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
         let number = {
             let mut state = self.stripes.state.lock().unwrap();
@@ -89,8 +89,8 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Key> Stripes<K> {
-    /// Runs the jobs that may run, until there are none. The entry that runs the previous job of a key also
-    /// runs a job that must still wait.
+    /// Runs the jobs that may run, until no such job is left. A job that must still wait is run by the entry
+    /// that runs the previous job of its key.
     fn run(&self) {
         let mut last = None;
         while let Some((key, job)) = self.next(last.take()) {

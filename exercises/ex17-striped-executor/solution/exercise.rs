@@ -33,7 +33,7 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 // ----- Yours. -----
 
 /// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time,
-/// wherever the executor below calls them. The jobs of one key are its stripe.
+/// wherever the underlying executor calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,
@@ -66,12 +66,12 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
     }
 
     /// Puts the job at the end of its stripe, and returns without waiting for any job. Refuses the job if the
-    /// executor below has refused the entry for this job.
+    /// underlying executor has refused the entry for this job.
     pub fn execute(&self, key: K, job: Job) -> Result<(), Refused> {
         let key = Arc::new(key);
         let number = self.stripes.join(&key, job);
         let (stripes, own) = (Arc::clone(&self.stripes), Arc::clone(&key));
-        // No lock is held here: the executor below may call the entry at once.
+        // No lock is held here: the underlying executor may call the entry at once.
         if self.below.execute(Box::new(move || stripes.run(&own))).is_ok() {
             return Ok(());
         }
@@ -90,7 +90,7 @@ impl<K: Key> Stripes<K> {
         number
     }
 
-    /// Removes a job that has not begun, and its stripe if the stripe is idle then.
+    /// Removes a job that has not begun, and also its stripe if the stripe is now idle.
     fn take_back(&self, key: &K, number: u64) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let stripe = state.by_key.get_mut(key)?;
@@ -114,13 +114,13 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// Returns true if the caller must run the stripe; false if another entry runs it, or if it is gone.
+    /// Returns true if the caller must run the stripe, and false if another entry runs it or the stripe is gone.
     fn begin(&self, key: &K) -> bool {
         let mut state = self.state.lock().unwrap();
         state.by_key.get_mut(key).is_some_and(|stripe| !mem::replace(&mut stripe.moves, true))
     }
 
-    /// Takes the next job. If there is none, removes the stripe under the same lock.
+    /// Takes the next job. If there is no job, removes the stripe under the same lock.
     fn next(&self, key: &K) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let stripe = state.by_key.get_mut(key)?;

@@ -67,7 +67,7 @@ struct Message {
     cell: Arc<Cell>,
 }
 
-/// The state of an entry. A message, the thread or a run owns it, and drops it at the end of the entry.
+/// The state of an entry. A message, the thread or a run owns this state, and drops it when the entry ends.
 struct Cell {
     period: Option<Millis>,
     inside: Mutex<Inside>,

@@ -152,7 +152,7 @@ impl Search {
         }
     }
 
-    /// Subtracts a searched position. The positions that come next were counted before.
+    /// Subtracts a searched position from the count. The positions that come next were counted before.
     fn count_off(&self, panicked: bool) {
         let mut state = self.state.lock().unwrap();
         state.panicked |= panicked;

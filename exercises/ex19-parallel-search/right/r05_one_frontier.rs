@@ -73,8 +73,8 @@ struct Search {
 struct State {
     /// For each position, the move by which it was first reached; the start was reached by no move.
     seen: HashMap<Position, Option<(Move, Position)>>,
-    /// The positions that wait to be searched. For each of them there is a job, or a thread whose job was
-    /// refused.
+    /// The positions that wait to be searched. For each of these positions there is a job, or a thread whose
+    /// job was refused.
     frontier: VecDeque<Position>,
     /// The number of positions that were seen and have not been searched completely.
     under_way: usize,
@@ -154,7 +154,7 @@ impl Search {
         moves.filter(|next| refused(*next)).count()
     }
 
-    /// Subtracts a searched position. The positions that come next were counted before.
+    /// Subtracts a searched position from the count. The positions that come next were counted before.
     fn count_off(&self, panicked: bool) {
         let mut state = self.state.lock().unwrap();
         state.panicked |= panicked;

@@ -1,5 +1,5 @@
-//! Right: a sorted part is left as it is; so are two sorted halves that are in order already. A panic becomes
-//! an error.
+//! Right: a sorted part is not changed, and neither are two sorted halves that are already in order. A panic
+//! becomes an error.
 #![allow(unused)]
 
 use std::collections::VecDeque;

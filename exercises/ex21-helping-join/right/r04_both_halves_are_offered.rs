@@ -9,8 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::sync::{Arc, Condvar, Mutex, thread, thread_local};
 
-// ----- Given: a pool that is right for jobs that do not wait. Add what `join` needs in the queue and the
-// workers. -----
+// ----- Given: a pool that is right for jobs that do not wait. Add to the queue and the workers what `join`
+// needs. -----
 
 /// A closure that a worker calls once.
 type Work = Box<dyn FnOnce() + Send>;

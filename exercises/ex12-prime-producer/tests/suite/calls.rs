@@ -22,8 +22,8 @@ pub struct Computation {
     pub asked: Counter,
     /// The number of primes.
     primes: usize,
-    /// The number of the prime, counted from 1, whose computation goes on only when the property opens the
-    /// gate.
+    /// The computation of this prime goes on only when the property opens the gate; the first prime has
+    /// number 1.
     long: usize,
     pub gate: Counter,
 }
@@ -64,8 +64,8 @@ pub fn start<R: Send + 'static>(
     thread::Builder::new().name(name.into()).spawn(work).expect("a thread")
 }
 
-/// Waits for the end of a thread. `what` is the call that the thread is in, and `cause` is the likely cause
-/// if that call never ends.
+/// Waits for the end of a thread. `what` is the call that the thread makes, and `cause` is the likely cause
+/// if this call never ends.
 pub fn join<R>(what: &str, cause: &str, handle: thread::JoinHandle<R>) -> R {
     let result = expect(what, cause, || handle.join());
     result.unwrap_or_else(|_| fail("a thread of the test panicked", "no call of a right answer panics"))
@@ -114,7 +114,7 @@ pub fn take_the_rest(queue: &Queue<u64>, expected: [u64; 2], cause: &str) {
     }
 }
 
-/// Cancels the queue, which must not wait.
+/// Cancels the queue; this call must not wait.
 pub fn cancel(queue: &Queue<u64>) {
     at_once("cancel() of the queue", ASKS_ONLY, || queue.cancel());
 }
@@ -129,9 +129,9 @@ pub fn two_that_wait<R: Send + 'static>(
     start_two(name, queue, came_back, call, 0)
 }
 
-/// Starts two threads that wait in `call`; the one whose call ends first waits for the other. So if the other
-/// thread goes on sleeping, it lacks its own notification, and has not merely missed that of the first
-/// thread.
+/// Starts two threads that wait in `call`; the thread whose call ends first waits for the other thread. So
+/// if the other thread sleeps on, its own notification is missing: the first thread cannot end and wake
+/// it.
 pub fn two_that_meet<R: Send + 'static>(
     name: &str,
     queue: &Arc<Queue<u64>>,

@@ -173,9 +173,9 @@ pub fn nobody_sleeps_beside_room_or_an_item() {
     who_comes_too_late_is_woken_the_next_time();
 }
 
-/// Tests two threads that make the same call. One of these threads may sleep, and be woken for an item or for
-/// room that the other thread then gets. The test itself does not wait in a call of the queue, so its own
-/// waits hide no mistake.
+/// Tests two threads that make the same call. One thread may sleep and be woken for an item, or for room,
+/// that the other thread takes first. The test itself does not wait in a call of the queue, so its own waits
+/// hide no mistake.
 fn who_comes_too_late_is_woken_the_next_time() {
     let cause = "a thread was woken, found that another thread had been faster, and waits again: the next item or the \
                  next room has to wake it, too. If you count the waiting threads, count a thread each time that it begins \
@@ -292,9 +292,9 @@ pub fn what_was_put_before_can_be_taken() {
     take_the_rest(&queue, [1, 2], cause);
 }
 
-const AFTER_THE_END: &str = "None says that no item will come any more, so the taker has gone, and this item is lost. To \
-                             see that there is no cancel and to put the item has to be one step, under one lock; and \
-                             put() checks for a cancel after every wait, even if there is room then";
+const AFTER_THE_END: &str = "None says that no item will come any more, so the taker has gone, and this item is lost. \
+                             Checking for a cancel and putting the item must be one step, under one lock; and put() \
+                             checks for a cancel after every wait, even if there is room then";
 
 pub fn none_is_the_end() {
     let queue = Arc::new(Queue::new(1));
@@ -312,7 +312,7 @@ fn put_on_a_thread(name: &str, queue: &Arc<Queue<u64>>) -> thread::JoinHandle<Re
     start(name, move || queue.put(2))
 }
 
-/// Cancels a queue into which item 2 is being put, and takes the remaining items.
+/// Cancels a queue while item 2 is being put, and takes the remaining items.
 fn nothing_comes_after_the_end(queue: &Queue<u64>, putter: thread::JoinHandle<Result<(), u64>>) {
     cancel(queue);
     step("takes what is left");
@@ -424,7 +424,7 @@ pub fn each_prime_is_in_one_place() {
         fail(
             &format!("computed: {computed:?}; the reader has {read:?}, and run() returned {returned:?}"),
             "a prime that was computed is in the queue, or run() has it: if run() ends with a prime that it has not put, \
-             it returns that one, also if it did not try",
+             it returns that one, even if it did not try to put it",
         );
     }
 }

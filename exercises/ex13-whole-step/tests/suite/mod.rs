@@ -120,8 +120,8 @@ fn is_refused(what: &str, taken: Taken, desk: &Desk<u32>, left: usize, cause: &s
     }
 }
 
-/// Tests `work` twice. First a request and then a task come while `work` waits; then a request comes before
-/// `work` begins.
+/// Runs `work` twice: a request and then a task come while it waits, and a request comes before it
+/// begins.
 fn gets_its_task_all_the_same(what: &'static str, cause: &'static str, work: fn(&Worker<u32>) -> Taken) {
     for before in [false, true] {
         let desk = desk(&[]);
@@ -191,7 +191,7 @@ pub fn a_worker_that_was_asked_gets_no_task() {
     cancel(&desk);
     for what in ["take()", "the second take()"] {
         let cause = "the worker was asked to stop, so take() returns no task, even if a task is there. And the request \
-                     stays: to tell of it does not clear it";
+                     stays: a take() that reports the request does not clear it";
         is_refused(what, expect(what, NOT_TOLD, || take(&worker)), &desk, 2, cause);
     }
 }
@@ -240,8 +240,8 @@ pub fn a_step_hides_no_request() {
 
 pub fn a_step_is_not_cut_off() {
     let cause = "in a step, a request does not end a wait and does not keep a wait from beginning. The request does wake \
-                 the worker up. If there is no task, the worker has to sleep again: to look again and again keeps a core \
-                 busy";
+                 the worker up. If there is no task, the worker has to sleep again: a loop that looks again and again \
+                 keeps a core busy";
     gets_its_task_all_the_same("take() in a step", cause, |worker| worker.masked(|| take(worker)));
 }
 
@@ -267,7 +267,7 @@ pub fn only_the_outermost_end_counts() {
 const COMES_OUT: &str = "a panic comes out of masked() as it came out of the step, with the same payload: resume the \
                          panic that you have caught (std::panic::resume_unwind), or do not catch it";
 
-/// Runs a step of this worker that panics.
+/// Makes this worker run a step that panics.
 fn a_step_panics(worker: &Worker<u32>) {
     let panicked = expect("masked() with a step that panics", COMES_OUT, || {
         catch_unwind(AssertUnwindSafe(|| worker.masked(|| panic_on_purpose())))
@@ -280,8 +280,8 @@ fn a_step_panics(worker: &Worker<u32>) {
 }
 
 pub fn a_panic_ends_its_step() {
-    const WITHOUT_END: &str = "the step has ended with a panic, and its mask is still there. What stands after step() is \
-                               not reached then; a Drop runs";
+    const WITHOUT_END: &str = "the step has ended with a panic, and its mask is still there. Code after step() is not \
+                               reached then; a Drop runs";
     let desk = desk(&[1, 2]);
     let worker = Worker::new(Arc::clone(&desk));
     cancel(&desk);
@@ -345,7 +345,7 @@ pub fn a_pair_that_has_begun_is_completed() {
     if desk.left() == 1 {
         fail(
             "take_pair() sleeps, though the first task lies on the desk",
-            "it takes the first as soon as there is one. With this task begins the step that must not be cut off",
+            "it takes the first as soon as there is one. The step that must not be cut off begins with this task",
         );
     }
     cancel(&desk);

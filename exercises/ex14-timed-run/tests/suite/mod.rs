@@ -53,7 +53,7 @@ impl World {
         self.task_of(1)
     }
 
-    /// Waits for the task of the given call, counted from 1.
+    /// Waits for the task of the call with this number; the first call is number 1.
     fn task_of(&self, call: usize) -> Task {
         let cause = "the job has to be handed to the executor: is it run on the caller's thread?";
         expect("handing the job to the executor", cause, || self.0.accepted.wait_for(call));
@@ -172,7 +172,7 @@ impl Caller {
     fn outcome(self, cause: &str) -> String {
         let joined = expect("timed_run()", cause, || self.thread.join());
         let Ok(outcome) = joined else {
-            fail("timed_run() panicked", "how the job has ended is told by what is returned")
+            fail("timed_run() panicked", "the returned value must say how the job has ended")
         };
         told_as(outcome)
     }
@@ -273,7 +273,7 @@ pub fn a_time_out_is_told_while_the_job_runs() {
     caller.must_have(
         "TimedOut",
         "the time was up while the job was running",
-        "the caller has to be told why there is no result, and that nothing has called the job off but the clock",
+        "the caller has to be told why there is no result, and that only the clock has called the job off",
     );
 }
 
@@ -360,7 +360,8 @@ pub fn an_alarm_that_rings_late_hits_nobody() {
     if was_told(&token) {
         fail(
             "the job had ended in time, the alarm rang late, and cancelled the job's token",
-            "others may work under that token: look whether the job has ended before you cancel it. (The handle's cancel() does)",
+            "other tasks may work under that token: before you cancel it, check whether the job has ended. (The \
+             handle's cancel() checks this)",
         );
     }
     caller.must_have("7", "the job ended in time with 7", "what the job returns is what timed_run() returns");
@@ -493,7 +494,7 @@ pub fn a_job_that_is_dropped_unrun_ends_the_wait() {
     caller.must_have(
         "Cancelled",
         "the executor dropped the job without running it",
-        "the time is not up, and the caller was not told to stop: it is the job that was called off",
+        "the time is not up, and the caller was not told to stop: the job itself was called off",
     );
     world.no_alarm_left("the executor dropped the job");
 }

@@ -20,31 +20,33 @@ const STRANDED: &str = "a job is in the line, and the entry that should run it h
                         and a submitter that adds a job has to look under the same lock";
 const IN_ORDER: &str = "the line is a queue, and nothing passes it: a job is put in at the end, and the one that runs next is taken \
                         from the front";
-const BELOW_RUNS: &str = "a job runs where the executor below calls what it was given: on no thread of yours, and not on the one that \
-                          submits, unless the executor below calls it there";
+const BELOW_RUNS: &str = "a job runs where the underlying executor calls what it was given: on no thread of yours, and \
+                          not on the one that submits, unless the underlying executor calls it there";
 const NO_WAIT: &str = "execute() puts the job into the line and returns: it waits for no job to run, and for no thread to begin. \
                        While a job runs, no lock is held that execute() needs";
-const KEEPS_A_THREAD: &str = "when the line is empty, what the executor below has called has to return: its thread is needed \
-                              for other tasks. For the next job, give the executor a new closure";
-const CALLED_AT_ONCE: &str = "the executor below may call what it is given before its execute() returns. So hold no lock that \
-                              this call needs; no thread that runs the line waits for that return; and a job that is executed \
-                              in the meantime joins the line";
-const NESTED: &str = "each job, when it ends, gives the next job to the executor below, which calls it at once. So each job \
-                      runs inside the end of the job before, and a long line overflows the stack. Run the jobs one after the \
-                      other in a loop";
+const KEEPS_A_THREAD: &str = "when the line is empty, what the underlying executor has called has to return: its thread \
+                              is needed for other tasks. For the next job, give the executor a new closure";
+const CALLED_AT_ONCE: &str = "the underlying executor may call what it is given before its execute() returns. So hold no \
+                              lock that this call needs; no thread that runs the line waits for that return; and a job \
+                              that is executed in the meantime joins the line";
+const NESTED: &str = "each job, when it ends, gives the next job to the underlying executor, which calls it at once. So \
+                      each job runs inside the end of the job before, and a long line overflows the stack. Run the jobs \
+                      one after the other in a loop";
 const PANIC: &str = "a panic ends its job and nothing else: catch it where the job is called, in the loop and not around it, so that \
                      what comes after it is done in any case";
 const OWN_JOB: &str = "a job that is refused comes back itself, out of the line: a call of it runs that job and no other, and \
                        if it is dropped, that job never runs";
 const AFTER_REFUSAL: &str =
     "after a refusal the line must be as it was before: take back what you have noted for the refused job";
-const IN_THE_MIDDLE: &str = "the executor below may refuse anything that it is given, also when jobs wait in the line that \
-                             were taken long ago, and then there is no submitter to tell. So nothing that was taken may need \
-                             another yes: an entry that the executor has taken runs the line until it is empty";
-const COUNTED_ON_IT: &str = "a job has joined the line because an entry was offered to the executor below, which then refused \
-                             the entry. No job can count on it before the executor has taken it: let the other submitters wait \
-                             until then, or give the executor an entry for each job";
-const SPINS: &str = "a caller that waits until the executor below has decided must not look again and again: wait on a Condvar";
+const IN_THE_MIDDLE: &str = "the underlying executor may refuse anything that it is given, also when jobs wait in the \
+                             line that were taken long ago, and then there is no submitter to tell. So nothing that was \
+                             taken may need another yes: an entry that the executor has taken runs the line until it is \
+                             empty";
+const COUNTED_ON_IT: &str = "a job has joined the line because an entry was offered to the underlying executor, which \
+                             then refused the entry. No job can count on it before the executor has taken it: let the \
+                             other submitters wait until then, or give the executor an entry for each job";
+const SPINS: &str = "a caller that waits until the underlying executor has decided must not look again and again: wait \
+                     on a Condvar";
 
 type Line<E> = SerialExecutor<Arc<E>>;
 
@@ -145,8 +147,9 @@ fn execute(line: &dyn Executor, job: Job, cause: &str) -> Result<(), Refused> {
 /// Executes a job that must be taken.
 fn take(line: &dyn Executor, job: Job) {
     if execute(line, job, NO_WAIT).is_err() {
-        let cause = "a serial executor has no bound and no end of its own: it refuses only if the executor below has refused";
-        fail("execute() refused a job, and the executor below has refused nothing", cause);
+        let cause = "a serial executor has no bound and no end of its own: it refuses only if the underlying executor \
+                     has refused";
+        fail("execute() refused a job, and the underlying executor has refused nothing", cause);
     }
 }
 
@@ -228,13 +231,13 @@ pub fn jobs_run_where_the_executor_calls_them() {
     }
     others_come_to_rest();
     if !log.begun().is_empty() {
-        fail("a job ran, and the executor below has called nothing yet", BELOW_RUNS);
+        fail("a job ran, and the underlying executor has called nothing yet", BELOW_RUNS);
     }
     below.run_all(KEEPS_A_THREAD);
     let ran = log.begun();
     if ran.len() != 2 {
         let seen = format!(
-            "the executor below has called all that it was given; of the jobs 1 and 2 these have run: {ran:?}"
+            "the underlying executor has called all that it was given; of the jobs 1 and 2 these have run: {ran:?}"
         );
         fail(&seen, STRANDED);
     }
@@ -248,7 +251,7 @@ pub fn execute_waits_for_no_job() {
     gate.until_reached(STRANDED);
     let second = log.job(2);
     if at_once("execute()", NO_WAIT, || line.execute(second)).is_err() {
-        fail("execute() refused a job, and the executor below has refused nothing", NO_WAIT);
+        fail("execute() refused a job, and the underlying executor has refused nothing", NO_WAIT);
     }
     let (other_line, of_other) = (self::line(&below), Log::new());
     take(&*other_line, of_other.job(3));
@@ -265,10 +268,10 @@ pub fn an_empty_line_keeps_no_thread() {
     take(&*line, log.job(1));
     let thread = below.run_one_elsewhere();
     let Some(thread) = thread else {
-        fail("execute() took a job, and the executor below was given nothing", BELOW_RUNS);
+        fail("execute() took a job, and the underlying executor was given nothing", BELOW_RUNS);
     };
     if others_come_to_rest() && !thread.is_finished() {
-        let seen = "the line is empty, and what the executor below has called does not return";
+        let seen = "the line is empty, and what the underlying executor has called does not return";
         fail(seen, KEEPS_A_THREAD);
     }
     expect("what the executor was given", KEEPS_A_THREAD, || drop(thread.join()));
@@ -285,8 +288,7 @@ pub fn a_job_may_execute_the_next() {
         let first = log.job_that(1, Box::new(move || take(&*same, second)));
         let submitter = submitter(&line, "submitter", first);
         if others_come_to_rest() && !submitter.is_finished() {
-            let seen =
-                "the executor below calls at once, a job executes another one, and nothing moves any more";
+            let seen = "the underlying executor calls at once, a job executes another one, and nothing moves any more";
             fail(seen, CALLED_AT_ONCE);
         }
         ended(submitter, CALLED_AT_ONCE);
@@ -304,7 +306,10 @@ pub fn a_long_line_needs_no_deep_stack() {
             let look = move || {
                 let depth = executor.depth();
                 if depth > 2 {
-                    fail(&format!("job {number} runs inside {depth} calls of the executor below"), NESTED);
+                    fail(
+                        &format!("job {number} runs inside {depth} calls of the underlying executor"),
+                        NESTED,
+                    );
                 }
             };
             take(&*same, jobs.job_that(number, Box::new(look)));
@@ -334,7 +339,7 @@ pub fn a_refused_job_comes_back() {
     let [first, second] = [1, 2].map(|number| match execute(&*line, log.job(number), AFTER_REFUSAL) {
         Err(Refused(job)) => job,
         Ok(()) if number == 1 => fail(
-            "the line was empty, the executor below refused, and execute() returned Ok",
+            "the line was empty, the underlying executor refused, and execute() returned Ok",
             "the job is lost and the caller does not know: pass the refusal on",
         ),
         Ok(()) => fail(
@@ -352,7 +357,7 @@ pub fn a_refused_job_comes_back() {
     below.run_all(AFTER_REFUSAL);
     if !log.has_run(3) {
         fail(
-            "the executor below refused once; since then it takes all, and a job that was taken does not run",
+            "the underlying executor refused once; since then it takes all, and a job that was taken does not run",
             AFTER_REFUSAL,
         );
     }
@@ -401,7 +406,7 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
     if let Some(missing) = missing {
         fail(
             &format!(
-                "job {missing} was taken, then the executor below began to refuse, and the job has not run"
+                "job {missing} was taken, then the underlying executor began to refuse, and the job has not run"
             ),
             IN_THE_MIDDLE,
         );
@@ -436,8 +441,8 @@ fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     if let Some(missing) = (1..=jobs).find(|number| !log.has_run(*number)) {
         fail(
             &format!(
-                "job {missing} was taken while job 1 ran, then the executor below began to refuse and job 1 ended: job {missing} \
-                 has not run"
+                "job {missing} was taken while job 1 ran, then the underlying executor began to refuse and job 1 ended: \
+                 job {missing} has not run"
             ),
             IN_THE_MIDDLE,
         );
@@ -445,7 +450,7 @@ fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     log.check(&(1..=jobs).collect::<Vec<u32>>(), IN_THE_MIDDLE);
 }
 
-/// A larger number of jobs than a line would run at a time if it sometimes let other lines go first.
+/// More jobs than a fair line would run before it lets other lines go first.
 const MANY: u32 = 70;
 
 /// The outcome of a job that was executed on another thread.
@@ -477,7 +482,7 @@ fn check_fates(log: &Log, fates: &[(u32, Fate)]) {
     }
     if let Some(number) = taken.into_iter().find(|number| !log.has_run(**number)) {
         let seen = format!(
-            "job {number} was taken, the executor below has called all that it was given, and the job has not run"
+            "job {number} was taken, the underlying executor has called all that it was given, and the job has not run"
         );
         fail(&seen, COUNTED_ON_IT);
     }
@@ -504,7 +509,7 @@ pub fn a_refused_job_leaves_the_others_in_the_line() {
     below.decide_at(&third, false);
     let (two, fate_of_2) = tried(&line, "second", log.job(2));
     let (three, fate_of_3) = tried(&line, "third", log.job(3));
-    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    until_others_wait("execute() runs on and on while the underlying executor has not decided", SPINS);
     let thread = below.run_one_elsewhere();
     running.until_reached(BELOW_RUNS);
     second.open();
@@ -522,7 +527,7 @@ pub fn a_refused_job_leaves_the_others_in_the_line() {
     check_fates(&log, &[(2, fate_of_2), (3, fate_of_3)]);
 }
 
-/// The final answer of the executor below.
+/// The final answer of the underlying executor.
 #[derive(Clone, Copy, PartialEq)]
 enum Decides {
     Refuses,
@@ -539,7 +544,7 @@ pub fn others_may_come_while_the_executor_decides() {
         let first = tried(&line, "first", log.job(1));
         gate.until_reached(BELOW_RUNS);
         let others = [("second", 2), ("third", 3)].map(|(name, number)| tried(&line, name, log.job(number)));
-        until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+        until_others_wait("execute() runs on and on while the underlying executor has not decided", SPINS);
         gate.open();
         let mut fates = Vec::new();
         for (number, (thread, fate)) in (1..).zip([first].into_iter().chain(others)) {
@@ -547,7 +552,7 @@ pub fn others_may_come_while_the_executor_decides() {
             fates.push((number, fate));
         }
         if !log.begun().is_empty() {
-            fail("a job ran, and the executor below has called nothing yet", BELOW_RUNS);
+            fail("a job ran, and the underlying executor has called nothing yet", BELOW_RUNS);
         }
         below.run_all(STRANDED);
         check_fates(&log, &fates);
@@ -563,11 +568,11 @@ pub fn a_late_yes_is_no_yes_to_another() {
     let (first, fate_of_1) = tried(&line, "first", log.job(1));
     late.until_reached(BELOW_RUNS);
     let (second, fate_of_2) = tried(&line, "second", log.job(2));
-    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    until_others_wait("execute() runs on and on while the underlying executor has not decided", SPINS);
     late.open();
     ended(first, NO_WAIT);
     let (third, fate_of_3) = tried(&line, "third", log.job(3));
-    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    until_others_wait("execute() runs on and on while the underlying executor has not decided", SPINS);
     slow.open();
     ended(second, NO_WAIT);
     ended(third, NO_WAIT);
@@ -611,7 +616,9 @@ pub fn many_jobs_run_in_one_line() {
                 if executor.depth() > 2 {
                     let depth = executor.depth();
                     fail(
-                        &format!("job {number} of {JOBS} runs inside {depth} calls of the executor below"),
+                        &format!(
+                            "job {number} of {JOBS} runs inside {depth} calls of the underlying executor"
+                        ),
                         NESTED,
                     );
                 }
@@ -646,7 +653,8 @@ fn check_many(ran: &[u32], taken: &[u32], cause: &str) {
         let next = ran.get(wrong).map_or("no other job".into(), |other| format!("job {other}"));
         fail(
             &format!(
-                "of {count} jobs that were taken, {wrong} have run in their order; then job {number} was to come, and {next} came"
+                "of {count} jobs that were taken, {wrong} have run in their order; then job {number} was expected, and \
+                 {next} came"
             ),
             cause,
         );

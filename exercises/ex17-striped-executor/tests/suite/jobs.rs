@@ -69,7 +69,7 @@ pub(super) struct Log {
 /// The outcome of a job that was executed on another thread.
 pub(super) type Fate = Arc<Shared<Option<Result<(), Refused>>>>;
 
-/// A job that is running; a panic also ends it.
+/// A job that is running. Its drop records the end of the job, even after a panic.
 struct Running<'a>(&'a Log, u32);
 
 impl Drop for Running<'_> {
@@ -187,7 +187,8 @@ impl Log {
         }
         if let Some(number) = taken.into_iter().find(|number| !self.has_run(**number)) {
             let seen = format!(
-                "job {number} was taken, the executor below has called everything that it was given, but the job has not run"
+                "job {number} was taken, the underlying executor has called everything that it was given, but the job \
+                 has not run"
             );
             fail(&seen, COUNTED_ON_IT);
         }

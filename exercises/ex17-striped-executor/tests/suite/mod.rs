@@ -20,19 +20,19 @@ const STRANDED: &str = "a job is in its stripe, and the entry that should run it
                         lock under which others find it and put jobs in";
 const IN_ORDER: &str = "a stripe is a queue, and no job overtakes another: a job is put in at the end, and the job that \
                         runs next is taken from the front";
-const BELOW_RUNS: &str = "a job runs where the executor below calls what it was given: on no thread of yours, and not on the one that \
-                          submits, unless the executor below calls it there";
+const BELOW_RUNS: &str = "a job runs where the underlying executor calls what it was given: on no thread of yours, and \
+                          not on the one that submits, unless the underlying executor calls it there";
 const NO_WAIT: &str = "execute() puts the job into its stripe and returns: it does not wait until a job has run, or until \
                        a thread begins. While a job runs, no lock is held that execute() needs";
-const TOGETHER: &str = "keys that are not equal are independent of each other, also if they have the same hash: one waits \
-                        for the other if they share a lane, or if a lock is held while a job runs or during a call of the \
-                        executor below";
+const TOGETHER: &str = "keys that are not equal are independent of each other, even if they have the same hash: one \
+                        waits for the other if they share a lane, or if a lock is held while a job runs or during a call \
+                        of the underlying executor";
 const KEEPS_A_THREAD: &str = "a job whose turn has not come waits in its stripe, and not on a thread: the entry that the \
-                              executor below has called returns if it can run no job. With a lock for each key, held \
-                              while a job runs, all threads may wait for one key";
-const CALLED_AT_ONCE: &str = "the executor below may call what it is given before its execute() returns. So hold no lock \
-                              that the call needs, let no thread that runs a stripe wait for that return, and let a job \
-                              that is executed meanwhile join its stripe";
+                              underlying executor has called returns if it can run no job. With a lock for each key, \
+                              held while a job runs, all threads may wait for one key";
+const CALLED_AT_ONCE: &str = "the underlying executor may call what it is given before its execute() returns. So hold no \
+                              lock that the call needs, let no thread that runs a stripe wait for that return, and let a \
+                              job that is executed meanwhile join its stripe";
 const PANIC: &str = "a panic ends its job and nothing else: catch it where the job is called, in the loop and not around \
                      it, so that the lines after the call run in any case";
 const NO_MEMORY: &str = "a key that has no job needs no place in a map: take it out when its last job has ended (or was \
@@ -42,15 +42,16 @@ const OWN_JOB: &str = "a job that is refused comes back itself, out of its strip
                        and if it is dropped it never runs";
 const AFTER_REFUSAL: &str = "after a refusal the stripe is as it was before: undo every change that you have made for the \
                              refused job";
-const IN_THE_MIDDLE: &str = "the executor below may refuse anything that it is given, even while jobs that were taken \
-                             long ago wait in the stripe. These must not need another yes, and must not go with the one \
-                             that is refused";
-const COUNTED_ON_IT: &str = "a job has joined its stripe because of an entry about which the executor below had not \
-                             decided, and which it then refused. No job can count on it before the executor has taken it: \
-                             let other submitters wait until then, or give the executor an entry for each job";
-const SPINS: &str = "a submitter that waits until the executor below has decided must not check again and again: wait on a Condvar";
-const NOT_REFUSED: &str = "a striped executor has no bound and no shutdown: it refuses only if the executor below has \
-                           refused";
+const IN_THE_MIDDLE: &str = "the underlying executor may refuse anything that it is given, even while jobs that were \
+                             taken long ago wait in the stripe. These must not need another yes, and must not go with \
+                             the one that is refused";
+const COUNTED_ON_IT: &str = "a job has joined its stripe because of an entry about which the underlying executor had not \
+                             decided, and which it then refused. No job can count on it before the executor has taken \
+                             it: let other submitters wait until then, or give the executor an entry for each job";
+const SPINS: &str = "a submitter that waits until the underlying executor has decided must not check again and again: \
+                     wait on a Condvar";
+const NOT_REFUSED: &str = "a striped executor has no bound and no shutdown: it refuses only if the underlying executor \
+                           has refused";
 
 type Striped<E> = StripedExecutor<Name, Arc<E>>;
 
@@ -91,7 +92,7 @@ where
     /// Executes a job that must be taken.
     fn take_that(&self, key: &'static str, number: u32, work: Box<dyn FnOnce() + Send>) {
         if self.execute(key, number, work, NO_WAIT).is_err() {
-            fail("execute() refused a job, and the executor below has refused nothing", NOT_REFUSED);
+            fail("execute() refused a job, and the underlying executor has refused nothing", NOT_REFUSED);
         }
     }
 
@@ -197,13 +198,14 @@ pub fn jobs_run_where_the_executor_calls_them() {
     }
     others_come_to_rest();
     if !trial.log.begun().is_empty() {
-        fail("a job ran, though the executor below has called nothing yet", BELOW_RUNS);
+        fail("a job ran, though the underlying executor has called nothing yet", BELOW_RUNS);
     }
     below.run_all(KEEPS_A_THREAD);
     let ran = trial.log.begun();
     if ran.len() != 3 {
         let seen = format!(
-            "the executor below has called everything that it was given; of the jobs 1, 2 and 3 these have run: {ran:?}"
+            "the underlying executor has called everything that it was given; of the jobs 1, 2 and 3 these have run: \
+             {ran:?}"
         );
         fail(&seen, STRANDED);
     }
@@ -217,7 +219,7 @@ pub fn keys_do_not_wait_for_each_other() {
     for (key, number) in [("Ada", 2), ("Grace", 3)] {
         let job = trial.log.job(key, number, Box::new(|| {}));
         if at_once("execute()", NO_WAIT, || trial.striped.execute(trial.keys.key(key), job)).is_err() {
-            fail("execute() refused a job, and the executor below has refused nothing", NOT_REFUSED);
+            fail("execute() refused a job, and the underlying executor has refused nothing", NOT_REFUSED);
         }
     }
     if others_come_to_rest() && !trial.log.has_run(3) {
@@ -239,7 +241,7 @@ pub fn a_job_that_waits_keeps_no_thread() {
     trial.take("Ada", 2);
     let first = below.run_one_elsewhere();
     if first.is_none() {
-        fail("execute() took a job, but gave nothing to the executor below", BELOW_RUNS);
+        fail("execute() took a job, but gave nothing to the underlying executor", BELOW_RUNS);
     }
     gate.until_reached(BELOW_RUNS);
     let second = below.run_one_elsewhere();
@@ -256,7 +258,10 @@ pub fn a_job_that_waits_keeps_no_thread() {
     }
     below.run_all(KEEPS_A_THREAD);
     if !trial.log.has_run(2) {
-        fail("the executor below has called everything that it was given, but job 2 has not run", STRANDED);
+        fail(
+            "the underlying executor has called everything that it was given, but job 2 has not run",
+            STRANDED,
+        );
     }
 }
 
@@ -312,7 +317,7 @@ pub fn a_refused_job_comes_back() {
         [1, 2].map(|number| match trial.execute("Ada", number, Box::new(|| {}), AFTER_REFUSAL) {
             Err(Refused(job)) => job,
             Ok(()) => fail(
-                "the executor below refused everything that it was given, and execute() returned Ok",
+                "the underlying executor refused everything that it was given, and execute() returned Ok",
                 "the job is lost and the caller does not know: pass the refusal on",
             ),
         });
@@ -325,7 +330,8 @@ pub fn a_refused_job_comes_back() {
     trial.take("Ada", 3);
     below.run_all(AFTER_REFUSAL);
     if !trial.log.has_run(3) {
-        let seen = "the executor below refused once; since then it takes everything, but a job that was taken does not run";
+        let seen = "the underlying executor refused once; since then it takes everything, but a job that was taken \
+                    does not run";
         fail(seen, AFTER_REFUSAL);
     }
     trial.log.check(&[2, 3], OWN_JOB);
@@ -343,7 +349,7 @@ fn a_refused_job_without_captures_comes_back() {
     below.refuse(true);
     let second = striped.execute(keys.key("Ada"), Box::new(|| RAN.with_borrow_mut(|ran| ran.push(2))));
     if first.is_err() {
-        fail("execute() refused a job, and the executor below has refused nothing", NOT_REFUSED);
+        fail("execute() refused a job, and the underlying executor has refused nothing", NOT_REFUSED);
     }
     if let Err(Refused(job)) = second {
         step("calls the job that came back");
@@ -375,7 +381,7 @@ pub fn a_refusal_in_the_middle_strands_nobody() {
     let missing = expected.iter().find(|number| !trial.log.has_run(**number));
     if let Some(missing) = missing {
         let seen = format!(
-            "job {missing} was taken, then the executor below began to refuse, and the job has not run"
+            "job {missing} was taken, then the underlying executor began to refuse, and the job has not run"
         );
         fail(&seen, IN_THE_MIDDLE);
     }
@@ -406,8 +412,8 @@ fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     below.run_all(IN_THE_MIDDLE);
     if let Some(missing) = (1..=jobs).find(|number| !trial.log.has_run(*number)) {
         let seen = format!(
-            "job {missing} was taken while job 1 ran, then the executor below began to refuse and job 1 ended: job {missing} has \
-             not run"
+            "job {missing} was taken while job 1 ran, then the underlying executor began to refuse and job 1 ended: job \
+             {missing} has not run"
         );
         fail(&seen, IN_THE_MIDDLE);
     }
@@ -415,8 +421,7 @@ fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     trial.check_keys("all jobs have ended");
 }
 
-/// A number of jobs that is larger than the number after which a fair stripe might let other stripes go
-/// first.
+/// More jobs than a fair stripe would run before it lets other stripes go first.
 const MANY: u32 = 70;
 
 pub fn others_may_come_while_the_executor_decides() {
@@ -432,10 +437,11 @@ pub fn others_may_come_while_the_executor_decides() {
         let others: Vec<_> =
             others.iter().map(|number| (*number, trial.tried("another", "Ada", *number))).collect();
         let other = trial.tried("of another key", "Grace", 4);
-        until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+        until_others_wait("execute() runs on and on while the underlying executor has not decided", SPINS);
         if others_come_to_rest() && !other.0.is_finished() {
             fail(
-                "the executor below has not decided about a job of Ada, and a job of Grace is not taken until it has",
+                "the underlying executor has not decided about a job of Ada, and a job of Grace is not taken until it \
+                 has",
                 TOGETHER,
             );
         }
@@ -446,7 +452,7 @@ pub fn others_may_come_while_the_executor_decides() {
             fates.push((number, fate));
         }
         if !trial.log.begun().is_empty() {
-            fail("a job ran, though the executor below has called nothing yet", BELOW_RUNS);
+            fail("a job ran, though the underlying executor has called nothing yet", BELOW_RUNS);
         }
         below.run_all(STRANDED);
         trial.log.check_fates(&fates);
@@ -462,7 +468,7 @@ pub fn a_refused_job_leaves_the_others_in_their_stripe() {
     below.decide_at(&third, false);
     let (two, fate_of_2) = trial.tried("second", "Ada", 2);
     let (three, fate_of_3) = trial.tried("third", "Ada", 3);
-    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    until_others_wait("execute() runs on and on while the underlying executor has not decided", SPINS);
     let thread = below.run_one_elsewhere();
     running.until_reached(BELOW_RUNS);
     second.open();
@@ -489,11 +495,11 @@ pub fn a_late_yes_is_no_yes_to_another() {
     let (first, fate_of_1) = trial.tried("first", "Ada", 1);
     late.until_reached(BELOW_RUNS);
     let (second, fate_of_2) = trial.tried("second", "Ada", 2);
-    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    until_others_wait("execute() runs on and on while the underlying executor has not decided", SPINS);
     late.open();
     ended(first, NO_WAIT);
     let (third, fate_of_3) = trial.tried("third", "Ada", 3);
-    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    until_others_wait("execute() runs on and on while the underlying executor has not decided", SPINS);
     slow.open();
     for submitter in [second, third] {
         ended(submitter, NO_WAIT);
@@ -509,10 +515,10 @@ pub fn a_stripe_may_end_and_come_again_while_the_executor_decides() {
     let first = trial.tried("first", "Ada", 1);
     slow.until_reached(BELOW_RUNS);
     let second = trial.tried("second", "Ada", 2);
-    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    until_others_wait("execute() runs on and on while the underlying executor has not decided", SPINS);
     below.run_all(STRANDED); // so the stripe has no jobs any more, if the second job was taken
     let third = trial.tried("third", "Ada", 3);
-    until_others_wait("execute() runs on and on while the executor below has not decided", SPINS);
+    until_others_wait("execute() runs on and on while the underlying executor has not decided", SPINS);
     slow.open();
     let mut fates = Vec::new();
     for (number, (thread, fate)) in (1..).zip([first, second, third]) {
@@ -566,7 +572,7 @@ pub fn many_keys_and_many_jobs() {
             executor.refuse(number > JOBS / 2);
             let refused = same.execute("Ada", number, Box::new(|| {}), IN_THE_MIDDLE).is_err();
             if refused && number <= JOBS / 2 {
-                fail("execute() refused a job, and the executor below has refused nothing", NOT_REFUSED);
+                fail("execute() refused a job, and the underlying executor has refused nothing", NOT_REFUSED);
             }
         }
     };

@@ -8,7 +8,7 @@ use crate::sync::Arc;
 
 pub(super) struct Hands {
     state: Shared<State>,
-    /// The number of times that the time has changed or that `wake` was called.
+    /// The number of changes of the time and of calls of `wake`.
     turns: Counter,
 }
 
@@ -35,7 +35,7 @@ impl Hands {
         self.turns.add();
     }
 
-    /// Returns true if a wait until this time is over.
+    /// Returns true if a wait until this time must end now.
     fn is_over(&self, until: Millis) -> bool {
         self.state.with(|state| {
             let over = state.was_woken || state.now >= until;

@@ -1,4 +1,4 @@
-//! The properties about the end of entries: by a cancel, after their last run, or with the scheduler.
+//! The properties about how entries end: by a cancel, after their last run, or with the scheduler.
 
 use exercises_harness::{fail, live_threads};
 

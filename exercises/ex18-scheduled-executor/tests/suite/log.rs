@@ -33,7 +33,7 @@ pub(super) struct Log {
     drops: Counter,
 }
 
-/// A run that is going on; a panic also ends it.
+/// A run that is going on. Its drop records the end of the run, even after a panic.
 struct Running<'a>(&'a Log, u32);
 
 impl Drop for Running<'_> {
@@ -166,7 +166,7 @@ impl Trial {
         expect("schedule()", BUSY, || self.scheduler.schedule(period, Some(period), work))
     }
 
-    /// Makes a call on another thread, and checks that it returns while nothing else happens.
+    /// Makes a call on another thread, and checks that the call returns while nothing else happens.
     pub(super) fn at_once(&self, what: &str, while_: &str, cause: &str, call: Box<dyn FnOnce() + Send>) {
         let name = what.to_owned();
         let caller = on_a_thread(

@@ -13,7 +13,7 @@ use crate::below::Gate;
 use crate::probe::{Shared, others_come_to_rest, until_others_wait};
 use crate::sync::Arc;
 
-/// The action of a run that takes long: the first run waits at the gate.
+/// The action of a run that takes long: the run waits until the gate is open.
 fn waits_at(gate: &Arc<Gate>) -> Does {
     let gate = Arc::clone(gate);
     Box::new(move |_| gate.pass())

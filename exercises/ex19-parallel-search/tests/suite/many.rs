@@ -19,8 +19,8 @@ const EACH_ITS_OWN: &str = "the state of a search is in its solver. Another sear
 /// The number of positions besides the start.
 const MANY: u32 = 200;
 
-/// A puzzle whose start leads to many positions far from each other; each of these positions leads to the
-/// last and to the first of all numbers.
+/// A puzzle whose start leads to many positions that are far apart; each of these leads to the largest and to
+/// the smallest number.
 fn star() -> Vec<Edge> {
     let far = |place: u32| place * 21_000_000; // up to 4,200,000,000
     let name = |place: u32| char::from_u32(0x1000 + place).expect("a letter");

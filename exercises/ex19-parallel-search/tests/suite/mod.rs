@@ -21,13 +21,14 @@ use below::Below;
 use board::{Asks, Board, Edge};
 use trial::Trial;
 
-const NO_END: &str = "a search has two ends: a solution, or no task that is under way. Count the tasks that are submitted \
-                      or run; the task that takes the count to zero tells the waiting callers that there is no solution";
+const NO_END: &str = "a search ends with a solution, or when no task is under way any more. Count the tasks that are \
+                      submitted or run; the task that takes the count to zero tells the waiting callers that there is no \
+                      solution";
 const EARLY: &str = "the count of tasks was zero, though the search was not over. Count a position before you submit it, \
                      while the position that led to it is still counted. Count a position off, once, when the positions \
                      that come next are counted and its solution is told";
-const TWICE: &str = "two moves lead to one position, and each time it was taken for a new one. To check whether it was \
-                     seen, and to say that it is seen now, is one step under one lock; and the start is a position, too, \
+const TWICE: &str = "two moves lead to one position, and each time it was taken for a new one. Checking whether it was \
+                     seen, and noting that it is seen now, is one step under one lock; and the start is a position, too, \
                      also for a second call of solve()";
 const STAYS_COUNTED: &str = "a position was counted and is not counted off. Count it off in each case: it was seen \
                              before, it is a dead end, it is a solution, or its task panicked";
@@ -49,11 +50,11 @@ const GOES_ON: &str = "when there is an answer, nothing new is begun: look for t
                        before those that the executor took or refused earlier, and before each submission";
 const PANIC: &str = "a panic of the puzzle costs one position: catch it, count the position off as any other, and note \
                      that a part was not searched. Then the answer cannot be \"no solution\", but a solution that was \
-                     found elsewhere is one all the same";
+                     found elsewhere still counts";
 const PANIC_OF_REFUSED: &str = "a position that was refused is searched by a job of another position, or by solve(): its \
                                 panic must not end that job, and must not come out of solve(). Catch it for each position";
-const REFUSED: &str = "a position that is refused is counted and seen already. The one who was refused searches it, and \
-                       then counts it off: no other thread will search it";
+const REFUSED: &str = "a position that is refused is counted and seen already. The thread that was refused searches it, \
+                       and then counts it off: no other thread will search it";
 const NESTED: &str = "each refused position is searched inside the search of the one before, and a long line of refused \
                       positions overflows the stack. Put them on a list of your own, and search one after the other in a \
                       loop";
@@ -61,8 +62,8 @@ const CANCEL: &str =
     "a cancel is an answer of its own: tell it at once to each waiter, and do not wait for a task";
 const CANCELLED: &str = "a cancel is an answer of its own, and the first answer stays: a thread that has another answer \
                          looks, under the same lock, whether there is one already";
-const ONE_SEARCH: &str = "the first call of solve() begins the search, and all other calls wait for its answer: to check \
-                          whether the search was begun, and to say that it is, is one step";
+const ONE_SEARCH: &str = "the first call of solve() begins the search, and all other calls wait for its answer: \
+                          checking whether the search has begun, and noting that it has, is one step";
 
 /// Waits until every job that the executor has called has returned.
 fn join(threads: &Threads) {

@@ -61,7 +61,7 @@ impl Trial {
         }
     }
 
-    /// Checks that a solution was found. `cause` is the likely cause if there is none.
+    /// Checks that a solution was found. `cause` is the likely cause if no solution was found.
     pub(super) fn check_solved(&self, answer: &Answer, cause: &str) {
         if !matches!(answer, Answer::Solved(_)) {
             let looked_at = some(&self.board.looked_at());

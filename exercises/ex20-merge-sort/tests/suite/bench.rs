@@ -125,8 +125,8 @@ impl Bench {
         Self { how, items: Shared::default(), seen: Shared::default(), fails: None, panics: None, meet: None }
     }
 
-    /// Makes a bench in which, in each join, the thread that compares first waits until the other thread
-    /// compares, too.
+    /// Makes a bench whose joins meet: the thread that compares first waits until the other thread compares,
+    /// too.
     pub(super) fn where_they_meet() -> Self {
         Self {
             meet: Some(Counter::new("the other half to compare its first items")),

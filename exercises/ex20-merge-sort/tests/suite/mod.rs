@@ -25,7 +25,8 @@ const STABLE: &str = "equal items keep their order: of two equal items the merge
                       part that is not split is sorted by a stable sort, such as slice::sort()";
 const NO_END: &str = "a part is split that must not be split, or a half is as long as its part. One item is sorted, \
                       whatever the threshold says; so is an empty part";
-const SPOT: &str = "a part of as many items as the threshold, or fewer, is sorted on the spot: a join costs more there than it gains";
+const SPOT: &str = "a part whose length is at most the threshold is sorted on the spot: a join costs more there than \
+                    it gains";
 const SPLIT: &str = "each part with more items than the threshold is split once, in the middle, and both halves are given \
                      to the joiner: if short parts are cut off at one end, there is one join inside the other for each of \
                      them, and they wait for each other";
@@ -52,7 +53,7 @@ const KEEP: &str = "any comparison may panic, and then the items stay as they ar
 const PANIC_TOLD: &str = "a comparison has panicked, so the items are not sorted: let the panic go through, or return the error, but \
                           do not return Ok";
 
-/// Returns some orders of the given number of different keys.
+/// Returns the given number of different keys in several orders.
 fn orders(items: usize) -> Vec<Vec<u32>> {
     let ascending: Vec<u32> = (0..).take(items).collect();
     let descending: Vec<u32> = ascending.iter().rev().copied().collect();

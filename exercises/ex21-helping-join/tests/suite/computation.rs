@@ -96,7 +96,7 @@ pub(super) fn shut_down(pool: &Pool) {
     expect("shutdown()", TAKE_BACK, || pool.shutdown());
 }
 
-/// Makes one of two halves that wait until both have begun.
+/// Makes a half that waits until another half with the same counter has begun.
 pub(super) fn meet(both: &Arc<Counter>, result: u32) -> Half {
     let both = Arc::clone(both);
     Box::new(move || {

@@ -30,9 +30,10 @@ const WAITS: &str = "the half runs on another worker: join() must sleep until th
                      The end of a half has to wake the worker that waits for it: a notification that wakes one thread may wake \
                      one that waits for something else. And nothing may come between the look and the wait";
 const SPINS: &str = "a worker with nothing to do must not look again and again: wait on a Condvar";
-const HELPS: &str = "a worker that waits for a half can run the halves that this half has offered, and what that has offered, \
-                     and so on: look in the queue for a part of what you wait for, also when it comes while you sleep. Each \
-                     part has to know which task offered it, whichever thread runs it and whatever that one ran before";
+const HELPS: &str = "a worker that waits for a half can run the halves that this half has offered, and what that has \
+                     offered, and so on: look in the queue for a part of what you wait for, even if it comes while you \
+                     sleep. Each part has to know which task offered it, whichever thread runs it and whatever that \
+                     thread ran before";
 const NO_OTHER: &str = "a worker that waits in join() may run the half that it waits for, and parts of it. Any other work runs \
                         on top of the waiting job, on the same stack, and may need a lock that this job holds, or may never \
                         end: leave it in the queue";
@@ -40,13 +41,13 @@ const THREADS: &str =
     "a pool has as many threads as it was given: a worker that waits can run the half itself";
 const PANIC: &str = "catch the panic of each half where you call it, keep it as the result of this half, and let it go on in the join() of that half \
                      (std::panic::resume_unwind), and nowhere else";
-const NONE_LEFT: &str = "when join() returns or panics, neither half may run any more, or begin later: wait for the one that \
-                         runs elsewhere, and run or take out the one that has not begun, also if a has panicked";
+const NONE_LEFT: &str = "when join() returns or panics, neither half may run any more, or begin later: wait for the one \
+                         that runs elsewhere, and run or take out the one that has not begun, even if a has panicked";
 const NO_LOCK: &str = "while a half runs, hold no lock that another thread needs, and let no worker wait for a half that it \
                        has not joined";
-const WAKE: &str = "workers without work and workers in a join() sleep, and a notification that wakes one of them may wake one \
-                    for whom there is nothing: then no worker takes the work that is there. So wake all, or let them wait on \
-                    different Condvars";
+const WAKE: &str = "workers without work and workers in a join() sleep, and a notification that wakes one of them may \
+                    wake one that has nothing to do: then no worker takes the work that is there. So wake all, or let \
+                    them wait on different Condvars";
 const AT_SIZE: &str = "each join() offers a half, however deep it is and however much is in the queue: you cannot know how \
                        many workers will be free when its turn comes. And a worker that waits helps with parts of any depth";
 const ENDS: &str = "shutdown() has begun, and a job still joins halves: join() must offer, take back and help as before, until \
@@ -92,7 +93,7 @@ pub fn no_more_threads_run_than_the_pool_has() {
     shut_down(&pool);
 }
 
-/// Returns two halves: one waits until the other has begun on another worker, and the other waits at the
+/// Returns two halves: the first waits until the second has begun on another worker; the second waits at the
 /// gate.
 fn apart(gate: &Arc<Gate>) -> (Half, Half) {
     let (one, other) = (Arc::clone(gate), Arc::clone(gate));
@@ -109,7 +110,7 @@ fn apart(gate: &Arc<Gate>) -> (Half, Half) {
 
 pub fn a_half_that_runs_elsewhere_is_waited_for() {
     let (pool, gate) = (Pool::new(3), Gate::new());
-    // Two workers can come to wait in join(): one for the half at the gate, and one for the half that waits.
+    // Two workers may wait in join(): one for the half at the gate, and one for the half that waits.
     let (a, b) = apart(&gate);
     let half = joins(&pool, WAITS, a, b);
     let job = Job::submit(&pool, 22, WAITS, with_a_half_elsewhere(&pool, WAITS, half));
@@ -138,7 +139,7 @@ fn with_a_half_elsewhere(pool: &Pool, cause: &'static str, half: Half) -> Half {
     joins(pool, cause, Box::new(a), Box::new(b))
 }
 
-/// Makes a half that joins two halves that can end only if two workers run them at the same time.
+/// Makes a half that joins two halves; they can end only if two workers run them at the same time.
 fn two_that_meet(pool: &Pool) -> Half {
     let both = Arc::new(Counter::new("two halves to begin, on two workers"));
     joins(pool, HELPS, meet(&both, 1), meet(&both, 2))
@@ -320,7 +321,7 @@ pub fn a_panic_leaves_no_half_behind() {
     shut_down(&pool);
 }
 
-/// Makes a half that joins two halves, one of which panics, then sets `over`, and returns 7.
+/// Makes a half that returns 7. Before that, it joins two halves, of which one panics, and sets `over`.
 fn then_seven(pool: &Pool, a: Half, b: Half, over: Arc<Shared<bool>>) -> Half {
     let pool = pool.clone();
     Box::new(move || {
