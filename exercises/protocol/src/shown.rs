@@ -5,12 +5,14 @@
 //! that begins with the one that says most about the mistake:
 //!
 //! 1. A failure in a step that the property tests comes before a failure in an `aside`, such as a pool that
-//! never ends. 2. A failure within the first [`SOON`] schedules comes before a rare failure, which may have
-//! another cause. An early failure also comes before a failure that occurs only if a wait ends without a
-//! notification. 3. A property of the first stage comes before a property of the second stage, which the
-//! learner may not have begun. 4. A property with a lower rank in `exercise.toml` comes first; a property
-//! that many mistakes break has a rank above 0. 5. Otherwise the order of `exercise.toml` decides, which is
-//! from simple to hard.
+//!    never ends.
+//! 2. A failure within the first [`SOON`] schedules comes before a rare failure, which may have another cause.
+//!    An early failure also comes before a failure that occurs only if a wait ends without a notification.
+//! 3. A property of the first stage comes before a property of the second stage, which the learner may not
+//!    have begun.
+//! 4. A property with a lower rank in `exercise.toml` comes first. A property that many mistakes break has a
+//!    rank above 0.
+//! 5. Otherwise the order of `exercise.toml` decides, which is from simple to hard.
 //!
 //! For each wrong answer, the proof checks that the failure that is shown first has the expected message. The
 //! second rule makes this check possible: usually the proof needs to try only the first schedules of the
