@@ -1,5 +1,5 @@
-//! Right: a channel of messages. The drop of the promise sends the end, complete() sends the value before
-//! that, and join() reads the first message.
+//! Right: a channel of messages. complete() sends the value; after that, or without it, the drop of the
+//! promise sends the end. join() reads the first message.
 #![allow(unused)]
 
 use std::collections::VecDeque;

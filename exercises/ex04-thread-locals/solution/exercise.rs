@@ -57,8 +57,8 @@ pub struct IsolatingExecutor<E> {
     inner: E,
 }
 
-/// The session that was in the slot before the job. The drop, which follows the job's return or panic, ends
-/// the session that the job has left, and puts this session back.
+/// The session that was in the slot before the job. When the job returns or panics, the drop of this value
+/// ends the job's session and puts the earlier session back.
 struct Before(Option<Session>);
 
 impl Drop for Before {

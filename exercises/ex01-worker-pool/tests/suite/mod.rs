@@ -16,8 +16,7 @@ fn shut_down(pool: WorkerPool) {
     expect("shutdown()", STUCK_SHUTDOWN, || pool.shutdown());
 }
 
-/// Executes jobs, each of which waits until `jobs` jobs have begun: the jobs end only if that many of them
-/// run at once.
+/// Executes `jobs` jobs. Each job waits until all of them have begun, so they end only if all run at once.
 fn run_at_once(pool: &WorkerPool, jobs: usize, cause: &str) {
     let begun = Arc::new(Counter::new("the other job to begin"));
     let ended = Arc::new(Counter::new("jobs that must run at the same time"));

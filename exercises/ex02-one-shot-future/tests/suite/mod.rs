@@ -77,7 +77,7 @@ pub fn join_waits_for_the_value() {
     check_value(join(joiner), 7);
 }
 
-/// The wake-up that ends one join() must not end the next join() of the same thread, too.
+/// A wake-up that has ended one join() must not also end the next join() of the same thread.
 pub fn the_next_join_waits_for_its_own_value() {
     let ((one, first), (two, second)) = (promise(), promise());
     let joins = move || {

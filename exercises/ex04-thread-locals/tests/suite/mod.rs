@@ -66,7 +66,7 @@ fn execute<E: Executor>(isolating: &IsolatingExecutor<E>, job: impl FnOnce() + S
     }
 }
 
-/// Begins a session whose end is counted.
+/// Begins a session, and counts when it ends.
 fn session(user: &'static str, ended: &Arc<Counter>) -> Session {
     let ended = Arc::clone(ended);
     Session::new(user, move || {

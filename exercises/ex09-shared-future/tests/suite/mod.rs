@@ -15,13 +15,13 @@ use crate::sync::{Arc, thread};
 const NOT_RELEASED: &str = "the outcome is decided, and a waiter is not told: every waiter must be told. A waiter must look, \
      and then wait or leave its waker: both under one lock, so that the outcome cannot be decided in between";
 
-/// An asynchronous task. It polls, and polls again when it is woken.
+/// An asynchronous task, which polls the future, and polls again when it is woken.
 struct Awaiting {
     future: SharedFuture<u32>,
     woken: Arc<Woken>,
 }
 
-/// A waker that records, like that of a runtime, that the task must be polled again.
+/// A waker that records that the task must be polled again, as the waker of a runtime does.
 struct Woken {
     times: Counter,
     /// A closure that runs on the thread that wakes the task, as a runtime may do.
@@ -249,8 +249,7 @@ pub fn a_dropped_future_changes_nothing_for_the_others() {
     one_of_two_futures_of_a_task_is_dropped();
 }
 
-/// Checks a task that polls two futures with one waker, because it waits for either of them, and then drops
-/// one future.
+/// Checks a task that polls two futures with the same waker, and then drops one of these futures.
 fn one_of_two_futures_of_a_task_is_dropped() {
     let (promise, future) = promise();
     let mut first = Awaiting::new(&future);
