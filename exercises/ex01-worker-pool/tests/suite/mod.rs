@@ -276,8 +276,8 @@ pub fn shutdown_returns_when_every_thread_has_ended() {
     }
     shut_down(pool);
     none_left(
-        "shutdown() tells the threads to end and does not wait for their end: keep their JoinHandles and join them. (What a thread says \
-         in its last lines, it says before its end: a count of ended workers is not enough.)",
+        "shutdown() tells the threads to end and does not wait for their end: keep their JoinHandles and join them. (A thread's \
+         last lines run before the thread ends, so a count of ended workers is not enough.)",
     );
 }
 

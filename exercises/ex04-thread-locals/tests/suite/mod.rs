@@ -354,7 +354,7 @@ fn check_still_there(user: &str, ended: &Counter, within: usize) {
         )
     } else {
         format!(
-            "{user} signed in and ran a job; jobs in one another there: {within}. Afterwards {now} is signed in; sessions \
+            "{user} signed in and ran a job; nested jobs there: {within}. Afterwards {now} is signed in; sessions \
              that have ended: {ended}"
         )
     };
@@ -416,7 +416,7 @@ pub fn a_jobs_session_ends_before_its_callers_is_back() {
         if seen.with(|seen| seen.contains(&Some("Grace"))) {
             fail(
                 &format!(
-                    "a job {after}, the session that it has left ended, and in its end it found the caller, Grace, signed in"
+                    "a job {after}, and when the session that it has left ended, it found the caller, Grace, signed in"
                 ),
                 "the end of that session runs the job's code, too. End what the job has left, and only then put the old \
                  session back: `replace` gives you the old session when the new one is in the slot already",

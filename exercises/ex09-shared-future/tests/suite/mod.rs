@@ -126,7 +126,7 @@ pub fn everybody_gets_the_same_value() {
     let mut outcomes: Vec<_> = threads.into_iter().map(|thread| join(NOT_RELEASED, thread)).collect();
     outcomes.push(join(NOT_RELEASED, task));
     for outcome in &outcomes {
-        check(outcome, Ok(7), "the promise was kept", "every waiter gets the value");
+        check(outcome, Ok(7), "the promise was completed", "every waiter gets the value");
     }
     let values: Vec<_> = outcomes.into_iter().flatten().collect();
     if !values.windows(2).all(|two| Arc::ptr_eq(&two[0], &two[1])) {
@@ -148,7 +148,7 @@ pub fn who_comes_later_gets_the_value_too() {
     }
     let cause = "the first one who asks has taken it away: give out clones of the Arc. Or the drop of the promise, at the \
                  end of complete(), has decided anew";
-    check(&joined(&future, cause), Ok(7), "the promise was kept before", cause);
+    check(&joined(&future, cause), Ok(7), "the promise was completed before", cause);
     check(&joined(&early, cause), Ok(7), "another waiter has got the value already", cause);
     check(&joined(&future.clone(), cause), Ok(7), "two waiters have got the value already", cause);
     let mut task = Awaiting::new(&future);
@@ -300,7 +300,7 @@ pub fn no_wake_up_is_lost() {
                  task: look and leave the waker, both under one lock";
     let task = awaiter("task", &future, cause);
     promise.complete(7);
-    check(&join(cause, task), Ok(7), "the promise was kept", "it finds the value");
+    check(&join(cause, task), Ok(7), "the promise was completed", "it finds the value");
 }
 
 pub fn cancel_releases_everybody() {
