@@ -1,5 +1,5 @@
-//! Right: each sleeping worker has a slot and a Condvar of its own. execute() hands the job to a sleeper, if
-//! there is one, and puts it into the queue otherwise.
+//! Right: each sleeping worker has a slot and a Condvar of its own. If a worker sleeps, execute() hands it
+//! the job; otherwise execute() puts the job into the queue.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -1,6 +1,6 @@
 //! Right: this answer has three atomics. A writer counts its entry, adds the time, and counts its exit. A
-//! reader reads the exits first, and the entries last. If both numbers are equal, no writer was active in
-//! between; otherwise the reader closes a gate that every writer must pass.
+//! reader reads the number of exits first, and the number of entries last. If both numbers are equal, no
+//! writer was active in between; otherwise the reader closes a gate that every writer must pass.
 #![allow(unused)]
 
 use std::cell::Cell;

@@ -43,7 +43,7 @@ struct Baton {
 }
 
 impl Baton {
-    /// Takes the book, runs `f` with it, and puts it back.
+    /// Takes the book, runs `f` with it, and puts the book back.
     fn with<R>(&self, f: impl FnOnce(&mut Book) -> R) -> R {
         let mut place = self.place.lock().unwrap();
         let mut book = loop {

@@ -1,6 +1,6 @@
 //! Right: connections do not go through the pool. The connections are in a cloakroom, which is a map under a
-//! lock, and the pool gets numbered tickets. If a ticket runs, it takes its client out and serves the client;
-//! if a ticket is dropped, it takes its client out and refuses the client.
+//! lock, and the pool gets numbered tickets. A ticket takes its client out of the cloakroom: a ticket that
+//! runs serves the client, and a ticket that is dropped refuses the client.
 #![allow(unused)]
 
 use core::time::Duration;

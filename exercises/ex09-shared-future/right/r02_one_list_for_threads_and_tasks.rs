@@ -1,5 +1,5 @@
-//! Right: threads and tasks wait in one list. The entry of a thread has its own condition variable, and the
-//! entry of a task has its waker; the thread that decides goes through the list.
+//! Right: threads and tasks wait in one list. A thread's entry has a condition variable, and a task's entry
+//! has a waker; the thread that decides goes through the list.
 #![allow(unused)]
 
 use std::future::Future;

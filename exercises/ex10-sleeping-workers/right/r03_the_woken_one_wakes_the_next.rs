@@ -1,5 +1,5 @@
-//! Right: at any time, at most one woken worker is on its way to a job. A woken worker that leaves jobs
-//! behind wakes the next worker. The library's pool works in this way.
+//! Right: at any time, at most one woken worker is on its way to a job. If a woken worker leaves jobs behind,
+//! it wakes the next worker. The library's pool works in this way.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -327,8 +327,8 @@ pub fn jobs_within_jobs_each_have_their_own_session() {
     sign_out();
 }
 
-/// Makes a job that signs in the first of these users, runs a nested job with the other users, and then finds
-/// the first user signed in again.
+/// Makes a job that signs in the first user and runs a nested job with the other users. After that, the first
+/// user must be signed in again.
 fn nest(isolating: &Arc<IsolatingExecutor<DirectExecutor>>, users: &'static [&str], ended: &Arc<Counter>) {
     let Some((user, within)) = users.split_first() else { return };
     let (again, ended) = (Arc::clone(isolating), Arc::clone(ended));
