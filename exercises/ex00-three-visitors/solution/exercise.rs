@@ -1,6 +1,6 @@
 use crate::sync::thread::{self, JoinHandle};
 
-/// The request of one visitor. Calling it serves the visitor, and may take a long time.
+/// The request of one visitor. Calling this closure serves the visitor, and may take a long time.
 pub type Visit = Box<dyn FnOnce() + Send>;
 
 /// Serves all visitors at once, and returns when the last one has been served.

@@ -1,6 +1,6 @@
 //! Right: this answer uses atomics. One word counts the clients inside, and its lowest bit says whether the
-//! server stops. The last client of a stopping server decides that the server has ended. A second word is the
-//! outcome, which is set once, and a Latch releases the waiting threads.
+//! server stops. The thread whose change leaves a stopping server without clients announces the end. A second
+//! word is the outcome, which is set once, and a Latch releases the waiting threads.
 #![allow(unused)]
 
 use core::time::Duration;

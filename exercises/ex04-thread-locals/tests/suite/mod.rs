@@ -66,7 +66,7 @@ fn execute<E: Executor>(isolating: &IsolatingExecutor<E>, job: impl FnOnce() + S
     }
 }
 
-/// Begins a session, and counts when it ends.
+/// Begins a session, and counts its end.
 fn session(user: &'static str, ended: &Arc<Counter>) -> Session {
     let ended = Arc::clone(ended);
     Session::new(user, move || {
