@@ -1,5 +1,5 @@
-//! Right: the calling thread serves the last visitor itself, after it has started a thread for each of the
-//! others.
+//! Right: the calling thread starts a thread for each visitor but the last, and serves the last visitor
+//! itself.
 
 use crate::sync::thread;
 

@@ -1,6 +1,6 @@
 use crate::sync::thread::{self, JoinHandle};
 
-/// The request of one visitor. A call of the request serves the visitor, which may take long.
+/// The request of one visitor. Calling this closure serves the visitor, and may take a long time.
 pub type Visit = Box<dyn FnOnce() + Send>;
 
 /// Serves all visitors at once, and returns when the last one has been served.

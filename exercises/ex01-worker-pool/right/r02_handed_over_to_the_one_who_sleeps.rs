@@ -1,5 +1,5 @@
-//! Right: each sleeping worker has a slot and a Condvar of its own. execute() hands the job to a sleeper, if
-//! there is one, and puts it into the queue otherwise.
+//! Right: each sleeping worker has a slot and a Condvar of its own. If a worker sleeps, execute() hands it
+//! the job; otherwise execute() puts the job into the queue.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -9,13 +9,13 @@ use crate::sync::{Arc, Condvar, Mutex, thread};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The value that a sleeper gets when it is woken.
+/// The order that a sleeper gets when it is woken.
 enum Order {
     Run(Job),
     GoHome,
 }
 
-/// A place where one worker sleeps until it is woken once.
+/// The place where one worker sleeps. The worker is woken only once.
 struct Bed {
     order: Mutex<Option<Order>>,
     bell: Condvar,
@@ -87,8 +87,8 @@ impl WorkerPool {
         let job: Job = Box::new(job);
         let mut state = self.state.lock().unwrap();
         match state.sleepers.pop() {
-            // The value is set under the lock, so that a sleeper has its value as soon as it is off the
-            // stack.
+            // The order is set under the lock of the sleepers, so a sleeper that is no longer listed has its
+            // order.
             Some(bed) => bed.wake_with(Order::Run(job)),
             None => state.waiting.push_back(job),
         }

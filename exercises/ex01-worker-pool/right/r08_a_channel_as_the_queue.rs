@@ -10,7 +10,7 @@ type Job = Box<dyn FnOnce() + Send>;
 
 pub struct WorkerPool {
     workers: Vec<Worker>,
-    /// `None` after the pool has begun to end.
+    /// `None` once the pool has begun to end.
     sender: Option<Sender<Job>>,
 }
 

@@ -1,4 +1,4 @@
-//! A pool of worker threads: a queue of jobs, and threads that sleep until there is one.
+//! A pool of worker threads: a queue of jobs, and threads that sleep until there is a job.
 #![allow(unused)]
 
 use std::collections::VecDeque;

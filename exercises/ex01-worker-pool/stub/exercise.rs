@@ -1,4 +1,4 @@
-//! A pool of worker threads: a queue of jobs, and threads that sleep until there is one.
+//! A pool of worker threads: a queue of jobs, and threads that sleep until there is a job.
 //!
 //! This is the only file to edit. `cargo test -p ex01-worker-pool` checks your answer.
 #![allow(unused)]

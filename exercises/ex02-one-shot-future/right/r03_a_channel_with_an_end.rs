@@ -1,5 +1,5 @@
-//! Right: a channel of messages. The drop of the promise sends the end, complete() sends the value before
-//! that, and join() reads the first message.
+//! Right: a channel of messages. complete() first sends the value. The drop of the promise always sends the
+//! end, and join() reads the first message.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -4,7 +4,7 @@
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// A letter box for a result, which belongs to one waiting join().
+/// A letter box for a result. It belongs to one waiting join().
 struct LetterBox<T> {
     letter: Mutex<Option<Result<T, Abandoned>>>,
     bell: Condvar,

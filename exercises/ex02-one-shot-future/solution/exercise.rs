@@ -3,7 +3,7 @@
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two ends of a one-shot future.
+/// Makes the two halves of a one-shot future.
 pub fn promise<T>() -> (Promise<T>, Future<T>) {
     let shared = Arc::new(Shared { state: Mutex::new(State::Pending), decided: Condvar::new() });
     (Promise { shared: Arc::clone(&shared) }, Future { shared })
@@ -21,12 +21,12 @@ enum State<T> {
     Abandoned,
 }
 
-/// The end that provides the value.
+/// The half that provides the value.
 pub struct Promise<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The end that waits for the value.
+/// The half that waits for the value.
 pub struct Future<T> {
     shared: Arc<Shared<T>>,
 }
@@ -40,7 +40,7 @@ impl<T> Promise<T> {
     pub fn complete(self, value: T) {
         *self.shared.state.lock().unwrap() = State::Completed(value);
         self.shared.decided.notify_one();
-        // `drop` runs now. It finds that the promise was kept.
+        // `drop` runs now, and finds that there is a value.
     }
 }
 

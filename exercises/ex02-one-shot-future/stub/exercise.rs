@@ -5,18 +5,18 @@
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two ends of a one-shot future.
+/// Makes the two halves of a one-shot future.
 pub fn promise<T>() -> (Promise<T>, Future<T>) {
     todo!("make the place that both ends share")
 }
 
-/// The end that provides the value.
+/// The half that provides the value.
 pub struct Promise<T> {
-    // What state do both ends share? The type `T` must be used somewhere:
+    // What state do both halves share? The type `T` must be used somewhere:
     place: std::marker::PhantomData<T>,
 }
 
-/// The end that waits for the value.
+/// The half that waits for the value.
 pub struct Future<T> {
     place: std::marker::PhantomData<T>,
 }
@@ -29,13 +29,13 @@ impl<T> Promise<T> {
     /// Provides the value and wakes up the thread that waits for it. The method never waits, and also works
     /// if the future has been dropped.
     ///
-    /// `complete` takes the promise by value, so a promise can be kept only once.
+    /// `complete` takes the promise by value, so a promise can be completed only once.
     pub fn complete(self, value: T) {
         todo!("put the value into its place and wake up the waiter")
     }
 }
 
-// What must happen if a promise is dropped without having been kept?
+// What must happen if a promise is dropped without having been completed?
 
 impl<T> Future<T> {
     /// Waits for the value and returns it. Returns an error when it is certain that no value will come.

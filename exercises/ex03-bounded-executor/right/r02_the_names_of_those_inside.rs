@@ -1,5 +1,5 @@
 //! Right: no semaphore. Each job has a number, and a set behind a lock contains the numbers of all jobs that
-//! are inside. Removing a number twice does no harm.
+//! were let in and have not ended. Removing a number twice does no harm.
 #![allow(unused)]
 
 use executor::prelude::*;

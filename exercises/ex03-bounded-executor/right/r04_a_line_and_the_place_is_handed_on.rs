@@ -1,4 +1,4 @@
-//! Right: callers stand in a line, each with a Condvar of its own. A job that leaves hands its place to the
+//! Right: callers stand in a line, each with a Condvar of its own. When a job leaves, its place goes to the
 //! first caller in the line, so no caller overtakes another.
 #![allow(unused)]
 
@@ -52,7 +52,7 @@ impl Door {
     }
 }
 
-/// The right to leave through a door. It can be used only once; all clones share this one use.
+/// The right to leave through a door. All clones share this right, and only the first use counts.
 #[derive(Clone)]
 struct Pass(Arc<Mutex<Option<Arc<Door>>>>);
 

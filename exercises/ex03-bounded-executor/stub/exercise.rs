@@ -26,7 +26,7 @@ impl<E: Executor> BoundedExecutor<E> {
     ///
     /// If the inner executor refuses the job, your executor returns the same error, with the job in it. A
     /// caller whose task was cancelled gets an error from `acquire()` and no permit. Refuse the caller's job
-    /// ([`RejectReason::Interrupted`]), or let the caller wait on.
+    /// ([`RejectReason::Interrupted`]), or let the caller go on waiting.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
         todo!("take a permit, hand the job over, and see to it that the permit comes back in every case")
     }

@@ -51,14 +51,14 @@ pub fn sign_out() {
     drop(SESSION.with(|slot| slot.take()));
 }
 
-/// Hands jobs to another executor, and isolates each job from its thread: a job finds no user signed in, and
-/// a user whom the job signs in is signed out when the job ends.
+/// Hands jobs to another executor, and isolates each job from its thread. A job finds no user signed in; when
+/// the job ends, a user whom it has signed in is signed out.
 pub struct IsolatingExecutor<E> {
     inner: E,
 }
 
-/// The session that was in the slot before the job. The drop, which follows the job's return or panic, ends
-/// the session that the job has left, and puts this session back.
+/// The session that was in the slot before the job. When the job returns or panics, the drop of this value
+/// ends the job's session and puts the earlier session back.
 struct Before(Option<Session>);
 
 impl Drop for Before {

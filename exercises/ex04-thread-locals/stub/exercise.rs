@@ -54,8 +54,8 @@ pub fn sign_out() {
     drop(SESSION.with(|slot| slot.take()));
 }
 
-/// Hands jobs to another executor, and isolates each job from its thread: a job finds no user signed in, and
-/// a user whom the job signs in is signed out when the job ends.
+/// Hands jobs to another executor, and isolates each job from its thread. A job finds no user signed in; when
+/// the job ends, a user whom it has signed in is signed out.
 pub struct IsolatingExecutor<E> {
     inner: E,
 }
@@ -69,9 +69,9 @@ impl<E: Executor> IsolatingExecutor<E> {
     /// Hands the job to the inner executor, which may run it on any thread: a thread of a pool, or the
     /// calling thread.
     ///
-    /// The user who is signed in on that thread is signed out until the job has ended and the session that
-    /// the job leaves has ended. Then the user is signed in again. If the inner executor refuses the job,
-    /// your executor returns the same error, with the job in it.
+    /// A user who is signed in on that thread is signed out until the job and the job's session have ended.
+    /// Then the user is signed in again. If the inner executor refuses the job, your executor returns the
+    /// same error, with the job in it.
     pub fn execute(&self, job: impl FnOnce() + Send + 'static) -> Result<(), RejectedExecution> {
         todo!("hand over a closure that runs the job, and sees to the session before and after it")
     }

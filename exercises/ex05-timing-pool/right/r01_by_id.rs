@@ -1,5 +1,5 @@
-//! Right: this answer has no thread-local. One lock guards the summary, and a map from the id of each running
-//! task to the time at which the task began.
+//! Right: this answer has no thread-local. One lock guards the summary and a map, which has the time at which
+//! each running task began, by the task's id.
 #![allow(unused)]
 
 use std::cell::Cell;
@@ -36,7 +36,7 @@ struct Book {
     ended: Summary,
 }
 
-/// Counts and times the tasks of one pool, as its hooks.
+/// The hooks that count and time the tasks of one pool.
 pub struct Timing {
     clock: Box<dyn Fn() -> Millis + Send + Sync>,
     log: Box<dyn Fn(Summary) + Send + Sync>,

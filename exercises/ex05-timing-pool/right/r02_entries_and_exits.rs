@@ -1,6 +1,6 @@
 //! Right: this answer has three atomics. A writer counts its entry, adds the time, and counts its exit. A
-//! reader reads the exits first, and the entries last. If both numbers are equal, no writer was active in
-//! between; otherwise the reader closes a gate that every writer must pass.
+//! reader reads the number of exits first, and the number of entries last. If both numbers are equal, no
+//! writer was active in between; otherwise the reader closes a gate that every writer must pass.
 #![allow(unused)]
 
 use std::cell::Cell;
@@ -35,7 +35,7 @@ thread_local! {
     static BEGAN: Cell<Millis> = const { Cell::new(0) };
 }
 
-/// Counts and times the tasks of one pool, as its hooks.
+/// The hooks that count and time the tasks of one pool.
 pub struct Timing {
     clock: Box<dyn Fn() -> Millis + Send + Sync>,
     log: Box<dyn Fn(Summary) + Send + Sync>,
@@ -66,8 +66,8 @@ impl Timing {
 
     /// Returns the summary of the tasks that have ended so far. Any thread may call `summary` at any time.
     pub fn summary(&self) -> Summary {
-        // If the time of a task is in `total`, its entry has been counted. So if the entries, read last,
-        // equal the exits, read first, then `total` has the times of exactly the tasks that were counted.
+        // If the time of a task is in `total`, its entry has been counted. So if the exits (read first) equal
+        // the entries (read last), `total` has the times of exactly the counted tasks.
         let exits = self.exits.load(Ordering::SeqCst);
         let total = self.total.load(Ordering::SeqCst);
         if self.entries.load(Ordering::SeqCst) == exits {

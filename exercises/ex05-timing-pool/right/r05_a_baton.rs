@@ -1,6 +1,5 @@
-//! Right: the book is handed on like a baton. A thread that wants to read or write takes the book out of its
-//! place, works without a lock, and puts the book back; the other threads wait on a Condvar until the book is
-//! back.
+//! Right: the state, called the book, goes from thread to thread like a baton. A thread takes the book out of
+//! its place, works without a lock, and puts the book back; other threads wait on a Condvar meanwhile.
 #![allow(unused)]
 
 use std::cell::Cell;
@@ -37,14 +36,14 @@ struct Book {
     ended: Summary,
 }
 
-/// The place of the book while no thread has it.
+/// The place where the book is while no thread has it.
 struct Baton {
     place: Mutex<Option<Book>>,
     laid_back: Condvar,
 }
 
 impl Baton {
-    /// Takes the book, runs `f` with it, and puts it back.
+    /// Takes the book, runs `f` with it, and puts the book back.
     fn with<R>(&self, f: impl FnOnce(&mut Book) -> R) -> R {
         let mut place = self.place.lock().unwrap();
         let mut book = loop {
@@ -61,7 +60,7 @@ impl Baton {
     }
 }
 
-/// Counts and times the tasks of one pool, as its hooks.
+/// The hooks that count and time the tasks of one pool.
 pub struct Timing {
     clock: Box<dyn Fn() -> Millis + Send + Sync>,
     log: Box<dyn Fn(Summary) + Send + Sync>,

@@ -1,4 +1,4 @@
-//! A pool that times its tasks: hooks that count them, add up the time they take, and log it at the pool's end.
+//! A pool that times its tasks: hooks count the tasks, add up their times, and log the sum when the pool ends.
 #![allow(unused)]
 
 use std::cell::Cell;
@@ -33,7 +33,7 @@ thread_local! {
     static BEGAN: Cell<Millis> = const { Cell::new(0) };
 }
 
-/// Counts and times the tasks of one pool, as its hooks.
+/// The hooks that count and time the tasks of one pool.
 pub struct Timing {
     clock: Box<dyn Fn() -> Millis + Send + Sync>,
     log: Box<dyn Fn(Summary) + Send + Sync>,

@@ -1,5 +1,5 @@
-//! A pool that times its tasks: hooks that count them, add up the time they take, and log it at the pool's
-//! end.
+//! A pool that times its tasks: hooks count the tasks, add up their times, and log the sum when the pool
+//! ends.
 //!
 //! This is the only file to edit. `cargo test -p ex05-timing-pool` checks your answer.
 #![allow(unused)]
@@ -31,7 +31,7 @@ impl Summary {
     }
 }
 
-/// Counts and times the tasks of one pool, as its hooks.
+/// The hooks that count and time the tasks of one pool.
 pub struct Timing {
     // What must be kept from one call to the next? Which part of the state belongs to a thread
     // (`thread_local!`), and which part to all threads?
@@ -56,8 +56,8 @@ impl Timing {
 }
 
 // The pool calls these hooks on its own threads. `before_execute`, the task and `after_execute` run on the
-// same thread, one after the other, before the next task of that thread. Other threads call the hooks at the
-// same time. `Hooks` has more methods than these three.
+// same thread, one after the other, before the next task of that thread. Other threads may call the hooks at
+// the same time. `Hooks` has more methods than these three.
 impl Hooks for Timing {
     fn before_execute(&self, task: &TaskInfo<'_>) {
         todo!("the task is about to begin")

@@ -1,6 +1,6 @@
-//! Right: the server counts its own clients. A ledger under one lock has the number of clients inside,
-//! whether a deadline has passed, and the outcome once it is decided. All calls of shutdown() wait on one
-//! Condvar, and the first call that can decide the outcome decides it for all calls.
+//! Right: the server counts its own clients. A ledger under one lock says how many clients are inside,
+//! whether a deadline has passed, and which outcome is decided. All calls of shutdown() wait on one Condvar,
+//! and the first call that can decide the outcome decides it for all calls.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -37,7 +37,7 @@ pub trait Connection: Send + 'static {
 /// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Every client that was being served or waited for its turn was served.
+    /// The server has served every client whose request was running or waiting.
     InOrder,
     /// The time was up before every client was served.
     CutOff,

@@ -1,7 +1,6 @@
 //! Right: this answer has no count of clients and no Condvar. Each client holds an Arc, and the server holds
 //! one until the first shutdown() drops it. The drop of the last Arc decides InOrder, and a deadline decides
-//! CutOff. The event that comes first cancels a token, and the cancel wakes the calls of shutdown() that
-//! sleep under this token.
+//! CutOff. The first of these two events cancels a token, and so wakes every call of shutdown() that waits.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -38,7 +37,7 @@ pub trait Connection: Send + 'static {
 /// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Every client that was being served or waited for its turn was served.
+    /// The server has served every client whose request was running or waiting.
     InOrder,
     /// The time was up before every client was served.
     CutOff,
@@ -79,7 +78,7 @@ impl Drop for Open {
     }
 }
 
-/// A connection. The drop of this value refuses it, unless a thread has taken it out.
+/// A connection without an answer. If it is still here when this value is dropped, it is refused.
 struct Unanswered<C: Connection> {
     connection: Option<C>,
     refused: Arc<AtomicUsize>,
@@ -139,8 +138,8 @@ impl<L: Listener> Server<L> {
         let stopped = loop {
             match self.fate.outcome() {
                 Some(stopped) => break stopped,
-                // Masked, because only the deadline must end this wait, and not the token of a task that may
-                // have called `shutdown`.
+                // This wait is masked: only the deadline must end it, and not the token of a task that has
+                // called `shutdown`.
                 None => drop(masked(|| self.fate.decided.sleep(Duration::MAX))),
             }
         };

@@ -1,6 +1,6 @@
 //! Right: connections do not go through the pool. The connections are in a cloakroom, which is a map under a
-//! lock, and the pool gets numbered tickets. A ticket that runs takes its client out and serves the client; a
-//! ticket that is dropped takes its client out and refuses the client.
+//! lock, and the pool gets numbered tickets. A ticket takes its client out of the cloakroom: a ticket that
+//! runs serves the client, and a ticket that is dropped refuses the client.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -38,7 +38,7 @@ pub trait Connection: Send + 'static {
 /// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Every client that was being served or waited for its turn was served.
+    /// The server has served every client whose request was running or waiting.
     InOrder,
     /// The time was up before every client was served.
     CutOff,

@@ -1,6 +1,6 @@
-//! Right: this answer uses atomics. One word has the number of clients inside and, in its lowest bit, whether
-//! the server stops. The thread whose change leads to "stops, and no client inside" has reached the end. A
-//! second word is the outcome, which is set once, and a Latch releases the waiting threads.
+//! Right: this answer uses atomics. One word counts the clients inside, and its lowest bit says whether the
+//! server stops. The thread whose change leaves a stopping server without clients announces the end. A second
+//! word is the outcome, which is set once, and a Latch releases the waiting threads.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -37,7 +37,7 @@ pub trait Connection: Send + 'static {
 /// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Every client that was being served or waited for its turn was served.
+    /// The server has served every client whose request was running or waiting.
     InOrder,
     /// The time was up before every client was served.
     CutOff,
@@ -58,7 +58,7 @@ const IN_ORDER: usize = 1;
 const CUT_OFF: usize = 2;
 
 struct Gate {
-    /// The sum of CLIENT for each client inside, and of STOPPING once the server stops.
+    /// CLIENT for each client inside, plus STOPPING once the server stops.
     inside: AtomicUsize,
     outcome: AtomicUsize,
     decided: Latch,
@@ -154,8 +154,8 @@ impl<L: Listener> Server<L> {
         let stopped = loop {
             match self.gate.outcome() {
                 Some(stopped) => break stopped,
-                // Masked, because only the deadline must end this wait, and not the token of a task that may
-                // have called `shutdown`.
+                // This wait is masked: only the deadline must end it, and not the token of a task that has
+                // called `shutdown`.
                 None => drop(masked(|| self.gate.decided.wait())),
             }
         };

@@ -1,5 +1,5 @@
-//! A server that stops in order: it accepts no new clients, answers the accepted clients, and has a deadline
-//! for both.
+//! A server that stops in order: it accepts no new clients, and answers the accepted clients before a
+//! deadline.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -36,7 +36,7 @@ pub trait Connection: Send + 'static {
 /// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Every client that was being served or waited for its turn was served.
+    /// The server has served every client whose request was running or waiting.
     InOrder,
     /// The time was up before every client was served.
     CutOff,
@@ -96,7 +96,7 @@ impl<L: Listener> Server<L> {
         let over = self.cut_off.load(Ordering::Relaxed)
             || deadline.attach(|| self.pool.await_termination(Duration::MAX));
         if !over {
-            // Set first, so that no other caller takes the pool's end for an orderly one.
+            // Set first, so that no other caller mistakes the pool's end for an orderly stop.
             self.cut_off.store(true, Ordering::Relaxed);
             drop(self.pool.shutdown_now());
         }

@@ -1,5 +1,5 @@
-//! A server that stops in order: it accepts no new clients, answers the accepted clients, and has a deadline
-//! for both.
+//! A server that stops in order: it accepts no new clients, and answers the accepted clients before a
+//! deadline.
 //!
 //! This is the only file to edit. `cargo test -p ex06-graceful-stop` checks your answer.
 #![allow(unused)]
@@ -38,7 +38,7 @@ pub trait Connection: Send + 'static {
 /// The way in which a server has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Every client that was being served or waited for its turn was served.
+    /// The server has served every client whose request was running or waiting.
     InOrder,
     /// The time was up before every client was served.
     CutOff,
@@ -70,7 +70,7 @@ impl<L: Listener> Server<L> {
     /// waits for no client.
     ///
     /// Any thread may call `shutdown`, even while another thread calls it, and again after the server has
-    /// ended. A request must not call `shutdown`, because it would wait for itself.
+    /// ended. A request must not call `shutdown`, because this call would wait for the request itself.
     pub fn shutdown(&self, deadline: &CancelToken) -> Stopped {
         todo!(
             "let no client in, wait for the accepted ones, cut off what is left when the time is up, and say which it was"

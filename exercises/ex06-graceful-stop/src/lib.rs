@@ -6,5 +6,5 @@ pub use exercises_sync as sync;
 
 pub mod exercise;
 
-// Does not compile if the answer bypasses `crate::sync`.
+// This line does not compile if the answer bypasses `crate::sync`.
 exercises_macros::door!(exercise);

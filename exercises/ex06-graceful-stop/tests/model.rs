@@ -1,7 +1,7 @@
-//! Tests the properties under the model, with `src/exercise.rs` compiled against locks and threads whose
-//! schedule the test decides.
+//! Tests the properties under the model: `src/exercise.rs` is compiled with locks and threads that the test
+//! schedules.
 
-// The `executor` that `src/exercise.rs` uses is here the same library, compiled for the model.
+// Here `src/exercise.rs` uses the same library `executor`, compiled for the model.
 extern crate executor_model as executor;
 
 use exercises_harness::model::{check, probe, sync};

@@ -1,5 +1,5 @@
-//! Right: every take() that must wait has its own seat, with its own condition variable. The end of a task
-//! serves the seat that has waited longest, and puts the result into the queue only if no seat is taken.
+//! Right: every take() that must wait has its own seat, with its own condition variable. When a task ends,
+//! its result goes to the seat that has waited longest, or into the queue if no thread has a seat.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -103,8 +103,8 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         if let Some(result) = state.results.pop_front() {
             return Some(result);
         }
-        // Each seat before this one gets the result of one of the pending tasks. A seat beyond that number
-        // still waits while any task is pending, because more tasks may be submitted meanwhile.
+        // Each pending task serves one seat. There may be more seats than pending tasks: such a seat waits
+        // while any task is pending, because more tasks may be submitted meanwhile.
         if state.pending == 0 {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Right: a guard for each expected result moves into the callback. The callback turns its guard into a
+//! Right: each expected result has a guard, which moves into the callback. The callback turns its guard into a
 //! result; if the guard is dropped in any other way, as by a refusal, the expected result is withdrawn.
 #![allow(unused)]
 

@@ -1,5 +1,5 @@
-//! Right: this answer uses only notify_one. A thread that leaves take() or try_take() wakes the next waiter
-//! if that waiter still has a reason to wake, so the wake-up goes from waiter to waiter.
+//! Right: this answer uses only notify_one. When a thread leaves take() or try_take(), it wakes the next
+//! waiter if that waiter has a reason to wake. So the wake-up goes from waiter to waiter.
 #![allow(unused)]
 
 use std::collections::VecDeque;

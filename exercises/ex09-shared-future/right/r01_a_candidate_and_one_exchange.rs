@@ -1,5 +1,5 @@
-//! Right: the outcome is an atomic number that one compare_exchange decides. Before complete() tries that
-//! exchange, it puts its value in its place, as a candidate. The lock guards only the list of waiters.
+//! Right: the outcome is an atomic number that one compare_exchange decides. Before that exchange, complete()
+//! stores its value as a candidate. The lock guards only the list of waiters.
 #![allow(unused)]
 
 use std::future::Future;
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use crate::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two ends of a shared future.
+/// Makes the two halves of a shared future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     let place = Arc::new(Place {
         verdict: AtomicU8::new(OPEN),
@@ -34,9 +34,9 @@ const CANCELLED: u8 = 2;
 
 struct Place<T> {
     verdict: AtomicU8,
-    /// Holds the value before the verdict can be `VALUE`, and keeps it afterwards.
+    /// The value is here before the verdict can become `VALUE`, and stays here afterwards.
     candidate: Mutex<Option<Arc<T>>>,
-    /// The wakers, each with the name of its future. The deciding thread takes all of them out.
+    /// The wakers, each with the name of its future. The deciding thread takes all wakers out.
     waiting: Mutex<Vec<(u64, Waker)>>,
     decided: Condvar,
     names: AtomicU64,
@@ -57,8 +57,8 @@ impl<T> Place<T> {
         if self.verdict.compare_exchange(OPEN, verdict, Ordering::SeqCst, Ordering::SeqCst).is_err() {
             return false;
         }
-        // A waiter that looked at the verdict earlier, under this lock, is now in the list or asleep. All
-        // later waiters find the verdict.
+        // Waiters look at the verdict under this lock. Those that looked before the exchange are in the list
+        // or asleep; all later waiters find the verdict.
         let waiting = {
             let mut waiting = self.waiting.lock().unwrap();
             self.decided.notify_all();
@@ -69,13 +69,13 @@ impl<T> Place<T> {
     }
 }
 
-/// The end that provides the value. There is only one
+/// The half that provides the value. There is only one
 /// promise.
 pub struct Promise<T> {
     place: Arc<Place<T>>,
 }
 
-/// The end that waits for the value. There may be many such futures for one value.
+/// The half that waits for the value. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     place: Arc<Place<T>>,
     name: u64,
@@ -143,7 +143,7 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise keeps the waker, which the deciding call wakes.
+    /// Returns the outcome if it is decided. Otherwise keeps the waker, to wake it after the decision.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         if let Some(outcome) = self.place.outcome() {
             return Poll::Ready(outcome);

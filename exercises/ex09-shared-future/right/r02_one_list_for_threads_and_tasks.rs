@@ -1,5 +1,5 @@
-//! Right: threads and tasks wait in one list. The entry of a thread has its own condition variable, and the
-//! entry of a task has its waker; the thread that decides goes through the list.
+//! Right: threads and tasks wait in one list. A thread's entry has a condition variable, and a task's entry
+//! has a waker; the thread that decides goes through the list.
 #![allow(unused)]
 
 use std::future::Future;
@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two ends of a shared future.
+/// Makes the two halves of a shared future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     let place = Arc::new(Place(Mutex::new(State { outcome: None, line: Vec::new(), next: 1 })));
     (Promise(Arc::clone(&place)), SharedFuture { place, number: 0 })
@@ -88,11 +88,11 @@ impl<T> Place<T> {
     }
 }
 
-/// The end that provides the value. There is only one
+/// The half that provides the value. There is only one
 /// promise.
 pub struct Promise<T>(Arc<Place<T>>);
 
-/// The end that waits for the value. There may be many such futures for one value.
+/// The half that waits for the value. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     place: Arc<Place<T>>,
     number: u64,
@@ -148,7 +148,7 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise keeps the waker, which the deciding call wakes.
+    /// Returns the outcome if it is decided. Otherwise keeps the waker, to wake it after the decision.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         let mut new = Waiting::Task { future: self.number, waker: context.waker().clone() };
         let mut state = self.place.0.lock().unwrap();

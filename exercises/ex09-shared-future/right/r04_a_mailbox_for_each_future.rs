@@ -1,6 +1,6 @@
-//! Right: each future owns a place for one waker, and the shared state has a Weak of it. poll() first leaves
-//! its waker and then looks at the outcome. The thread that decides first sets the outcome, and then collects
-//! the wakers. So the poller sees the outcome, or the deciding thread sees the waker.
+//! Right: each future owns a place for one waker, and the shared state has a Weak of this place. poll() first
+//! leaves its waker and then looks at the outcome. The thread that decides first sets the outcome, and then
+//! collects the wakers. So the poller sees the outcome, or the deciding thread sees the waker.
 #![allow(unused)]
 
 use std::future::Future;
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Arc, Condvar, Mutex, Weak};
 
-/// Makes the two ends of a shared future.
+/// Makes the two halves of a shared future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     let state = State { outcome: None, mailboxes: Vec::new(), sweep_at: 8 };
     let place = Arc::new(Place { state: Mutex::new(state), decided: Condvar::new() });
@@ -65,13 +65,13 @@ impl<T> Place<T> {
     }
 }
 
-/// The end that provides the value. There is only one
+/// The half that provides the value. There is only one
 /// promise.
 pub struct Promise<T> {
     place: Arc<Place<T>>,
 }
 
-/// The end that waits for the value. There may be many such futures for one value.
+/// The half that waits for the value. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     place: Arc<Place<T>>,
     mailbox: Arc<Mailbox>,
@@ -132,7 +132,7 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise keeps the waker, which the deciding call wakes.
+    /// Returns the outcome if it is decided. Otherwise keeps the waker, to wake it after the decision.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         if let Some(outcome) = self.place.outcome() {
             return Poll::Ready(outcome);

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two ends of a shared future.
+/// Makes the two halves of a shared future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     let state = Mutex::new(State { outcome: None, wakers: Vec::new() });
     let shared = Arc::new(Shared { state, decided: Condvar::new() });
@@ -21,12 +21,12 @@ pub struct Cancelled;
 /// The outcome, which each waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
-/// The end that provides the value. There is only one promise.
+/// The half that provides the value. There is only one promise.
 pub struct Promise<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// The end that waits for the value. There may be many such futures for one value.
+/// The half that waits for the value. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     shared: Arc<Shared<T>>,
 }
@@ -43,7 +43,7 @@ struct State<T> {
 }
 
 impl<T> Shared<T> {
-    /// Decides the outcome, unless it is decided already. Returns true if this call decided it.
+    /// Decides the outcome, unless it is decided already. Returns true if this call decided the outcome.
     fn decide(&self, outcome: Outcome<T>) -> bool {
         let mut state = self.state.lock().unwrap();
         if state.outcome.is_some() {
@@ -103,7 +103,7 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise keeps the waker, which the deciding call wakes.
+    /// Returns the outcome if it is decided. Otherwise keeps the waker, to wake it after the decision.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         let mut state = self.shared.state.lock().unwrap();
         if let Some(outcome) = &state.outcome {

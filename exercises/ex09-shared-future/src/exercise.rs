@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// Makes the two ends of a shared future.
+/// Makes the two halves of a shared future.
 pub fn promise<T>() -> (Promise<T>, SharedFuture<T>) {
     todo!("make the place that both ends share")
 }
@@ -21,13 +21,13 @@ pub struct Cancelled;
 /// The outcome, which every waiter gets.
 pub type Outcome<T> = Result<Arc<T>, Cancelled>;
 
-/// The end that provides the value. There is only one promise.
+/// The half that provides the value. There is only one promise.
 pub struct Promise<T> {
-    // What state do the ends share? The type `T` must be used somewhere:
+    // What state do the halves share? The type `T` must be used somewhere:
     place: std::marker::PhantomData<T>,
 }
 
-/// The end that waits for the value. There may be many such futures for one value.
+/// The half that waits for the value. There may be many such futures for one value.
 pub struct SharedFuture<T> {
     place: std::marker::PhantomData<T>,
 }
@@ -40,7 +40,7 @@ impl<T> Promise<T> {
     }
 }
 
-// What must happen if a promise is dropped without having been kept?
+// What must happen if a promise is dropped without having been completed?
 
 impl<T> Clone for SharedFuture<T> {
     fn clone(&self) -> Self {
@@ -68,7 +68,7 @@ impl<T> SharedFuture<T> {
 impl<T> Future for SharedFuture<T> {
     type Output = Outcome<T>;
 
-    /// Returns the outcome if it is decided. Otherwise keeps the waker, which the deciding call wakes. It is
+    /// Returns the outcome if it is decided. Otherwise keeps the waker, to wake it after the decision. It is
     /// enough to wake the waker of the last poll.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<T>> {
         todo!("look, and leave `context.waker()` if there is nothing yet")

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use crate::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use crate::sync::{Condvar, Mutex};
 
-/// The inbox, into which submitters put jobs and from which workers take jobs.
+/// The inbox: submitters put jobs into it, and workers take jobs out of it.
 pub struct Inbox<T> {
     jobs: Mutex<VecDeque<T>>,
     sleepers: AtomicUsize,
@@ -21,7 +21,7 @@ impl<T> Inbox<T> {
         Self { jobs: Mutex::default(), sleepers: AtomicUsize::new(0), arrived: Condvar::new() }
     }
 
-    /// Puts a job into the inbox. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
+    /// Puts a job into the inbox. If workers sleep, wakes one of them; otherwise notifies no thread.
     pub fn put(&self, job: T) {
         self.jobs.lock().unwrap().push_back(job);
         if self.sleepers.load(SeqCst) > 0 {

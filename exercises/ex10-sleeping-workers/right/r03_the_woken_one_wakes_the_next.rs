@@ -1,12 +1,12 @@
-//! Right: at any time, at most one woken worker is on its way to a job. It wakes the next worker if it leaves
-//! jobs behind. The library's pool works in this way.
+//! Right: at any time, at most one woken worker is on its way to a job. If a woken worker leaves jobs behind,
+//! it wakes the next worker. The library's pool works in this way.
 #![allow(unused)]
 
 use std::collections::VecDeque;
 
 use crate::sync::{Condvar, Mutex};
 
-/// The inbox, into which submitters put jobs and from which workers take jobs.
+/// The inbox: submitters put jobs into it, and workers take jobs out of it.
 pub struct Inbox<T> {
     state: Mutex<State<T>>,
     /// Notified when there is a job.
@@ -37,7 +37,7 @@ impl<T> Inbox<T> {
         Self { state: Mutex::new(state), arrived: Condvar::new() }
     }
 
-    /// Puts a job into the inbox. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
+    /// Puts a job into the inbox. If workers sleep, wakes one of them; otherwise notifies no thread.
     pub fn put(&self, job: T) {
         let mut state = self.state.lock().unwrap();
         state.jobs.push_back(job);

@@ -1,11 +1,11 @@
-//! Right: each sleeping worker has a place of its own, into which a submitter puts its job directly.
+//! Right: each sleeping worker has a place of its own, and a submitter puts its job directly into this place.
 #![allow(unused)]
 
 use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The inbox, into which submitters put jobs and from which workers take jobs.
+/// The inbox: submitters put jobs into it, and workers take jobs out of it.
 pub struct Inbox<T> {
     state: Mutex<State<T>>,
 }
@@ -28,7 +28,7 @@ impl<T> Inbox<T> {
         Self { state: Mutex::new(State { jobs: VecDeque::new(), beds: VecDeque::new() }) }
     }
 
-    /// Puts a job into the inbox. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
+    /// Puts a job into the inbox. If workers sleep, wakes one of them; otherwise notifies no thread.
     pub fn put(&self, job: T) {
         let mut state = self.state.lock().unwrap();
         let Some(bed) = state.beds.pop_front() else { return state.jobs.push_back(job) };

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use crate::sync::{Condvar, Mutex};
 
-/// The inbox, into which submitters put jobs and from which workers take jobs.
+/// The inbox: submitters put jobs into it, and workers take jobs out of it.
 pub struct Inbox<T> {
     state: Mutex<State<T>>,
     /// Notified when there is a job.
@@ -25,7 +25,7 @@ impl<T> Inbox<T> {
         Self { state: Mutex::new(State { jobs: VecDeque::new(), sleepers: 0 }), arrived: Condvar::new() }
     }
 
-    /// Puts a job into the inbox. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
+    /// Puts a job into the inbox. If workers sleep, wakes one of them; otherwise notifies no thread.
     pub fn put(&self, job: T) {
         let mut state = self.state.lock().unwrap();
         state.jobs.push_back(job);

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use crate::sync::{Condvar, Mutex};
 
-/// The inbox, into which submitters put jobs and from which workers take jobs.
+/// The inbox: submitters put jobs into it, and workers take jobs out of it.
 pub struct Inbox<T> {
     // What must put() know about the workers? The type `T` must be used somewhere:
     jobs: std::marker::PhantomData<T>,
@@ -20,7 +20,7 @@ impl<T> Inbox<T> {
         todo!("make an inbox without a job")
     }
 
-    /// Puts a job into the inbox. If a worker sleeps, wakes one; if no worker sleeps, notifies no thread.
+    /// Puts a job into the inbox. If workers sleep, wakes one of them; otherwise notifies no thread.
     pub fn put(&self, job: T) {
         todo!("leave the job, and notify if a worker sleeps")
     }

@@ -1,5 +1,5 @@
-//! Tests the properties under the model, with `src/exercise.rs` compiled against locks and threads whose
-//! schedule the test decides.
+//! Tests the properties under the model: `src/exercise.rs` is compiled with locks and threads that the test
+//! schedules.
 
 use exercises_harness::model::{check, probe, sync};
 

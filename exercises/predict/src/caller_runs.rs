@@ -1,4 +1,4 @@
-//! A pool whose submitter runs a task that finds no room. One task is submitted after the pool has ended.
+//! A full pool lets the submitter run a task. One task is submitted after the pool has ended.
 
 use executor::{CallerRuns, FifoQueue, Latch, ThreadPoolExecutor, prelude::*};
 use std::sync::{Arc, Mutex};

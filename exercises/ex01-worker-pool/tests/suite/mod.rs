@@ -16,8 +16,7 @@ fn shut_down(pool: WorkerPool) {
     expect("shutdown()", STUCK_SHUTDOWN, || pool.shutdown());
 }
 
-/// Executes jobs, each of which waits until `jobs` jobs have begun: the jobs end only if that many of them
-/// run at once.
+/// Executes `jobs` jobs. Each job waits until all of them have begun, so they end only if all run at once.
 fn run_at_once(pool: &WorkerPool, jobs: usize, cause: &str) {
     let begun = Arc::new(Counter::new("the other job to begin"));
     let ended = Arc::new(Counter::new("jobs that must run at the same time"));
@@ -277,8 +276,8 @@ pub fn shutdown_returns_when_every_thread_has_ended() {
     }
     shut_down(pool);
     none_left(
-        "shutdown() tells the threads to end and does not wait for their end: keep their JoinHandles and join them. (What a thread says \
-         in its last lines, it says before its end: a count of ended workers is not enough.)",
+        "shutdown() tells the threads to end and does not wait for their end: keep their JoinHandles and join them. (A thread's \
+         last lines run before the thread ends, so a count of ended workers is not enough.)",
     );
 }
 

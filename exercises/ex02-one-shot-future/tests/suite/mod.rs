@@ -15,7 +15,7 @@ const NEVER_RELEASED: &str = "a promise that is dropped without a value has to s
                               Promise, change there what the waiter looks at, and notify after that. (A field of the promise, \
                               such as its Arc, is dropped only after drop() has returned.)";
 
-/// A value that must not be lost or copied. Its drop is counted.
+/// A value that must not be lost or copied. Each drop of such a value is counted.
 struct Value(u32, Arc<Counter>);
 
 impl Drop for Value {
@@ -54,7 +54,7 @@ fn check_value(got: Result<Value, Abandoned>, number: u32) {
         Ok(value) if value.0 == number => {}
         Ok(_) => fail("join() returned another value", "from which place does join() take that value?"),
         Err(Abandoned) => fail(
-            "join() returned Err(Abandoned), and the promise was kept",
+            "join() returned Err(Abandoned), and the promise was completed",
             "complete() ends with the drop of the promise: Drop must leave a value that is there alone. Or join() takes \
              the wrong turn when it finds nothing, instead of waiting; or it asks two questions (is there a value, is the \
              promise gone?) and lets go of the lock between them",
@@ -77,7 +77,7 @@ pub fn join_waits_for_the_value() {
     check_value(join(joiner), 7);
 }
 
-/// The wake-up that ends one join() must not end the next join() of the same thread, too.
+/// A wake-up that has ended one join() must not also end the next join() of the same thread.
 pub fn the_next_join_waits_for_its_own_value() {
     let ((one, first), (two, second)) = (promise(), promise());
     let joins = move || {
@@ -88,7 +88,7 @@ pub fn the_next_join_waits_for_its_own_value() {
         check_value(seven, 7);
         let eight = expect("the next join() of this thread", cause, || second.join());
         if eight.is_err() {
-            fail("the next join() of this thread returned Err(Abandoned), and its promise was kept", cause);
+            fail("the next join() returned Err(Abandoned), and its promise was completed", cause);
         }
         check_value(eight, 8);
     };
@@ -220,7 +220,7 @@ pub fn is_done_loses_no_value_that_comes_meanwhile() {
                  then for the end of the promise if it lets go of the lock between them";
     let got = expect("join()", cause, || future.join());
     if got.is_err() {
-        fail("join() returned Err(Abandoned), and the promise was kept", cause);
+        fail("join() returned Err(Abandoned), and the promise was completed", cause);
     }
     check_value(got, 7);
     join(provider);
@@ -260,7 +260,7 @@ fn check_dropped(dropped: &Counter) {
     if times != 1 {
         fail(
             &format!("the value was dropped {times} times"),
-            "an end is never dropped (mem::forget keeps its Arc alive for ever), or the value is kept somewhere else",
+            "promise or future is never dropped (mem::forget keeps its Arc alive for ever), or the value is kept somewhere else",
         );
     }
 }

@@ -38,7 +38,7 @@ impl Inner {
         self.0.refuses.with(|now| *now = refuses);
     }
 
-    /// Takes out the oldest task that is here.
+    /// Takes out the oldest task that the executor keeps.
     fn take(&self) -> Task {
         Self::taken(self.0.tasks.with(VecDeque::pop_front))
     }
@@ -107,8 +107,8 @@ fn check_room_for_one(inner: &Inner, bounded: Arc<BoundedExecutor<Inner>>, cause
         let submit = move || let_in(&bounded, cause, job);
         thread::Builder::new().name("second".into()).spawn(submit).expect("a thread")
     };
-    // The first job is let in and is not run: the second one must still be waiting until the property runs
-    // the first.
+    // The first job is let in and not run yet. Until the property runs the first job, the second job must
+    // wait.
     for _ in 0..10 {
         thread::yield_now();
     }

@@ -66,7 +66,7 @@ fn execute<E: Executor>(isolating: &IsolatingExecutor<E>, job: impl FnOnce() + S
     }
 }
 
-/// Begins a session whose end is counted.
+/// Begins a session, and counts its end.
 fn session(user: &'static str, ended: &Arc<Counter>) -> Session {
     let ended = Arc::clone(ended);
     Session::new(user, move || {
@@ -327,8 +327,8 @@ pub fn jobs_within_jobs_each_have_their_own_session() {
     sign_out();
 }
 
-/// Makes a job that signs in the first of these users, runs a nested job with the other users, and then finds
-/// the first user signed in again.
+/// Makes a job that signs in the first user and runs a nested job with the other users. After that, the first
+/// user must be signed in again.
 fn nest(isolating: &Arc<IsolatingExecutor<DirectExecutor>>, users: &'static [&str], ended: &Arc<Counter>) {
     let Some((user, within)) = users.split_first() else { return };
     let (again, ended) = (Arc::clone(isolating), Arc::clone(ended));
@@ -354,7 +354,7 @@ fn check_still_there(user: &str, ended: &Counter, within: usize) {
         )
     } else {
         format!(
-            "{user} signed in and ran a job; jobs in one another there: {within}. Afterwards {now} is signed in; sessions \
+            "{user} signed in and ran a job; nested jobs there: {within}. Afterwards {now} is signed in; sessions \
              that have ended: {ended}"
         )
     };
@@ -416,7 +416,7 @@ pub fn a_jobs_session_ends_before_its_callers_is_back() {
         if seen.with(|seen| seen.contains(&Some("Grace"))) {
             fail(
                 &format!(
-                    "a job {after}, the session that it has left ended, and in its end it found the caller, Grace, signed in"
+                    "a job {after}, and when the session that it has left ended, it found the caller, Grace, signed in"
                 ),
                 "the end of that session runs the job's code, too. End what the job has left, and only then put the old \
                  session back: `replace` gives you the old session when the new one is in the slot already",

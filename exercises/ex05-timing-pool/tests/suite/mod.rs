@@ -148,8 +148,8 @@ pub fn every_task_is_counted_once() {
          the lock taken. Use lock(): a hook may wait for a lock that is held for no more than two additions"
     } else {
         "two tasks ended at about the same time, and one of them was not counted. If both threads read the number and write it back plus \
-                 one, one update is lost: Read and write have to be one step. If both tasks keep something in the same place, one takes \
-                 it away from the other. If a thread finds the other at it and goes on, its task is not counted"
+                 one, one update is lost: Read and write have to be one step. If both tasks keep something in the same place, one task \
+                 takes the value of the other. If a thread goes on because another one is counting, its task is not counted"
     };
     timed.check("after three tasks that took no time", 3, 0, cause);
     timed.close();

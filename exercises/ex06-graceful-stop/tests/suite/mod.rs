@@ -322,7 +322,7 @@ pub fn shutdowns_at_the_same_time_agree() {
             &format!(
                 "the time was up for one of two calls, which returned {second:?}; the other call, which also waited, returned {first:?}"
             ),
-            "the other caller can see the pool end as soon as you cut it off: write down that it is cut off before you cut off",
+            "the other caller can see the pool end as soon as you cut it off: write down that you cut the pool off before you do it",
         );
     }
     running.end();

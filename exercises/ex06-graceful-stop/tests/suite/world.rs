@@ -23,7 +23,7 @@ pub enum Fate {
     Refused,
     /// The connection was dropped without an answer.
     HungUpOn,
-    /// The client had not been accepted when the listener was closed, or came later.
+    /// The client was not accepted before the listener was closed.
     StayedOutside,
 }
 
@@ -211,7 +211,7 @@ pub struct Running {
     loop_thread: thread::JoinHandle<()>,
 }
 
-/// The number of times that a thread lets other threads go first.
+/// The number of times that a thread yields to other threads.
 pub const A_WHILE: usize = 10;
 
 pub const NO_END: &str = "shutdown() waits for an event that does not come";

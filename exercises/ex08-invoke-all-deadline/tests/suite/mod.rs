@@ -164,8 +164,8 @@ pub fn what_has_not_ended_in_time_is_cancelled() {
     }
 }
 
-/// A clock whose time is up as soon as a thread waits for a job that has not ended, but not before the first
-/// job runs.
+/// A clock that lets the first job begin. After that, the time is up when a thread waits for a job that has
+/// not ended.
 struct Impatient {
     first_runs: Arc<Counter>,
     passed: Shared<Millis>,
@@ -338,7 +338,7 @@ pub fn a_refusal_leaves_nothing_behind() {
     }
 }
 
-/// An executor with a thread for one job, which refuses other jobs while that job runs.
+/// An executor with a thread for one job. While that job runs, the executor refuses other jobs.
 struct OneThread {
     first_runs: Arc<Counter>,
     thread: Shared<Option<thread::JoinHandle<()>>>,

@@ -13,7 +13,7 @@ pub const NEVER: Millis = Millis::MAX;
 /// The time at which a property begins. It is not zero, because real clocks do not begin at zero either.
 pub const START: Millis = 1_000;
 
-/// The number of questions after which the answer counts as polling instead of waiting.
+/// The number of calls of the clock after which the answer counts as polling instead of waiting.
 const PATIENCE: usize = 1_000;
 
 /// An executor and a clock in one object: each job takes as long as the property says, and all jobs run at
@@ -22,7 +22,7 @@ const PATIENCE: usize = 1_000;
 pub struct Simulation {
     /// The time that each job takes, in the order in which the jobs are submitted.
     pub takes: Vec<Millis>,
-    /// Runs each job at once, before `submit` returns.
+    /// True if each job runs at once, before `submit` returns.
     pub inline: bool,
     /// The time that each submission takes.
     pub submission: Millis,
@@ -60,7 +60,7 @@ impl Simulation {
         });
     }
 
-    /// Counts a question of a thread that does not advance the time.
+    /// Counts a call of the clock that does not advance the time.
     fn asks(&self, what: &str, cause: &str) {
         let asked = self.state.with(|state| {
             state.asked += 1;
@@ -80,7 +80,7 @@ impl Simulation {
         })
     }
 
-    /// Runs the remaining jobs to their ends, except for the jobs that were cancelled.
+    /// Runs the remaining jobs until they end, except for the jobs that were cancelled.
     pub fn go_on(&self) {
         step("and the executor goes on with what it has");
         while let Some((.., task)) = self.next_to_end(NEVER) {

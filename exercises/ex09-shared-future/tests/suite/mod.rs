@@ -15,13 +15,13 @@ use crate::sync::{Arc, thread};
 const NOT_RELEASED: &str = "the outcome is decided, and a waiter is not told: every waiter must be told. A waiter must look, \
      and then wait or leave its waker: both under one lock, so that the outcome cannot be decided in between";
 
-/// An asynchronous task. It polls, and polls again when it is woken.
+/// An asynchronous task, which polls the future, and polls again when it is woken.
 struct Awaiting {
     future: SharedFuture<u32>,
     woken: Arc<Woken>,
 }
 
-/// A waker that records, like that of a runtime, that the task must be polled again.
+/// A waker that records that the task must be polled again, as the waker of a runtime does.
 struct Woken {
     times: Counter,
     /// A closure that runs on the thread that wakes the task, as a runtime may do.
@@ -126,7 +126,7 @@ pub fn everybody_gets_the_same_value() {
     let mut outcomes: Vec<_> = threads.into_iter().map(|thread| join(NOT_RELEASED, thread)).collect();
     outcomes.push(join(NOT_RELEASED, task));
     for outcome in &outcomes {
-        check(outcome, Ok(7), "the promise was kept", "every waiter gets the value");
+        check(outcome, Ok(7), "the promise was completed", "every waiter gets the value");
     }
     let values: Vec<_> = outcomes.into_iter().flatten().collect();
     if !values.windows(2).all(|two| Arc::ptr_eq(&two[0], &two[1])) {
@@ -148,7 +148,7 @@ pub fn who_comes_later_gets_the_value_too() {
     }
     let cause = "the first one who asks has taken it away: give out clones of the Arc. Or the drop of the promise, at the \
                  end of complete(), has decided anew";
-    check(&joined(&future, cause), Ok(7), "the promise was kept before", cause);
+    check(&joined(&future, cause), Ok(7), "the promise was completed before", cause);
     check(&joined(&early, cause), Ok(7), "another waiter has got the value already", cause);
     check(&joined(&future.clone(), cause), Ok(7), "two waiters have got the value already", cause);
     let mut task = Awaiting::new(&future);
@@ -249,8 +249,7 @@ pub fn a_dropped_future_changes_nothing_for_the_others() {
     one_of_two_futures_of_a_task_is_dropped();
 }
 
-/// Checks a task that polls two futures with one waker, because it waits for either of them, and then drops
-/// one future.
+/// Checks a task that polls two futures with the same waker, and then drops one of these futures.
 fn one_of_two_futures_of_a_task_is_dropped() {
     let (promise, future) = promise();
     let mut first = Awaiting::new(&future);
@@ -301,7 +300,7 @@ pub fn no_wake_up_is_lost() {
                  task: look and leave the waker, both under one lock";
     let task = awaiter("task", &future, cause);
     promise.complete(7);
-    check(&join(cause, task), Ok(7), "the promise was kept", "it finds the value");
+    check(&join(cause, task), Ok(7), "the promise was completed", "it finds the value");
 }
 
 pub fn cancel_releases_everybody() {

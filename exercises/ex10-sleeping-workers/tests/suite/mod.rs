@@ -14,9 +14,9 @@ const NOT_TAKEN: &str = "a job lies in the inbox, a worker sleeps, and no submit
                          other thread cannot come in between";
 
 const ONE_FORGOTTEN: &str = "two jobs came while two workers slept, and one worker still sleeps: the second put() did not see \
-                             it. That a job was there already says nothing of the sleepers, nor does it that another worker \
-                             was notified; a flag for two of them is cleared by the first; and a number is right only if no \
-                             two threads change it at once";
+                             it. An earlier job in the inbox says nothing about the sleepers, and neither does an earlier \
+                             notification; the first sleeper clears a flag that two sleepers share; and a number is right \
+                             only if no two threads change it at once";
 const ONE_OF_MANY: &str = "many workers sleep, and a job that came has woken none of them: put() has to see a sleeper as long as \
                            one is left, however many there are";
 
