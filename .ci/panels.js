@@ -1,0 +1,108 @@
+// Plays the panels of the built book in a real browser, and compares them with the graphs of states.
+//
+//   node --experimental-websocket .ci/panels.js target/book
+//
+// Each panel is played along a shortest way, which this program searches itself, and fifty times by chance. After each move, the
+// panel must show what the graph says. Needs Chromium from the distribution's package; without it, nothing is tried.
+'use strict';
+const { spawn, spawnSync } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { pathToFileURL } = require('node:url');
+
+const book = path.resolve(process.argv[2]);
+const graphs = path.join(__dirname, '../exercises/graphs');
+const pages = { 'locks-and-waiting': [1, 2, 4], 'order-without-a-lock': [3] };
+
+const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+// Starts the browser, and returns a function that runs JavaScript in its page, and the list of what went wrong there.
+async function browser(profile) {
+    const process = spawn('chromium', ['--headless=new', '--no-sandbox', '--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'], { stdio: 'ignore' });
+    const portFile = path.join(profile, 'DevToolsActivePort');
+    while (!fs.existsSync(portFile) || !fs.readFileSync(portFile, 'utf8').includes('\n')) await sleep(50);
+    const port = fs.readFileSync(portFile, 'utf8').split('\n')[0];
+    const { webSocketDebuggerUrl } = await (await fetch(`http://127.0.0.1:${port}/json/new?about:blank`, { method: 'PUT' })).json();
+    const socket = new WebSocket(webSocketDebuggerUrl);
+    await new Promise((resolve) => { socket.onopen = resolve; });
+    const answers = new Map();
+    const errors = [];
+    socket.onmessage = ({ data }) => {
+        const message = JSON.parse(data);
+        if (message.id) return answers.get(message.id)(message.result);
+        if (message.method === 'Runtime.exceptionThrown') errors.push(JSON.stringify(message.params));
+        if (message.method === 'Log.entryAdded' && message.params.entry.level === 'error') errors.push(message.params.entry.text);
+    };
+    const send = (method, params = {}) => new Promise((resolve) => {
+        answers.set(answers.size + 1, resolve);
+        socket.send(JSON.stringify({ id: answers.size, method, params }));
+    });
+    for (const domain of ['Page', 'Runtime', 'Log']) await send(`${domain}.enable`);
+    const run = async (expression) => (await send('Runtime.evaluate', { expression, returnByValue: true })).result?.value;
+    const open = async (page) => {
+        await send('Page.navigate', { url: pathToFileURL(path.join(book, `${page}.html`)).href });
+        while (await run('document.readyState') !== 'complete' || await run('location.href') === 'about:blank') await sleep(50);
+    };
+    return { process, run, open, errors };
+}
+
+// The numbers of the moves on a shortest way to a goal.
+function shortest({ states, breaks }) {
+    const ways = new Map([[0, []]]);
+    for (const [state, way] of ways) {
+        if (states[state].end?.kind === breaks) return way;
+        states[state].moves.forEach(({ to }, move) => ways.has(to) || ways.set(to, [...way, move]));
+    }
+    throw new Error('no goal');
+}
+
+async function main() {
+    if (spawnSync('chromium', ['--version']).error) return console.log('skipped: there is no chromium');
+    const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'panels-'));
+    const { process: child, run, open, errors } = await browser(profile);
+    let moves = 0;
+    for (const [page, numbers] of Object.entries(pages)) {
+        await open(page);
+        for (const [index, number] of numbers.entries()) {
+            const graph = JSON.parse(fs.readFileSync(path.join(graphs, `schedule${number}.json`), 'utf8'));
+            const fault = (text) => errors.push(`${page}, schedule${number}: ${text}`);
+            const panel = `document.querySelectorAll('.schedule-panel')[${index}]`;
+            const said = () => run(`${panel}.querySelector('.schedule-said').textContent`);
+            const press = (place, which) => run(`${panel}.querySelectorAll('${place} button')[${which}].click()`);
+            const play = async (choose, least) => {
+                await press('.schedule-tools', 1);
+                let state = graph.states[0];
+                for (let made = 0; !state.end; made++, moves++) {
+                    const buttons = await run(`${panel}.querySelectorAll('.schedule-choices button').length`);
+                    if (buttons !== state.moves.length) fault(`${buttons} buttons for ${state.moves.length} moves`);
+                    const move = choose(state, made);
+                    await press('.schedule-choices', move);
+                    state = graph.states[state.moves[move].to];
+                    const next = await run(`[...${panel}.querySelectorAll('tbody tr')].map((row) => row.cells[3].textContent)`);
+                    state.threads.forEach((thread, n) => next[n].startsWith(thread.next) || fault(`${next[n]} for ${thread.next}`));
+                }
+                const reached = state.end.kind === graph.breaks;
+                const text = await said();
+                if (text.includes('That is it') !== reached || !text.includes(state.end.text)) fault(`it says: ${text}`);
+                if (least !== undefined && !text.includes(`after ${least} move`)) fault(`not ${least} moves: ${text}`);
+                if (!reached) {
+                    await press('.schedule-tools', 0);
+                    await press('.schedule-tools', 2);
+                    if (!/^Right|^It still can/.test(await said())) fault(`it says of a claim: ${await said()}`);
+                }
+            };
+            const way = shortest(graph);
+            await play((_, made) => way[made], way.length);
+            for (let turn = 0; turn < 50; turn++) await play((state) => Math.floor(Math.random() * state.moves.length));
+        }
+    }
+    child.kill();
+    await new Promise((resolve) => child.on('exit', resolve));
+    fs.rmSync(profile, { recursive: true, force: true });
+    console.log(`${moves} moves played; ${errors.length} faults`);
+    errors.slice(0, 20).forEach((error) => console.log(error));
+    process.exitCode = moves && !errors.length ? 0 : 1;
+}
+
+main().then(() => process.exit(), (error) => { console.error(error); process.exit(1); });
