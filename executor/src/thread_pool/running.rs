@@ -50,8 +50,11 @@ impl PoolShared {
         let Some(watchdog) = &self.watchdog else { return };
         let Some(next) = Instant::now().checked_add(watchdog.period()) else { return };
         let pool = Arc::downgrade(self);
-        let look = time::at(next, move || pool.upgrade()?.look());
-        let before = watchdog.next_look.lock().replace(look);
+        // The look may begin at once, and registers the look after it. It waits for this lock until its own
+        // registration is in place, which would otherwise replace the later one, and end the looks.
+        let mut next_look = watchdog.next_look.lock();
+        let before = next_look.replace(time::at(next, move || pool.upgrade()?.look()));
+        drop(next_look);
         drop(before); // after the lock was released
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use executor_model::{CancelKind, CancelToken, JoinError, Latch, ThreadPoolExecutor, prelude::*};
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use crate::{check, thread, without_new_threads};
+use crate::{check, check_often, thread, without_new_threads};
 
 const MS: Duration = Duration::from_millis(1);
 /// A deadline this far away never comes under a model.
@@ -142,5 +142,19 @@ fn a_pool_that_hangs_on_a_deadline_ends_whatever_it_is_doing() {
         }
         assert!(pool.await_termination(Duration::MAX)); // otherwise shuttle reports a deadlock
         assert_eq!(kind(&limit), Some(CancelKind::Deadline));
+    });
+}
+
+/// The first look can come before its registration is stored in the pool. The looks must go on all the same.
+#[test]
+fn a_watchdog_hears_of_a_task_that_hangs() {
+    check_often(4, || {
+        let told = Arc::new(Latch::new(1));
+        let tell = Arc::clone(&told);
+        let pool = ThreadPoolExecutor::builder().threads(1).watchdog(4 * MS, move |_| tell.count_down());
+        let pool = pool.build().unwrap();
+        let hangs = pool.submit(move || told.wait().is_ok()).unwrap(); // shuttle reports a deadlock if it is not told
+        assert!(hangs.join().unwrap());
+        pool.close();
     });
 }
