@@ -1,4 +1,4 @@
-//! A log whose disk is full for a while. The example shows what happens to lines of each level, and what
+//! Fills the disk of a log for a while, and shows what happens to lines of each level, and what
 //! the log reports afterwards.
 //!
 //! ```sh

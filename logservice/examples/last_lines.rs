@@ -1,5 +1,5 @@
-//! A process logs without a pause and then ends; the example shows ten ways to end, each of them several
-//! times. The example counts how many of the accepted lines are in the file.
+//! Starts processes that log without a pause and then end, in ten different ways, several times each. The
+//! example counts how many of the accepted lines are in the file.
 //!
 //! ```sh
 //! cargo run --example last_lines
@@ -123,7 +123,7 @@ mod report {
             .map_or_else(|| format!("signal {}", status.signal().unwrap_or(0)), |code| code.to_string())
     }
 
-    /// Returns the number of complete lines from the first line on, without a gap.
+    /// Returns the number of complete lines before the first gap.
     fn found(file: &Path) -> Result<usize, Box<dyn Error>> {
         let text = fs::read_to_string(file)?;
         let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));

@@ -30,8 +30,8 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let hooks = ShutdownHooks::builder().deadline(2 * args.stop_within + FOR_THE_REPORT).install()?;
     let service = args.start()?;
     let stop = CancelToken::new();
-    // A signal ends the threads; then the load ends as usual, and the process exits with the status for
-    // that signal.
+    // A signal ends the logging threads; then the load ends as usual, and the process exits with the signal's
+    // status.
     let (tell_status, status) = mpsc::channel();
     let (stop_all, log, stop_within) = (stop.clone(), service.handle(), args.stop_within);
     hooks.add("report", move |shutdown| {
