@@ -1,4 +1,4 @@
-//! Tests of directives: their meaning, and texts that are not directives.
+//! Tests the meaning of directives, and texts that are not directives.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -1,4 +1,4 @@
-//! Tests of the log service's promises, on real threads.
+//! Tests the log service's promises on real threads.
 
 #[cfg_attr(not(unix), allow(dead_code))]
 mod place; // a folder for a log, and how long a test waits

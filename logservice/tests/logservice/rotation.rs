@@ -1,4 +1,4 @@
-//! Tests of a log file that is rotated.
+//! Tests a log file that is rotated.
 
 use crate::place::{Place, write};
 use logservice::Sink;
@@ -50,7 +50,7 @@ fn no_more_files_are_kept_than_were_asked_for() {
         ["c\n", "d\n", "e\n", "f\n"]
     );
     assert_eq!(place.names(), ["app.log", "app.log.1", "app.log.2", "app.log.3", "app.log.lock"]);
-    // A free number is used before a file is removed.
+    // As long as there is a free number, a rotation uses it and removes no file.
     fs::remove_file(place.path("app.log.2")).unwrap();
     write(&mut sink, "g\n");
     assert_eq!(

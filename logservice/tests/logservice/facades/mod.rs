@@ -1,6 +1,6 @@
-//! Tests of the facades, through which programs log. A process has only one logger and one subscriber. So a
-//! test that sets the logger or the subscriber runs in its own process, which is this program, started
-//! again for this one test.
+//! Tests the facades, through which programs log. A process has only one logger and one subscriber. So a test
+//! that sets the logger or the subscriber runs in its own process: this program starts itself again for the
+//! single test.
 
 mod alone; // what comes through the two facades of a process
 mod inside; // logging while something is being logged, while a thread ends, while a panic begins
