@@ -44,7 +44,7 @@ mod process {
             log.stop_at_shutdown(hooks)?;
         }
         for number in 1..=LINES {
-            log.say(Level::Info, "last_lines", format_args!("line {number}"))?; // accepted, or it ends here
+            log.say(Level::Info, "last_lines", format_args!("line {number}"))?; // an error ends the process
         }
         match end {
             "main returns" => {}
@@ -59,7 +59,7 @@ mod process {
             }
             "SIGKILL" => raise(SIGKILL)?,
             _ => {
-                raise(SIGTERM)?; // hooks, if any are registered, run on a thread of their own
+                raise(SIGTERM)?; // registered hooks run on a separate thread
                 thread::sleep(Duration::from_secs(10));
             }
         }

@@ -74,7 +74,7 @@ fn an_allocator_may_log_and_a_warm_service_allocates_nothing() {
         let _ = tell.send(());
     });
     let hangs = told.recv_timeout(LONG) == Err(RecvTimeoutError::Timeout);
-    IS_TALKING.store(false, Ordering::Relaxed); // or the report of a failure would wait, too
+    IS_TALKING.store(false, Ordering::Relaxed); // otherwise the report of a failure would wait, too
     assert!(!hangs, "after {LONG:?}: a thread waits for itself");
     test.join().unwrap();
 }

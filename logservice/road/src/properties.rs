@@ -81,7 +81,7 @@ pub fn stop_ends<L: Log>() {
     let client = client(&log, &token, &["one", "two", "three"]);
     token.cancel();
     log.stop();
-    client.join().unwrap(); // its task was cancelled, so none of its waits can last
+    client.join().unwrap(); // its task was cancelled, so all its waits end
 }
 
 /// Lets two clients log more lines than the queue can hold, and stops the log. The calls of both clients

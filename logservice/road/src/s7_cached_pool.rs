@@ -35,7 +35,7 @@ impl Log for CachedPoolLog {
 
     fn stop(&self) {
         self.pool.shutdown();
-        self.pool.await_termination(TIMEOUT); // and if it says false?
+        self.pool.await_termination(TIMEOUT); // the fault: `false` is ignored
         self.paper.close();
     }
 }

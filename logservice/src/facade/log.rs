@@ -18,9 +18,9 @@ const FLUSH_AT_MOST: Duration = Duration::from_secs(1);
 /// that it refuses, because the macros cannot report a refusal.
 ///
 /// A record contains the thread's current `tracing` spans if both facades were [installed](super::install)
-/// together. A program with its own subscriber should use
-/// `tracing_log::LogTracer` in place of this logger. `LogTracer` turns records into events, and the
-/// [`LogLayer`](crate::LogLayer) logs the events with their spans.
+/// together. A program with its own subscriber should use `tracing_log::LogTracer` in place of this logger.
+/// `LogTracer` turns records into events, and the [`LogLayer`](crate::LogLayer) logs the events with their
+/// spans.
 #[derive(Debug, Clone)]
 pub struct Logger {
     first: Output,

@@ -125,7 +125,7 @@ pub(super) fn install(outputs: Vec<(LogHandle, Levels)>) -> Result<(), SetGlobal
     }
     let registry = tracing_subscriber::registry();
     let dispatch = match filtered.len() {
-        1 => Dispatch::new(registry.with(filtered.remove(0))), // no list to go through for each event
+        1 => Dispatch::new(registry.with(filtered.remove(0))), // without a list that each event would search
         _ => Dispatch::new(registry.with(filtered)),
     };
     tracing::dispatcher::set_global_default(dispatch.clone())?;

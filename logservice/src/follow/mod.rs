@@ -20,10 +20,10 @@
 //!
 //! # From one file to the next
 //! The log's name may pass to another file while the reader still has the old file open. Then the reader first
-//! reads the old file to its end, and afterwards goes to the next file.
-//! The reader must also find out where the old file ends. After another program has moved the log away, the
-//! log's writer may still write to the moved file for a while. So the reader leaves the old file only when the
-//! next file is not empty, because by then the writer has left the old file, too.
+//! reads the old file to its end, and afterwards goes to the next file. The reader must also find out where the
+//! old file ends. After another program has moved the log away, the log's writer may still write to the moved
+//! file for a while. So the reader leaves the old file only when the next file is not empty, because by then
+//! the writer has left the old file, too.
 //!
 //! ```text
 //!                      the name means another        what was written
@@ -33,10 +33,10 @@
 //!
 //! Between two polls, the log may be rotated several times. So the next file is the file whose number is one
 //! less than the old file's present number (after `app.log.3` comes `app.log.2`); after number 1 comes the log
-//! itself. File names may change while the reader checks them, but files only move
-//! to higher numbers. So a check was right if, after it, the old file still has its name and no file is between
-//! the old and the next file. Files with dates in their names do not move. The next file is the file with the
-//! next later date; the reader opens it and then checks that the names have not changed.
+//! itself. File names may change while the reader checks them, but files only move to higher numbers. So a
+//! check was right if, after it, the old file still has its name and no file is between the old and the next
+//! file. Files with dates in their names do not move. The next file is the file with the next later date; the
+//! reader opens it and then checks that the names have not changed.
 //!
 //! # What is missed
 //! The iterator does not find files that were rotated and removed, or compressed, between two polls. The
@@ -159,7 +159,7 @@ impl Follow {
             return Ok(true);
         }
         self.next = next_file(&self.path, open.identity, || {})?;
-        Ok(self.next.is_some()) // the old one may have got more meanwhile
+        Ok(self.next.is_some()) // the old file may have grown meanwhile
     }
 
     /// Ends the line in the buffer, because the rest of the line will not come.
@@ -170,7 +170,7 @@ impl Follow {
     }
 
     fn begin(&mut self) -> io::Result<bool> {
-        let last = self.last.take(); // without a file, too: all lines of a later one are new
+        let last = self.last.take(); // even if no file exists: all lines of a later file are new
         let Some(mut source) = Source::open(&self.path).inspect_err(|_| self.last = last)? else {
             return Ok(false);
         };

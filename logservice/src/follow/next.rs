@@ -152,8 +152,8 @@ pub(super) mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("app.log");
         append(&numbered(&log, 3), "a");
-        append(&numbered(&log, 1), "b"); // on its way to number 2
-        append(&log, "c"); // on its way to number 1
+        append(&numbered(&log, 1), "b"); // this file will become number 2
+        append(&log, "c"); // this file will become number 1
         let mut is_moved = false;
         let next = text_of_next(&log, &numbered(&log, 3), || {
             if !std::mem::replace(&mut is_moved, true) {

@@ -121,7 +121,7 @@ impl Escapes {
     }
 
     fn escape_by_number(self, c: char, each: impl FnOnce(&str)) {
-        let mut text = [0; 12]; // `\ud83d\ude00`, as JSON has what needs more than 16 bits
+        let mut text = [0; 12]; // the longest is `\ud83d\ude00`: JSON writes two UTF-16 units
         let mut length = 0;
         let mut push = |byte| {
             text[length] = byte;

@@ -9,7 +9,7 @@ const READY: Room = Room { bytes: 1 << 20, lines: 1 << 14 };
 /// The contents of one of the two buffers. The buffer never grows: all of its capacity is reserved at the
 /// beginning.
 #[derive(Debug)]
-#[repr(C)] // as in the queue's state, the fields that each line changes come first
+#[repr(C)] // the fields that each line changes come first, as in the queue's state
 pub(crate) struct Batch {
     bytes: Vec<u8>,
     lines: Vec<Line>,

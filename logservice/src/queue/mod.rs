@@ -19,13 +19,13 @@
 //!
 //! # When the buffer is full
 //!
-//! The caller's [`Overflow`] policy decides what happens to a line if the buffer is full. Dropped lines leave a
-//! gap. The line after the gap keeps the number of missing lines, so that the writer can report this number
-//! there. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. Then it stays in the
-//! buffer with a mark, but no longer counts as used room. For these marked lines,
-//! the buffer has twice as much memory as room. When the memory is used up, at least half of it holds dropped
-//! lines, and the queue removes them. For each byte that was put, this removal moves less than one
-//! byte.
+//! The caller's [`Overflow`] policy decides what happens to a line if the buffer is full. Dropped lines
+//! leave a gap. The line after the gap keeps the number of missing lines, so that the writer can report
+//! this number there. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. Then
+//! it stays in the buffer with a mark, but no longer counts as used room. For these marked lines, the
+//! buffer has twice as much memory as room. When the memory is used up, at least half of it holds
+//! dropped lines, and the queue removes them. For each byte that was put, this removal moves less than
+//! one byte.
 //!
 //! # When the writer is woken
 //!
@@ -76,7 +76,7 @@ pub(crate) struct LineQueue {
     progress: Condvar,
 }
 
-#[repr(C)] // what each line changes comes first: two cache lines with the lock
+#[repr(C)] // the fields that each line changes come first: with the lock, they fill two cache lines
 struct State {
     phase: Phase,
     writer: Writer,

@@ -117,8 +117,8 @@ impl Builder {
     }
 
     /// Sets how many bytes of lines may wait while other lines are being written. There are two buffers; each
-    /// buffer reserves address space of twice the given size, and an index. The first MiB
-    /// of a buffer is mapped from the beginning; the rest uses memory only when it is needed.
+    /// buffer reserves address space of twice the given size, and an index. The first MiB of a buffer is mapped
+    /// from the beginning; the rest uses memory only when it is needed.
     pub fn capacity(mut self, bytes: usize) -> Self {
         self.capacity = bytes;
         self
@@ -203,9 +203,9 @@ impl Drop for LogService {
         self.stop(self.stop_within);
         let Some(writer) = self.writer.take() else { return };
         if self.handle.shared.home.is_left() {
-            std::mem::forget(writer); // after a fork: this process has no such thread
+            std::mem::forget(writer); // after a fork, this process has no writer
         } else if writer.is_finished() {
-            let _ = writer.join(); // otherwise it may hang in the system
+            let _ = writer.join(); // otherwise the writer may hang in a system call
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn wait_for_room(descriptor: impl AsFd, until: Instant) -> io::Result
     loop {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(io::ErrorKind::WouldBlock.into()); // also if room is reported and there is none
+            return Err(io::ErrorKind::WouldBlock.into()); // also if the system reports room although there is none
         }
         let timeout = Timespec::try_from(left).unwrap_or_default();
         match poll(&mut watched, Some(&timeout)) {

@@ -93,7 +93,7 @@ mod system {
         write_all(bytes, |bytes| {
             wait_for_room(stream, until)?;
             let written = match io::write(stream, &bytes[..bytes.len().min(PIECE)]) {
-                Err(io::Errno::AGAIN) => Err(io::Errno::INTR), // made non-blocking by another process
+                Err(io::Errno::AGAIN) => Err(io::Errno::INTR), // another process has made the stream non-blocking
                 written => written,
             };
             Ok(written?)

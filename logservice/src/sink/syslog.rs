@@ -107,7 +107,7 @@ impl Sink for SyslogSink {
             match self.send(line.strip_suffix(b"\n").unwrap_or(line), until) {
                 Ok(()) => taken += line.len(),
                 Err(error) if taken == 0 => return Err(error),
-                Err(_) => break, // it comes again, with the next line
+                Err(_) => break, // the error occurs again with the next line
             }
         }
         Ok(taken)

@@ -91,7 +91,7 @@ pub(crate) fn run(seed: u64, limit: Limit<'_>) {
         match random.u8(..40) {
             0 | 10 => fs::rename(&log, away("moved")).unwrap_or_default(),
             1 | 11 => {
-                removed.extend(fs::read_to_string(&log)); // the lines written to it before are gone with it
+                removed.extend(fs::read_to_string(&log)); // the lines in this file are lost with it
                 let _ = fs::remove_file(&log);
             }
             2 | 12 => {
@@ -104,7 +104,7 @@ pub(crate) fn run(seed: u64, limit: Limit<'_>) {
                 drop(sink);
                 sink = open();
             }
-            6 => thread::sleep(std::time::Duration::from_millis(11)), // so long that the sink looks again
+            6 => thread::sleep(std::time::Duration::from_millis(11)), // long enough that the sink checks again
             7 | 17 => {
                 let _ = File::options().append(true).open(&log).map(|mut file| file.write_all(b"x"));
                 drop(sink); // a process that was killed in the middle of a line

@@ -91,7 +91,7 @@ fn a_removed_file_is_made_anew() {
     for (before, after) in [("a\n", "b\n"), ("c\n", "d\n")] {
         write(&mut sink, before);
         fs::remove_file(&place.log).unwrap();
-        write(&mut sink, after); // at once, though the sink looked a moment ago
+        write(&mut sink, after); // at once, although the sink checked a moment ago
         assert_eq!(place.text("app.log"), after);
     }
 }
@@ -128,7 +128,7 @@ fn when_told_to_reopen_it_leaves_a_file_that_was_moved() {
     fs::rename(&place.log, place.path("moved")).unwrap();
     sink.reopen().unwrap();
     write(&mut sink, "b\n");
-    sink.reopen().unwrap(); // it is still the log
+    sink.reopen().unwrap(); // the file is still the log
     write(&mut sink, "c\n");
     assert_eq!(place.text("moved"), "a\n");
     assert_eq!(place.text("app.log"), "b\nc\n");

@@ -123,7 +123,7 @@ fn a_file_that_was_moved_is_read_to_its_end_and_that_is_when_the_next_one_has_li
     let mut old = File::options().append(true).open(&place.log).unwrap();
     fs::rename(&place.log, place.path("moved")).unwrap();
     File::create(&place.log).unwrap(); // as `logrotate` does before it signals the program
-    thread::sleep(Duration::from_millis(250)); // most probably long enough for a look at the empty file
+    thread::sleep(Duration::from_millis(250)); // most probably long enough for a check of the empty file
     old.write_all(b"two\n").unwrap();
     follower.assert_next(&["two"]);
     old.write_all(b"three\nfo").unwrap();

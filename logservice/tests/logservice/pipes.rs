@@ -88,7 +88,7 @@ fn a_reader_that_goes_away_leaves_whole_lines_to_the_next() {
         let mut sink = pipe(&place);
         let lines = numbered(0..3_000);
         let mut first = reader(&place.log);
-        let mut taken = sink.write(lines.as_bytes()).unwrap(); // the room ends within a line
+        let mut taken = sink.write(lines.as_bytes()).unwrap(); // the room ends in the middle of a line
         assert_eq!(sink.write(&lines.as_bytes()[taken..]).unwrap_err().kind(), ErrorKind::WouldBlock);
         let mut read = vec![0; first_reads];
         let length = first.read(&mut read).unwrap();
@@ -111,7 +111,7 @@ fn a_reader_that_goes_away_leaves_whole_lines_to_the_next() {
         }
         let numbers: Vec<_> = text.lines().filter_map(number).collect();
         assert!(numbers == (0..3_000).collect::<Vec<_>>(), "{} lines", numbers.len());
-        assert_eq!(text.lines().count(), 3_001); // and the torn line, again
+        assert_eq!(text.lines().count(), 3_001); // then the torn line comes again
     }
 }
 

@@ -179,7 +179,7 @@ fn whoever_asks_for_the_disk_means_rotated_files_too() {
     sink.sync().unwrap(); // removed files need no sync
     write(&mut sink, "d\n");
     fs::remove_file(place.path("app.log.1")).unwrap();
-    fs::create_dir(place.path("app.log.1")).unwrap(); // something that cannot be opened, in place of the file
+    fs::create_dir(place.path("app.log.1")).unwrap(); // in place of the file, a folder, which cannot be opened
     assert!(sink.sync().is_err(), "it was not looked at");
     sink.sync().unwrap(); // the failed sync is not tried again
 }

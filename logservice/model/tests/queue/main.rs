@@ -9,7 +9,7 @@ mod door {
 }
 
 #[path = "../../../src/queue/mod.rs"]
-#[allow(dead_code, unreachable_pub)] // a service counts and words what it refuses
+#[allow(dead_code, unreachable_pub)] // only the service uses some functions of this module
 mod queue;
 
 #[path = "../../../src/sink/contract.rs"]

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &FollowArgs) -> anyhow::Result<ExitCode> {
     let stop = token.clone();
     hooks.add("follow", move |shutdown| {
         stop.cancel();
-        let _ = end.recv(); // until the line that is being printed is out
+        let _ = end.recv(); // waits until the present line is printed
         shutdown.set_status(0);
     })?;
 

@@ -94,7 +94,7 @@ impl Compressor {
         let mut compressed = file.clone();
         compressed.is_compressed = true;
         let compressed = compressed.path(&self.log);
-        let part = self.log.with_added_extension("gz.part"); // one at a time, so that none is left over
+        let part = self.log.with_added_extension("gz.part"); // one at a time, so that no file is forgotten
         let result = self.compress_to(&path, &part).and_then(|()| fs::rename(&part, &compressed));
         match result
             .and_then(|()| super::unsynced::sync_folder(&self.log))

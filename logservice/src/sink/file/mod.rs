@@ -137,7 +137,7 @@ impl Sink for FileSink {
             match more {
                 Ok(more) => taken += more,
                 Err(error) if taken == 0 => return Err(error),
-                Err(_) => break, // it comes again, with the next line
+                Err(_) => break, // the error occurs again with the next line
             }
         }
         Ok(taken)

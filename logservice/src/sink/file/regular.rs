@@ -71,7 +71,7 @@ impl Regular {
         clock: fn() -> SystemTime,
     ) -> io::Result<Self> {
         let cannot = |error: io::Error| io::Error::new(error.kind(), format!("cannot open it: {error}"));
-        options.open(&path).map_err(cannot)?; // so that a folder that is missing is not called a missing lock
+        options.open(&path).map_err(cannot)?; // first, so that a missing folder is not reported as a missing lock
         let lock = lock.map(|options| Lock::take(&path, options)).transpose()?;
         let (torn, unsynced) = (Torn::default(), Unsynced::default());
         let (open, is_stuck, is_truncated, warning) = (None, false, false, None);
@@ -173,14 +173,14 @@ impl Regular {
         let named = fs::metadata(&self.path);
         let is_named = named.as_ref().is_ok_and(|named| Identity::of(named) == open.identity);
         if let (true, Ok(named)) = (cfg!(unix) && is_named, &named) {
-            return Fate::Named(named.len()); // elsewhere it may be another file
+            return Fate::Named(named.len()); // on other systems, the name may refer to another file
         }
         let Ok(own) = open.file.metadata() else { return Fate::Moved };
         match named {
             _ if is_named => Fate::Named(own.len()),
             _ if is_removed(&own) => Fate::Removed,
             Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                Fate::Named(own.len()) // what the name means is unknown
+                Fate::Named(own.len()) // it is unknown which file the name refers to
             }
             _ => Fate::Moved,
         }
@@ -230,7 +230,7 @@ impl Regular {
         let is_full = open.size > 0 && self.rotation.at_bytes.is_some_and(|limit| next_size > limit);
         let is_over = open.period.as_ref().is_some_and(|period| now >= period.end);
         if open.size == 0 || open.period.as_ref().is_some_and(|period| now < period.start) {
-            open.period = self.rotation.period(now); // begun just now, or the clock was set back
+            open.period = self.rotation.period(now); // the file is new, or the clock was set back
         } else if is_full || is_over {
             self.rotate();
         }
@@ -239,7 +239,7 @@ impl Regular {
     fn rotate(&mut self) {
         self.look_now();
         if self.open.is_none() {
-            return; // another process has moved it
+            return; // another process has moved the file
         }
         match self.rotation.shift(&self.path) {
             Ok(()) => {
@@ -298,7 +298,7 @@ fn first_line(lines: &[u8]) -> usize {
 }
 
 fn last_byte(file: &mut File) -> io::Result<u8> {
-    let mut last = [b'\n']; // kept if the file is truncated just now
+    let mut last = [b'\n']; // keeps this value if another process truncates the file now
     file.seek(SeekFrom::End(-1))?;
     let _ = file.read(&mut last)?;
     Ok(last[0])

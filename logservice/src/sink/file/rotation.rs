@@ -149,7 +149,7 @@ mod tests {
     }
 
     fn period(every: Every, zone: &str, at: &str) -> (String, String) {
-        let zone = TimeZone::posix(zone).unwrap(); // a rule instead of a name: needs no database
+        let zone = TimeZone::posix(zone).unwrap(); // a rule instead of a zone's name needs no database
         let Range { start, end } = every.period(time(at), &zone).unwrap();
         let text = |time| Timestamp::try_from(time).unwrap().to_string();
         (text(start), text(end))

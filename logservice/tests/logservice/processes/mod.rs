@@ -156,7 +156,7 @@ fn a_line_that_was_torn_is_ended_if_somebody_else_has_added_to_it() {
     let text = place.text("app.log");
     let numbers: Vec<_> = text.lines().filter_map(number).collect();
     assert_eq!(numbers, (0..10).collect::<Vec<_>>());
-    assert_eq!(text.lines().count(), 11, "{text}"); // and the torn line, to which the test has added
+    assert_eq!(text.lines().count(), 11, "{text}"); // the torn line counts as a line, because the test has added to it
     assert!(text.contains("x\n"), "{text}");
 }
 
@@ -203,7 +203,7 @@ fn standard_output_and_a_path_to_it_take_lines() {
 #[test]
 fn what_a_sink_warns_of_is_said_on_standard_error_once() {
     let place = Place::new();
-    fs::create_dir(place.path("app.log.1")).unwrap(); // a file cannot take its place
+    fs::create_dir(place.path("app.log.1")).unwrap(); // no file can take the name of this folder
     let mut process = Process::start("cannot_rotate", &place.log, Stdio::piped());
     let mut text = String::new();
     process.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();

@@ -1,6 +1,6 @@
 //! Tests the service with a sink that the test opens and closes.
 
-mod sinks; // sinks that break, or log themselves
+mod sinks; // sinks that fail, or that log
 
 use crate::place::LONG;
 use logservice::{Counts, Durability, FlushError, Level, LogService, NotLogged, Overflow, Record, Sink};

@@ -47,7 +47,7 @@ impl<L: Log> Scene<L> {
         let own = token.clone();
         thread::spawn(move || {
             let result = own.attach(|| log.log(line.to_owned()));
-            _ = tell.send(result); // when the scene is over, nothing receives it
+            _ = tell.send(result); // after the scene, no thread receives the answer
         });
         Client { line, token, returned }
     }

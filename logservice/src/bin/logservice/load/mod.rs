@@ -36,7 +36,7 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let (stop_all, log, stop_within) = (stop.clone(), service.handle(), args.stop_within);
     hooks.add("report", move |shutdown| {
         stop_all.cancel();
-        log.stop(stop_within); // a thread that waits for room looks at no token
+        log.stop(stop_within); // a thread that waits for room checks no token
         shutdown.set_status(status.recv().unwrap_or(1));
     })?;
 
