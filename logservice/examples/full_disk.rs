@@ -1,4 +1,4 @@
-//! A log whose disk is full for a while. The example shows what happens to lines of each level, and what
+//! Fills the disk of a log for a while, and shows what happens to lines of each level, and what
 //! the log reports afterwards.
 //!
 //! ```sh
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .format(|record: &Record<'_>, _: usize, line: &mut String| {
             let _ = write!(line, "{:?}: {}", record.level, record.message);
         })
-        .capacity(64) // of 16 lines at most, so that it is soon full
+        .capacity(64) // room for at most 16 lines, so that the buffer is soon full
         .longest_line(64)
         .start(Disk { full: Arc::clone(&full), asked, memory })?;
     let say = |level, what: &str, number| {
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
 
     say(Level::Info, "open", 1);
-    was_asked.recv()?; // the writer has this line and cannot write it
+    was_asked.recv()?; // the writer has taken this line, but cannot write it
     // ANCHOR: lines
     (1..=3).for_each(|number| say(Level::Debug, "step", number));
     (1..=2).for_each(|number| say(Level::Info, "sold", number));

@@ -1,5 +1,5 @@
-//! A process logs without a pause and then ends; the example shows ten ways to end, each of them several
-//! times. The example counts how many of the accepted lines are in the file.
+//! Starts processes that log without a pause and then end, in ten different ways, several times each. The
+//! example counts how many of the accepted lines are in the file.
 //!
 //! ```sh
 //! cargo run --example last_lines
@@ -44,7 +44,7 @@ mod process {
             log.stop_at_shutdown(hooks)?;
         }
         for number in 1..=LINES {
-            log.say(Level::Info, "last_lines", format_args!("line {number}"))?; // accepted, or it ends here
+            log.say(Level::Info, "last_lines", format_args!("line {number}"))?; // an error ends the process
         }
         match end {
             "main returns" => {}
@@ -59,7 +59,7 @@ mod process {
             }
             "SIGKILL" => raise(SIGKILL)?,
             _ => {
-                raise(SIGTERM)?; // hooks, if any are registered, run on a thread of their own
+                raise(SIGTERM)?; // registered hooks run on a separate thread
                 thread::sleep(Duration::from_secs(10));
             }
         }
@@ -123,7 +123,7 @@ mod report {
             .map_or_else(|| format!("signal {}", status.signal().unwrap_or(0)), |code| code.to_string())
     }
 
-    /// Returns the number of complete lines from the first line on, without a gap.
+    /// Returns the number of complete lines before the first gap.
     fn found(file: &Path) -> Result<usize, Box<dyn Error>> {
         let text = fs::read_to_string(file)?;
         let whole = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));

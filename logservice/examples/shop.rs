@@ -21,13 +21,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     // ANCHOR: start
     let shutdown = ShutdownHooks::builder().install()?;
     let service = LogService::builder()
-        .overflow(Level::Debug, Overflow::DropOldest) // callers do not wait for these
+        .overflow(Level::Debug, Overflow::DropOldest) // callers do not wait for such lines
         .overflow(Level::Trace, Overflow::DropOldest)
         .start(FileSink::builder(&path).rotate_at_bytes(100_000_000).keep(14).open()?)?;
     let console = LogService::builder()
-        .overflow_of_all(Overflow::DropNewest) // a terminal that hangs holds up nothing
+        .overflow_of_all(Overflow::DropNewest) // a terminal that hangs delays no thread
         .start(StderrSink::new())?;
-    service.stop_at_shutdown(&shutdown)?; // first, so that it runs last
+    service.stop_at_shutdown(&shutdown)?; // added first, so that this hook runs last
     console.stop_at_shutdown(&shutdown)?;
     #[cfg(unix)]
     service.reopen_on_hangup()?; // for `logrotate`
@@ -40,11 +40,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     log::info!(books = 3; "catalogue read");
     let order = tracing::info_span!("order", id = 7).entered();
     tracing::debug!("not logged: the level is off");
-    levels.set("info,shop=debug")?; // an operator is curious
+    levels.set("info,shop=debug")?; // as if an operator wanted to see more
     tracing::debug!(shelf = "B4", "picked");
     let _ = thread::spawn(|| panic!("the printer is on fire")).join();
     tracing::info!("accepted");
-    service.flush(Durability::Disk, Duration::from_secs(10))?; // only now the customer is told
+    service.flush(Durability::Disk, Duration::from_secs(10))?; // the customer gets the answer only after the flush
     drop(order);
     // ANCHOR_END: use
 

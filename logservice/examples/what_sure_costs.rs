@@ -5,8 +5,8 @@
 //! cargo run --release --example what_sure_costs
 //! ```
 //!
-//! The file is in the folder `target`, because a temporary folder may be in memory, where there is no disk
-//! to wait for.
+//! The file is in the folder `target`, because a temporary folder may be in memory, without a
+//! disk.
 //!
 //! This example belongs to the book's chapter "What *accepted* promises".
 

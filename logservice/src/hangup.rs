@@ -35,12 +35,12 @@ impl LogHandle {
         let (mut reader, writer) = UnixStream::pair()?;
         let handle = self.clone();
         thread::Builder::new().name("log hangup".into()).spawn(move || {
-            // If the signal cannot be caught, the socket is closed, which ends the thread.
+            // If the signal cannot be caught, the socket is closed, and the closed socket ends the thread.
             while reader.read(&mut [0; 64]).is_ok_and(|signals| signals > 0) {
                 handle.reopen();
             }
         })?;
-        // The signal is caught last, because a signal without a waiting thread would be lost.
+        // The signal is caught last, because a signal that no thread waits for would be lost.
         pipe::register(SIGHUP, writer).map(drop)
     }
 }

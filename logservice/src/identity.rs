@@ -1,12 +1,12 @@
 //! Finds the file to which a name refers at present.
 //!
-//! A log file can be renamed, removed and created again while it is open. A file whose name has changed is
-//! identified by the number that the file system gives each file. No other file gets the
-//! same number while the file is open in any process.
+//! A log file can be renamed, removed and created again while it is open. If the name of a file has changed,
+//! the number that the file system gives each file still identifies the file. While any process has the file
+//! open, no other file gets the same number.
 //!
-//! Rust's standard library reports the file's number only on Unix. On other systems, all files look the
-//! same to this module. So on other systems than Unix, the log notices when a name is gone, but not when
-//! the name refers to another file.
+//! Rust's standard library reports the file's number only on Unix. On other systems, this module cannot
+//! distinguish files. There, the log notices that its name is gone, but not that its name refers to another
+//! file.
 
 use std::fs::Metadata;
 

@@ -19,8 +19,8 @@ use tracing_subscriber::layer::{Context, Filter};
 
 use crate::Level;
 
-/// The directives that decide which records are logged. Clones share their directives: a change to one of
-/// them takes effect in all.
+/// The directives that decide which records are logged. Clones share their directives: a change through one
+/// clone takes effect in all clones.
 ///
 /// ```
 /// use logservice::{Level, Levels};
@@ -35,10 +35,10 @@ use crate::Level;
 ///
 /// # The directives
 ///
-/// Directives are written as in `RUST_LOG`, with commas between them. A directive is a level, for all
-/// targets without a directive of their own, or `target=level`. A directive applies to all targets that
-/// begin with its target; if several directives match, the longest target counts. A directive that is only
-/// a target enables all levels. Levels are `off`, `error`, `warn`, `info`, `debug`, `trace` or a number
+/// Directives are written as in `RUST_LOG`, with commas between them. A directive is either `target=level`, or
+/// only a level, for all targets that have no directive. A directive applies to all targets that begin with the
+/// directive's target; if several directives match a target, the directive with the longest target counts. A directive
+/// that is only a target enables all levels. Levels are `off`, `error`, `warn`, `info`, `debug`, `trace` or a number
 /// from 0 to 5. An empty text means `error`, as in other loggers.
 ///
 /// Some directives of other filters are errors in this filter: spans and fields, and a pattern after a `/`.
@@ -48,33 +48,33 @@ use crate::Level;
 ///
 /// # What it costs
 ///
-/// In the `log` facade, a level that is off for every target costs a call one comparison. In the `tracing`
-/// facade, a level that is off for the call's own target also costs one comparison, because the facade
-/// caches the result for each place in the program. If a level is on for some targets only, each call of
+/// In the `log` facade, a call at a level that is off for every target costs one comparison. In the `tracing`
+/// facade, a call at a level that is off for the call's own target also costs one comparison, because the
+/// facade caches the result for each callsite. If a level is on for some targets only, each call of
 /// the `log` facade at this level searches the directives.
 #[derive(Clone)]
 pub struct Levels(Arc<Shared>);
 
 struct Shared {
-    /// The highest level of any target: no record above this level is logged. In the fields `most` and
+    /// The highest level that any target has: no record above this level is logged. In the fields `most` and
     /// `least`, levels are counted from 1, and 0 is off.
     most: AtomicUsize,
-    /// The lowest level of any target: every record up to this level is logged.
+    /// The lowest level that any target has: every record up to this level is logged.
     least: AtomicUsize,
     /// The version of `targets`. The version is written together with the targets, under their lock.
     version: AtomicU64,
     targets: RwLock<Arc<Targets>>,
 }
 
-/// The levels that the process's logger of the `log` crate uses.
+/// The levels of the process's logger of the `log` crate.
 static GOVERNING: Mutex<Vec<Levels>> = Mutex::new(Vec::new());
 
 fn governing() -> MutexGuard<'static, Vec<Levels>> {
     GOVERNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sets the maximum level of the `log` facade. If two changes happen at once, the second thread that takes
-/// the lock sees both changes.
+/// Sets the maximum level of the `log` facade. If two threads change levels at once, the thread that takes the
+/// lock last sees both changes.
 fn tell_log() {
     let governing = governing();
     if let Some(most) = governing.iter().map(|levels| levels.0.most.load(Relaxed)).max() {
@@ -92,8 +92,8 @@ pub struct BadDirective {
 }
 
 thread_local! {
-    /// The targets that this thread used last, and their version. The cached targets save the thread a lock
-    /// that all threads share.
+    /// The targets that this thread used last, and their version. Because of this cache, a thread need not take
+    /// the lock that all threads share.
     static LAST: Cell<Option<(u64, Arc<Targets>)>> = const { Cell::new(None) };
 }
 
@@ -154,20 +154,20 @@ impl Levels {
             || self.look(|targets| targets.would_enable(target, &level.into()))
     }
 
-    /// Makes the highest of the given levels the maximum level of the `log` facade.
+    /// Makes the highest of the given levels the `log` facade's maximum level.
     pub(crate) fn govern_log(levels: Vec<Self>) {
         *governing() = levels;
         tell_log();
     }
 
     fn look<R>(&self, look: impl FnOnce(&Targets) -> R) -> R {
-        // Relaxed: a thread that sees the new number takes the lock, under which targets and number were
+        // Relaxed: a thread that sees the new version takes the lock, under which targets and version were
         // written.
         let version = self.0.version.load(Relaxed);
         let last = LAST.try_with(Cell::take).ok().flatten().filter(|(of, _)| *of == version);
         let targets = last.map_or_else(|| self.current(), |(_, targets)| targets);
         let result = look(&targets);
-        // At the end of a thread, its thread-local variables are gone, and the targets cannot be kept.
+        // At the end of a thread, its thread-local variables are gone, so the thread cannot cache the targets.
         let _ = LAST.try_with(|last| last.set(Some((version, targets))));
         result
     }
@@ -215,7 +215,7 @@ fn parse_one(before: Targets, directive: &str) -> Result<Targets, Cow<'static, s
     }
 }
 
-/// Parses a directive without `=`: a word that is not a level is a target, unless the user probably meant a
+/// Parses a directive without `=` that is not a level: it is a target, or an error if it looks like a misspelt
 /// level.
 fn alone(word: &str) -> Result<&str, Cow<'static, str>> {
     if let Some((before, _)) = word.split_once('/') {
@@ -238,8 +238,8 @@ fn alone(word: &str) -> Result<&str, Cow<'static, str>> {
     }
 }
 
-/// Returns the level that the user probably meant: the word is the beginning of a level, lacks one letter,
-/// or is another logger's name for the level.
+/// Returns the level that the user probably meant, if the word is the beginning of a level, lacks one letter of
+/// it, or is another logger's name for it.
 fn meant(word: &str) -> Option<&'static str> {
     const OTHERS: [(&str, &str); 9] = [
         ("none", "off"),
@@ -290,7 +290,7 @@ impl<S> Filter<S> for Levels {
     }
 
     fn callsite_enabled(&self, metadata: &'static Metadata<'static>) -> Interest {
-        // The answers `always` and `never` are cached until `set` makes the callsites ask again.
+        // Each callsite caches the answers `always` and `never`, until `set` makes the callsites ask again.
         if self.enables(metadata.target(), (*metadata.level()).into()) {
             Interest::always()
         } else {

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
-// The package in `logservice/model` compiles the modules under a model checker, with another module `door`.
+// The package in `logservice/model` compiles these modules for a model checker, with its own module `door`.
 use std as door;
 
 mod short;

@@ -1,16 +1,16 @@
 //! Detects whether the process is still the process that started a service.
 //!
 //! `fork` copies a process with only one of its threads: the child has the service's buffers, but no
-//! writer. In the child, the queue's lock has its state at the time of the fork; if another thread held the
-//! lock, no thread of the child can release it. So each call checks, before it takes any lock, whether the
-//! process was forked. Asking the system for the process ID would cost as much as logging the line. So the
-//! C library increases a counter in each child, and the check needs only one load from memory.
+//! writer. The child gets the queue's lock as it was at the time of the fork: if another thread held the lock
+//! then, no thread of the child can release it. So each call checks, before it takes any lock, whether the
+//! process was forked. Asking the system for the process ID would cost as much as logging the line. So a function
+//! that the C library calls in each child increases a counter, and the check needs only one load from memory.
 #![allow(unsafe_code, reason = "what is called in a child process is registered with the C library")]
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-/// The number of forks between this process and its ancestor that checked first.
+/// The number of forks from the first process that registered the counter to this process.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
 /// The process that started a service.
@@ -32,7 +32,7 @@ impl Home {
 
     /// Returns true if the current process is a child of the process that started the service.
     ///
-    /// Relaxed: a child has only one thread at first, which has increased the counter.
+    /// Relaxed: at first a child has only one thread, and this thread has increased the counter.
     pub(crate) fn is_left(self) -> bool {
         FORKS.load(Relaxed) != self.0
     }

@@ -67,16 +67,16 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Creates a record of the present moment, without fields, spans and source location. Other records can
-    /// be created from this record, for example `Record { fields: &fields, ..Record::new(Level::Info,
-    /// "shop", format_args!("sold")) }`.
+    /// Creates a record with the present time, without fields, spans or source location. Struct update syntax
+    /// sets the other members, for example `Record { fields: &fields, ..Record::new(Level::Info, "shop",
+    /// format_args!("sold")) }`.
     pub fn new(level: Level, target: &'a str, message: Arguments<'a>) -> Self {
         let time = SystemTime::now();
         Self { time, level, target, message, fields: &(), spans: &[], file: None, line: None }
     }
 
-    /// Passes on the name of the thread that logs, which is the current thread, because a format runs on
-    /// the thread that logs.
+    /// Passes the name of the thread that logs to the closure; this is the current thread, because a format
+    /// runs on the thread that logs.
     ///
     /// A thread without a name is called `ThreadId(7)`, as in the standard library.
     pub fn thread<R>(&self, with: impl FnOnce(&str) -> R) -> R {
@@ -88,10 +88,10 @@ thread_local! {
     static OWN: OnceCell<Thread> = const { OnceCell::new() };
 }
 
-/// Passes on the current thread's name.
+/// Passes the current thread's name to the closure.
 ///
-/// The name is looked up only once per thread; after the thread's local variables are gone, every call
-/// looks it up. This function allocates nothing, because the caller may be an allocator that logs.
+/// The name is looked up only once per thread; but at the end of a thread, after its thread-local variables are
+/// gone, every call looks it up. This function allocates nothing, because the caller may be an allocator that logs.
 pub(crate) fn thread_name<R>(with: impl FnOnce(&str) -> R) -> R {
     let mut with = Some(with);
     let known = OWN.try_with(|own| Some(name_of(own.get()?, with.take()?)));

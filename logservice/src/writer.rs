@@ -1,5 +1,5 @@
-//! The writer's thread: it takes the waiting lines, and passes them to the sink until the sink has taken
-//! them.
+//! The writer's thread: it takes the waiting lines from the queue, and passes them to the sink until the sink
+//! has taken all of them.
 //!
 //! ```text
 //!            ┌──────────────────────────────────────────────────────────────────────────┐
@@ -11,8 +11,8 @@
 //!     the end
 //! ```
 //!
-//! If a sink fails, the writer tries again, after pauses that grow from [`SHORTEST`] to [`LONGEST`]. The
-//! first failure and the end of the failures are reported on standard error; failures between them are not.
+//! If a sink fails, the writer tries again, after pauses that grow from [`SHORTEST`] to [`LONGEST`]. It reports
+//! the first failure and the end of the failures on standard error, but no failures between the two.
 
 use super::queue::{Batch, LineQueue, Next, Part};
 use super::sink::Sink;
@@ -25,7 +25,7 @@ use super::door::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Reports to the operator, and creates the line about missing lines.
+/// Creates the writer's own messages: reports to the operator, and the log line about missing lines.
 pub(crate) trait Voice {
     /// Reports a message without using the log.
     fn say(&self, what: &str);
@@ -125,8 +125,8 @@ impl<S: Sink, V: Voice> Writer<S, V> {
         true
     }
 
-    /// Syncs only once, because after a failure the system may have discarded data that it could not put on
-    /// the disk.
+    /// Syncs only once: after a failure, the system may have discarded data, and a second sync would succeed
+    /// without the data.
     fn sync(&mut self) -> bool {
         self.attempt(S::sync).inspect_err(|error| self.complain("cannot sync", error)).is_ok()
     }

@@ -1,5 +1,5 @@
-//! Tests the service with an allocator that logs on every thread and at every call: the service never waits
-//! for a lock that it holds itself. After the service has logged its first lines, it allocates no memory.
+//! Tests the service with an allocator that logs at every call, on every thread: the service must never wait
+//! for a lock that the same thread holds. Also tests that the service allocates no memory after its first lines.
 #![expect(unsafe_code, reason = "an allocator is an unsafe trait")]
 
 use logservice::{Level, LogHandle, LogService, Sink};
@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// A time limit that is reached only by a test that hangs.
+/// A time limit; only a test that hangs reaches this limit.
 const LONG: Duration = Duration::from_mins(1);
 
 struct Talks;
@@ -31,18 +31,18 @@ fn tell_of(size: usize) {
     }
 }
 
-// SAFETY: every call is passed to the system allocator with the same arguments; the logging does not touch
-// the memory of the calls.
+// SAFETY: every call is passed to the system allocator with the same arguments; logging does not touch the
+// allocated memory.
 unsafe impl GlobalAlloc for Talks {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         tell_of(layout.size());
-        // SAFETY: the caller keeps the promises of `alloc`.
+        // SAFETY: the caller fulfils the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the promises of `dealloc`, and `alloc` above took this memory from the
-        // system allocator.
+        // SAFETY: the caller fulfils the contract of `dealloc`, and this allocator's `alloc` took this memory
+        // from the system allocator.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -74,7 +74,7 @@ fn an_allocator_may_log_and_a_warm_service_allocates_nothing() {
         let _ = tell.send(());
     });
     let hangs = told.recv_timeout(LONG) == Err(RecvTimeoutError::Timeout);
-    IS_TALKING.store(false, Ordering::Relaxed); // or the report of a failure would wait, too
+    IS_TALKING.store(false, Ordering::Relaxed); // otherwise the report of a failure would wait, too
     assert!(!hangs, "after {LONG:?}: a thread waits for itself");
     test.join().unwrap();
 }

@@ -20,7 +20,7 @@ impl Gaps {
         Self(Some(Arc::new(hold)))
     }
 
-    /// Marks a gap: the calling thread has done `step`.
+    /// Marks the gap after `step`: the calling thread has done this step.
     pub fn after(&self, step: &'static str) {
         if let Some(hold) = &self.0 {
             hold(step);

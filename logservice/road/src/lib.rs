@@ -1,5 +1,5 @@
-//! Nine steps towards a log service that outlives its clients: each module is a step, and a later step
-//! corrects its fault.
+//! Nine steps towards a log service that outlives its clients: each module is a step, and a later step corrects
+//! the faults of an earlier step.
 //!
 //! Any number of clients pass lines to a log, and one writer writes them. A good log keeps five promises;
 //! for each promise there is a function in [`properties`]:
@@ -12,17 +12,17 @@
 //!    them.
 //! 5. *After stop a clear refusal.* After `stop`, `log` returns at once, with the reason and the line.
 //!
-//! | step | how it ends | breaks |
+//! | step | how the log ends | broken promises |
 //! |---|---|---|
-//! | [`s1_no_stop`] | not at all: the writer is killed | 1, 3, 5 |
-//! | [`s2_racing_flag`] | a flag, looked at before each `put` | 1, 3 |
+//! | [`s1_no_stop`] | it does not end: the writer is killed | 1, 3, 5 |
+//! | [`s2_racing_flag`] | a flag that clients check before each `put` | 1, 3 |
 //! | [`s3_wrong_lock`] | a count of reservations, under two locks | 1, 2, 3 |
-//! | [`s4_kept_reservation`] | the same under one lock; an interrupted client stays counted | 2 |
-//! | [`s5_reservations`] | the same; an interrupted client counts itself out | |
+//! | [`s4_kept_reservation`] | a count under one lock; an interrupted client stays counted | 2 |
+//! | [`s5_reservations`] | a count under one lock; an interrupted client decreases the count | |
 //! | [`s6_executor_service`] | `close` of a pool with one thread | |
 //! | [`s7_cached_pool`] | a time limit for a cached pool | 1, 4 |
 //! | [`s8_poison_pill`] | a pill in the queue | 1, 3 |
-//! | [`s9_pill_and_gate`] | a pill in the queue, and nothing behind it | |
+//! | [`s9_pill_and_gate`] | a pill, which is the last item in the queue | |
 //!
 //! [`table`] has the same table as data; tests and models check each cell, so a faulty step must fail.
 //!
@@ -32,7 +32,7 @@
 
 #![warn(missing_docs)]
 
-// The model in `logservice/model` compiles the modules with another module `door`.
+// The model in `logservice/model` compiles these modules with its own module `door`.
 use std as door;
 
 mod paper;
@@ -89,7 +89,7 @@ pub struct Refused {
 pub enum Reason {
     /// The log is stopped.
     Stopped,
-    /// The task of the client was cancelled.
+    /// The client's task was cancelled.
     Interrupted,
 }
 // ANCHOR_END: log

@@ -37,7 +37,7 @@ impl Property {
         Self::AfterStopAClearRefusal,
     ];
 
-    /// Returns the function that checks the promise for the type `L` of log.
+    /// Returns the function that checks the promise for logs of the type `L`.
     pub fn check<L: Log>(self) -> fn() {
         match self {
             Self::AcceptedMeansWritten => accepted_means_written::<L>,
@@ -73,7 +73,7 @@ pub fn accepted_means_written<L: Log>() {
     assert_eq!(written, accepted, "left: written, right: accepted");
 }
 
-/// Lets a client log more lines than the queue can hold, as a task that is cancelled at any moment. `stop`
+/// Lets a client log more lines than the queue can hold; the client's task may be cancelled at any moment. `stop`
 /// returns.
 pub fn stop_ends<L: Log>() {
     let (log, _) = start::<L>(1);
@@ -81,7 +81,7 @@ pub fn stop_ends<L: Log>() {
     let client = client(&log, &token, &["one", "two", "three"]);
     token.cancel();
     log.stop();
-    client.join().unwrap(); // its task was cancelled, so none of its waits can last
+    client.join().unwrap(); // its task was cancelled, so all its waits end
 }
 
 /// Lets two clients log more lines than the queue can hold, and stops the log. The calls of both clients
@@ -119,7 +119,7 @@ fn start<L: Log>(capacity: usize) -> (Arc<L>, Paper) {
     (Arc::new(L::start(capacity, &paper, &Gaps::none())), paper)
 }
 
-/// Logs `lines` on a thread of its own, as a task with the given token. Returns the lines that were
+/// Logs `lines` on a new thread, as a task with the given token. Returns the lines that were
 /// accepted.
 fn client<L: Log>(
     log: &Arc<L>,

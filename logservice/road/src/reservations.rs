@@ -8,8 +8,8 @@
 //!
 //! # Invariants
 //!
-//! 1. A reservation is made only while the log is open. So after the log is stopped, the count only
-//!    decreases.
+//! 1. A reservation is made only while the log is open. So after the log is stopped, the count never
+//!    increases.
 //! 2. A reservation ends exactly once: when its line is written, or when the client fails to put the line.
 //! 3. The log is over when it is stopped and no reservation is left. Because of rule 1, a log that is over
 //!    stays over.
@@ -30,7 +30,7 @@ struct State {
 }
 
 impl Reservations {
-    /// Promises a line to be written. False: the log is stopped, and nothing was promised.
+    /// Promises that a line will be written. Returns false, and promises nothing, if the log is stopped.
     pub(super) fn reserve(&self) -> bool {
         let mut state = self.lock();
         if !state.is_stopped {

@@ -35,7 +35,7 @@ struct Service {
 
 // ANCHOR: writer
 struct LogThread {
-    lock: Mutex<()>, // the fault: not the lock of the service
+    lock: Mutex<()>, // the fault: this is not the service's lock
     service: Arc<Service>,
 }
 

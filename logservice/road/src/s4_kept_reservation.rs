@@ -12,7 +12,7 @@ use super::writer_thread::WriterThread;
 use super::{Gaps, Log, Paper, Refused};
 use crate::door::sync::Arc;
 
-/// A log service that keeps the reservation of a client that was interrupted.
+/// A log service that keeps the reservation of an interrupted client.
 pub struct KeepingLog {
     shared: Arc<Shared>,
     writer: WriterThread,

@@ -53,7 +53,7 @@ impl Log for LogService {
         }
         self.shared.queue.put_line(line).inspect_err(|_| {
             if self.shared.reservations.end_one() {
-                self.writer.interrupt(); // it may wait for this line
+                self.writer.interrupt(); // the writer may be waiting for this line
             }
         })
     }

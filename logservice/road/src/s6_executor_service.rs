@@ -42,7 +42,7 @@ impl Log for ExecutorLog {
     }
 
     fn stop(&self) {
-        masked(|| self.pool.close()); // refuses what comes, and waits for what was accepted
+        masked(|| self.pool.close()); // refuses new tasks, and waits for the accepted tasks
         self.paper.close();
     }
 }

@@ -2,8 +2,8 @@
 //! listing. The listing calls `shutdown`, then `awaitTermination(TIMEOUT)`, and then, in a `finally`, the
 //! `close` of the writer.
 //!
-//! **The faults:** each line may get a thread of its own. So the lines of one client are written in any
-//! order. After the time limit, the paper is closed although some tasks have not written their lines yet;
+//! **The faults:** each line may get its own thread. So the lines of one client may be written in any order.
+//! After the time limit, the paper is closed although some tasks have not written their lines yet;
 //! such lines were accepted, but are lost. `await_termination` reports the expired limit by returning
 //! `false`, which the listing ignores.
 //!
@@ -35,7 +35,7 @@ impl Log for CachedPoolLog {
 
     fn stop(&self) {
         self.pool.shutdown();
-        self.pool.await_termination(TIMEOUT); // and if it says false?
+        self.pool.await_termination(TIMEOUT); // the fault: `false` is ignored
         self.paper.close();
     }
 }

@@ -34,7 +34,7 @@ impl Log for GatedPillLog {
     fn log(&self, line: String) -> Result<(), Refused> {
         let is_open = self.is_open.lock().unwrap();
         if *is_open {
-            self.queue.put(Item::Line(line)).map_err(refused) // under the lock: no pill can come first
+            self.queue.put(Item::Line(line)).map_err(refused) // under the lock, so no pill can come first
         } else {
             Err(Refused::stopped(line))
         }

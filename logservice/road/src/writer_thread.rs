@@ -47,7 +47,7 @@ impl Interrupt {
         self.0.lock().unwrap().clone()
     }
 
-    /// Takes an item for the writer. `None`: the writer was interrupted and must find out why.
+    /// Takes an item for the writer. Returns `None` if the writer was interrupted; the writer must then find out why.
     pub(super) fn take<T>(&self, queue: &Queue<T>) -> Option<T> {
         let taken = self.current().attach(|| queue.take());
         if taken.is_none() {

@@ -1,5 +1,5 @@
-//! Converts between the levels of the facades and the levels of this package, which are equal but have
-//! other names.
+//! Converts between the facades' levels and this package's levels: they are the same five levels, as different
+//! types.
 
 use crate::Level;
 

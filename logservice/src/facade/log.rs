@@ -17,10 +17,10 @@ const FLUSH_AT_MOST: Duration = Duration::from_secs(1);
 /// Key-value pairs keep their types, as in `log::info!(rows = 3; "read")`. The service counts the records
 /// that it refuses, because the macros cannot report a refusal.
 ///
-/// Records contain the current `tracing` spans of the thread if both facades were
-/// [installed](super::install) together. A program with its own subscriber should use
-/// `tracing_log::LogTracer` in place of this logger. `LogTracer` turns records into events, and the
-/// [`LogLayer`](crate::LogLayer) knows their spans.
+/// A record contains the thread's current `tracing` spans if both facades were [installed](super::install)
+/// together. A program with its own subscriber should use `tracing_log::LogTracer` in place of this logger.
+/// `LogTracer` turns records into events, and the [`LogLayer`](crate::LogLayer) logs the events with their
+/// spans.
 #[derive(Debug, Clone)]
 pub struct Logger {
     first: Output,
@@ -34,20 +34,20 @@ struct Output {
 }
 
 impl Logger {
-    /// Creates a logger for the records that the given levels enable.
+    /// Creates a logger that logs the records that `levels` enables.
     pub fn new(handle: LogHandle, levels: Levels) -> Self {
         Self { first: Output { handle, levels }, others: Vec::new() }
     }
 
-    /// Adds another service, with its own levels. The added service gets each record after the services
-    /// that were added before.
+    /// Adds another service, with its own levels. The new service gets each record after the services that were
+    /// added earlier.
     pub fn and(mut self, handle: LogHandle, levels: Levels) -> Self {
         self.others.push(Output { handle, levels });
         self
     }
 
-    /// Makes this logger the process's logger; the process's maximum level then follows the levels of this
-    /// logger.
+    /// Makes this logger the process's logger; from now on, this logger's levels set the process's maximum
+    /// level.
     ///
     /// # Errors
     /// Fails if the process already has a logger. After an error, the existing logger and its maximum level
@@ -76,8 +76,8 @@ impl Log for Logger {
         }
     }
 
-    /// Waits until all earlier records have been passed to the system; waits at most a second for each
-    /// service, one after the other.
+    /// Waits until all earlier records have been passed to the system; waits for one service after the other,
+    /// at most a second for each.
     fn flush(&self) {
         for output in self.outputs() {
             let _ = output.handle.flush(Durability::System, FLUSH_AT_MOST);
@@ -178,7 +178,7 @@ impl VisitValue<'_> for Pair<'_, '_> {
     }
 }
 
-/// Formats a value by `Debug` or by `Display`; the value itself knows how it was captured.
+/// Formats a value by `Debug` or by `Display`, depending on how the value was captured.
 struct Shown<'v>(kv::Value<'v>);
 
 impl fmt::Debug for Shown<'_> {

@@ -1,4 +1,4 @@
-//! Front ends: the ways in which a program's records reach the service.
+//! Front ends, through which a program's records reach the service.
 //!
 //! Programs and libraries log through the `log` or the `tracing` crate and need no knowledge of this crate.
 //! [`install`] sends the records of both crates to a service, for the whole process:
@@ -30,9 +30,9 @@
 //! # Several outputs
 //!
 //! A program can have several outputs, such as a file for all records and standard error for the warnings.
-//! Each output is a service with its own sink, format, levels, policies, buffer and counts. So each output
-//! keeps the promises of a service by itself, and an output that hangs costs the other outputs no lines. An
-//! output that hangs delays threads only as long as its own [`Overflow`](crate::Overflow) policy allows.
+//! Each output is a service with its own sink, format, levels, policies, buffer and counts. So each output by
+//! itself keeps the promises of a service, and an output that hangs does not make other outputs lose lines. An output
+//! that hangs delays a thread only for the time that this output's [`Overflow`](crate::Overflow) policy allows.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -52,9 +52,9 @@
 //! # }
 //! ```
 //!
-//! If a value logs while it is formatted for a record, the inner record is separate and comes before the
-//! outer record. Only `tracing` itself drops an inner event, and only if the thread has its own subscriber
-//! (`with_default`) instead of the process's subscriber.
+//! If a value logs while it is formatted for a record, the log contains two records: first the inner record, then
+//! the outer record. An inner event is lost only if the thread has its own subscriber (`with_default`) instead
+//! of the process's subscriber: then `tracing` itself drops the event.
 
 mod level;
 

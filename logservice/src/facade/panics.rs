@@ -13,11 +13,11 @@ use crate::{Durability, Level, LogHandle, Record};
 /// location and the message. After logging, the hook calls the previous panic hook.
 ///
 /// The panicking thread waits until the line has been passed to the system, because the process may end
-/// after a panic. For every policy of the level error, the thread waits at most a second, because a full
+/// after a panic. The thread waits at most a second, even if the error level's policy is to wait longer: a full
 /// disk must not delay the previous hook and the message on standard error. A panic on the writer's own
-/// thread is not logged, because no thread is left to write the line. A panic while a record is being
-/// formatted is not logged by this hook either, because the record's own line reports that the record or
-/// one of its values panicked.
+/// thread is not logged, because no thread is left to write the line. Nor does this hook log a
+/// panic that occurs while a record is formatted, because the record's own line reports this
+/// panic.
 ///
 /// The record contains the source location of the panic. If the process's facades were
 /// [installed](super::install) by this package, the record also contains the current spans of the thread.
@@ -28,8 +28,8 @@ use crate::{Durability, Level, LogHandle, Record};
 pub fn log_panics(handle: LogHandle) {
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        // A format that has panicked would otherwise be called for a line about its own panic, and abort
-        // the process.
+        // Otherwise a format that has panicked would be called again, for a line about its own panic, and a
+        // second panic would abort the process.
         if !is_formatting() {
             log(&handle, panic);
         }

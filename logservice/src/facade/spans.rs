@@ -1,8 +1,8 @@
-//! The current spans of a thread, in the form in which the layer stores spans.
+//! The spans that are current on a thread, as the layer stores them.
 //!
-//! A span's values can be borrowed only while the span is created, so they are copied; a value with only
-//! `Debug` or `Display` is formatted at that time. The values are kept in a node with a link to the
-//! parent's node: a single look-up in the registry gives an event all spans up to the root. No lock is held
+//! A span's values can be borrowed only while the span is created, so the layer copies them then; it formats
+//! values that have only `Debug` or `Display`. The values are kept in a node with a link to the parent span's
+//! node, so an event finds all its spans, up to the root, with one look-up in the registry. No lock is held
 //! while a value is formatted.
 
 use std::error::Error;
@@ -15,7 +15,7 @@ use tracing::field::{Field, Visit};
 use crate::record::Causes;
 use crate::{Fields, Value};
 
-/// The largest length of the text that is kept of a span's value. The text is kept as long as the span
+/// The maximum length of the text that is kept for a span's value. The text is kept as long as the span
 /// exists, so the length of the text is limited.
 const LONGEST: usize = 4096;
 
@@ -43,7 +43,7 @@ enum Kept {
     Shown(Verbatim),
 }
 
-/// The text of a formatted value; its `Debug` is the text itself.
+/// The text of a formatted value; `Debug` also shows the text unchanged.
 #[derive(Clone)]
 struct Verbatim(Box<str>);
 

@@ -39,14 +39,14 @@ use crate::{Fields, Levels, LogHandle, Record, Value};
 /// For each field of a span, events show the value that was recorded last. A value that has only `Debug` or
 /// `Display` is formatted when it is recorded. The layer ignores `follows_from` relations between spans.
 ///
-/// Records of the `log` crate that arrive as events, through `tracing_log::LogTracer`, get their own target
-/// back. A process uses either this layer with `LogTracer`, or a [`Logger`](crate::Logger), as its logger
-/// of the `log` crate, so no record is logged twice.
+/// If a record of the `log` crate arrives as an event, through `tracing_log::LogTracer`, the layer logs it with
+/// the record's own target. A process has only one logger of the `log` crate, either `LogTracer` with this
+/// layer or a [`Logger`](crate::Logger), so no record is logged twice.
 #[derive(Debug)]
 pub struct LogLayer {
     handle: LogHandle,
-    /// Distinguishes the nodes of this layer from the nodes of other layers in the same registry, which may
-    /// have another filter.
+    /// Distinguishes this layer's nodes from the nodes of other layers in the same registry; those layers may
+    /// have other filters.
     number: u32,
 }
 
@@ -57,8 +57,8 @@ impl LogLayer {
         Self { handle, number: NUMBERS.fetch_add(1, Relaxed) }
     }
 
-    /// Creates a layer that logs the events that the given levels enable. An event's spans do not include
-    /// spans that the levels disable.
+    /// Creates a layer that logs the events that the given levels enable. Events are logged without the spans
+    /// that the levels disable.
     pub fn filtered<S>(handle: LogHandle, levels: Levels) -> Filtered<Self, Levels, S>
     where
         S: Subscriber + for<'a> LookupSpan<'a>,
@@ -100,7 +100,7 @@ fn node<'a, S: LookupSpan<'a>>(of_layer: u32, span: &SpanRef<'a, S>) -> Option<A
     nodes.0.iter().find(|(of, _)| *of == of_layer).map(|(_, node)| Arc::clone(node))
 }
 
-/// Passes on the spans from the outermost span to the span of `node`.
+/// Passes each span to the callback, from the outermost span to the span of `node`.
 fn with_spans<R>(node: Option<&Arc<Node>>, with: impl FnOnce(&[(&str, &dyn Fields)]) -> R) -> R {
     let mut spans: SmallVec<[(&str, &dyn Fields); 8]> = SmallVec::new();
     let mut next = node;
@@ -125,7 +125,7 @@ pub(super) fn install(outputs: Vec<(LogHandle, Levels)>) -> Result<(), SetGlobal
     }
     let registry = tracing_subscriber::registry();
     let dispatch = match filtered.len() {
-        1 => Dispatch::new(registry.with(filtered.remove(0))), // no list to go through for each event
+        1 => Dispatch::new(registry.with(filtered.remove(0))), // without a list that each event would search
         _ => Dispatch::new(registry.with(filtered)),
     };
     tracing::dispatcher::set_global_default(dispatch.clone())?;
@@ -136,8 +136,8 @@ pub(super) fn install(outputs: Vec<(LogHandle, Levels)>) -> Result<(), SetGlobal
     Ok(())
 }
 
-/// Passes on the current spans of this thread, in the form in which the installed layer of this service has
-/// stored them.
+/// Passes this thread's current spans to the callback, as this service's installed layer has stored
+/// them.
 pub(super) fn with_current_spans<R>(handle: &LogHandle, with: impl FnOnce(&[(&str, &dyn Fields)]) -> R) -> R {
     match ARE_SPANS.load(Relaxed).then(|| current_node(handle.layer())).flatten() {
         Some(node) => with_spans(Some(&node), with),
@@ -298,8 +298,8 @@ impl Visit for Pairs<'_> {
 
 const MESSAGE: &str = "message";
 
-/// The message of an event, formatted while the event is visited, because otherwise its values would have
-/// to be copied.
+/// The message of an event. It is formatted during the visit, because otherwise its values would have to be
+/// copied.
 struct Message<'a>(&'a Event<'a>);
 
 impl fmt::Display for Message<'_> {

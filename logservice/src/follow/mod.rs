@@ -15,15 +15,15 @@
 //! # }
 //! ```
 //!
-//! The reader polls the file ten times a second and needs no notification by the system, so it works on
-//! every file system.
+//! The reader polls the file ten times a second, without notifications from the system, so it works on every
+//! file system.
 //!
 //! # From one file to the next
-//! Another file may take over the log's name, while the reader still has the old file open. When another
-//! file has taken the name, the reader first reads the old file to its end, and then goes to the next file.
-//! The reader must also find out where the old file ends. After a program has moved the log away, the
-//! writer may still write to the moved file for a while. So the reader leaves the old file only when the
-//! next file has bytes, because then the writer has left the old file, too.
+//! The log's name may pass to another file while the reader still has the old file open. Then the reader first
+//! reads the old file to its end, and afterwards goes to the next file. The reader must also find out where the
+//! old file ends. After another program has moved the log away, the log's writer may still write to the moved
+//! file for a while. So the reader leaves the old file only when the next file is not empty, because by then
+//! the writer has left the old file, too.
 //!
 //! ```text
 //!                      the name means another        what was written
@@ -31,17 +31,17 @@
 //!   Follows one file ──────────────────────▶ Ends it ──────────────▶ Follows the next one
 //! ```
 //!
-//! Between two polls, the log may be rotated several times. So the next file has the number below the
-//! present number of the old file (`app.log.3` is followed by `app.log.2`); after number 1 comes the log
-//! itself. File names may change while the reader checks them, but files only move
-//! to higher numbers. A check is right if afterwards the old file still has its name and there is no file
-//! between the two. Files with dates in their names do not move. The next file is the file
-//! with the next later date, if the names have not changed when this file is open.
+//! Between two polls, the log may be rotated several times. So the next file is the file whose number is one
+//! less than the old file's present number (after `app.log.3` comes `app.log.2`); after number 1 comes the log
+//! itself. File names may change while the reader checks them, but files only move to higher numbers. So a
+//! check was right if, after it, the old file still has its name and no file is between the old and the next
+//! file. Files with dates in their names do not move. The next file is the file with the next later date; the
+//! reader opens it and then checks that the names have not changed.
 //!
 //! # What is missed
 //! The iterator does not find files that were rotated and removed, or compressed, between two polls. The
-//! iterator does not notice that a log was truncated if the log has grown beyond the read position before
-//! the next poll. On Windows, a rotation is noticed only if the new file is shorter than the part of the
+//! iterator also does not notice a truncation if the log has grown beyond the read position again before the
+//! next poll. On Windows, a rotation is noticed only if the new file is shorter than the part of the
 //! old file that was read.
 
 mod next;
@@ -67,8 +67,8 @@ const LONGEST: usize = 1 << 20;
 /// Iterates over the lines of a log, without their line feeds, and waits for more. The iteration ends when
 /// its token is cancelled.
 ///
-/// If the file does not exist, the iterator waits for it. If another file follows, the last line of a file
-/// is returned even without a line feed. Each error is one item, after which the iterator tries again.
+/// If the file does not exist, the iterator waits until the file exists. If another file follows, the last line
+/// of a file is returned even without a line feed. Each error is one item, after which the iterator tries again.
 #[derive(Debug)]
 #[must_use = "iterators are lazy"]
 pub struct Follow {
@@ -78,10 +78,10 @@ pub struct Follow {
     /// completely.
     last: Option<usize>,
     open: Option<Source>,
-    /// The file to read after `open` has been read to its end.
+    /// The next file, which is read after `open` has been read to its end.
     next: Option<Source>,
-    /// The bytes that were read. The bytes from `given` on have not been returned yet; they have no line
-    /// feed before `searched`.
+    /// The bytes that were read. The bytes from `given` on have not been returned yet. There is no line feed
+    /// between `given` and `searched`.
     buffer: Vec<u8>,
     given: usize,
     searched: usize,
@@ -112,7 +112,7 @@ impl Follow {
         self
     }
 
-    /// Returns true if the last item was only a piece of a line, which the next item continues: a line of
+    /// Returns true if the last item was only a piece of a line and the next item continues the line: a line of
     /// more than a MiB is returned in pieces.
     pub fn goes_on(&self) -> bool {
         self.goes_on
@@ -159,7 +159,7 @@ impl Follow {
             return Ok(true);
         }
         self.next = next_file(&self.path, open.identity, || {})?;
-        Ok(self.next.is_some()) // the old one may have got more meanwhile
+        Ok(self.next.is_some()) // the old file may have grown meanwhile
     }
 
     /// Ends the line in the buffer, because the rest of the line will not come.
@@ -170,7 +170,7 @@ impl Follow {
     }
 
     fn begin(&mut self) -> io::Result<bool> {
-        let last = self.last.take(); // without a file, too: all lines of a later one are new
+        let last = self.last.take(); // even if no file exists: all lines of a later file are new
         let Some(mut source) = Source::open(&self.path).inspect_err(|_| self.last = last)? else {
             return Ok(false);
         };

@@ -38,8 +38,8 @@ fn is_at(path: &Path, identity: Identity) -> io::Result<bool> {
 }
 
 // ANCHOR: next
-/// Returns the file that follows this file, if that file has bytes. `between` is for tests: it does what
-/// other programs may do between two checks.
+/// Returns the file that follows this file, if the following file is not empty. `between` is for tests: it runs
+/// between two checks, and changes files as other programs might.
 pub(super) fn next_file(log: &Path, old: Identity, mut between: impl FnMut()) -> io::Result<Option<Source>> {
     let name = |number| if number == 0 { log.to_owned() } else { numbered(log, number) };
     loop {
@@ -83,11 +83,11 @@ fn with_bytes(next: Option<Source>) -> io::Result<Option<Source>> {
     Ok((next.file.metadata()?.len() > 0).then_some(next))
 }
 
-/// Returns the present number of a rotated file. The search goes from low to high numbers, the direction in
-/// which files move, so that no file is missed.
+/// Returns the present number of a rotated file. Files move from low to high numbers. The search goes in the
+/// same direction, so that it misses no file.
 fn number_of(log: &Path, old: Identity) -> io::Result<Option<usize>> {
     for _ in 0..2 {
-        // The second list finds a file that got a new highest number while the first list was read.
+        // A file may get a new highest number while the first list is read; the second list contains this file.
         for number in numbers(log)? {
             if is_at(&numbered(log, number), old)? {
                 return Ok(Some(number));
@@ -145,15 +145,15 @@ pub(super) mod tests {
         assert_eq!(next, "b");
     }
 
-    /// Checks a race: number 2 is free when the search looks at it, and number 1 is already another file
-    /// when the search looks at it.
+    /// Checks a race: when the search checks number 2, number 2 is free; when it then checks number 1, number 1
+    /// is already another file.
     #[test]
     fn a_file_that_moves_between_two_looks_is_not_passed() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("app.log");
         append(&numbered(&log, 3), "a");
-        append(&numbered(&log, 1), "b"); // on its way to number 2
-        append(&log, "c"); // on its way to number 1
+        append(&numbered(&log, 1), "b"); // this file will become number 2
+        append(&log, "c"); // this file will become number 1
         let mut is_moved = false;
         let next = text_of_next(&log, &numbered(&log, 3), || {
             if !std::mem::replace(&mut is_moved, true) {

@@ -6,8 +6,8 @@
 //! Persian and of the scripts of India (U+200C, U+200D), and the selectors for the look of an emoji
 //! (U+FE0E, U+FE0F).
 //!
-//! Nearly every text has no dangerous character, so bytes are checked eight at a time, and a run of
-//! harmless bytes is copied as a whole.
+//! Few texts have a dangerous character, so bytes are checked eight at a time, and a sequence of harmless bytes
+//! is copied as a whole.
 
 /// The notation for a character that must be escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Escapes {
     /// Passes on a text in pieces, in order.
     pub(super) fn pieces(self, text: &str, mut each: impl FnMut(Piece<'_>)) {
         let mut rest = text;
-        // A harmless character that looked suspicious does not end a run.
+        // A suspicious character that proves harmless does not end the harmless text.
         let mut looked_at = 0;
         while let Some(at) = self.suspicious(&rest.as_bytes()[looked_at..]) {
             let at = looked_at + at;
@@ -97,7 +97,7 @@ impl Escapes {
     /// Returns true if a byte is, or may begin, a character that must be checked.
     fn suspects(self, byte: u8) -> bool {
         match byte {
-            // The bytes from 0x80 on begin the characters of `forbidden` that are not ASCII, and many other
+            // The listed bytes from 0x80 on begin the non-ASCII characters of `forbidden`, and also many other
             // characters.
             ..0x20 | 0x7f | 0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef | 0xf0 | 0xf3 => true,
             b'"' | b'\\' => self != Self::Shown,
@@ -121,7 +121,7 @@ impl Escapes {
     }
 
     fn escape_by_number(self, c: char, each: impl FnOnce(&str)) {
-        let mut text = [0; 12]; // `\ud83d\ude00`, as JSON has what needs more than 16 bits
+        let mut text = [0; 12]; // the longest is `\ud83d\ude00`: JSON writes two UTF-16 units
         let mut length = 0;
         let mut push = |byte| {
             text[length] = byte;
@@ -146,8 +146,8 @@ impl Escapes {
     }
 }
 
-/// Returns the last bytes, at least `length` of them, as an array of eight bytes. Fewer than eight bytes
-/// are repeated to fill the array.
+/// Returns at least the last `length` bytes, as an array of eight bytes. If there are fewer than eight bytes,
+/// they are repeated to fill the array.
 #[inline]
 fn end_of(bytes: &[u8], length: usize) -> [u8; 8] {
     if let Some(end) = bytes.last_chunk() {
@@ -164,8 +164,8 @@ fn end_of(bytes: &[u8], length: usize) -> [u8; 8] {
 }
 
 /// Returns true for control characters (C0, DEL, C1), line and paragraph separators, and direction marks.
-/// The characters that Unicode calls ignorable (`Default_Ignorable_Code_Point`), except the four above, are
-/// also escaped, and so are interlinear annotation marks and the blank Braille pattern.
+/// Also returns true for the characters that Unicode calls ignorable (`Default_Ignorable_Code_Point`), except
+/// the four allowed ones, for interlinear annotation marks, and for the blank Braille pattern.
 fn forbidden(c: char) -> bool {
     matches!(
         c,

@@ -1,6 +1,6 @@
-//! Lines of text for machines to read. This package itself escapes the strings; the tests parse the lines
+//! Lines of text for machines to read. This package escapes the strings by itself; the tests parse the lines
 //! with `serde_json`. A line may be cut in the middle of a value that is formatted piece by piece, and must
-//! still be a valid object. A line break that only some readers recognise (U+0085, U+2028) is also escaped.
+//! still be a valid object. Line breaks that only some readers recognise (U+0085, U+2028) are also escaped.
 
 use std::fmt::Arguments;
 use std::ops::Range;
@@ -27,8 +27,8 @@ use crate::{Fields, Format, Record, Value};
 /// * Values keep their types. Numbers that JSON does not support are written as strings, for example
 ///   `"NaN"`, `"inf"`, and integers that need more than 64 bits. A value that has only `Debug` or `Display`
 ///   is a string; an error is also a string, with its causes.
-/// * A line that would be too long is still an object. A line that was cut has a number `cut`, the count of
-///   missing bytes. A text that was cut ends with `…`; a member without any room is left out.
+/// * A line that would be too long is still an object. A line that was cut has a member `cut`, which is the
+///   number of missing bytes. A text that was cut ends with `…`; a member for which there is no room is left out.
 #[derive(Debug, Clone)]
 pub struct Json {
     stamp: Stamp,
@@ -63,8 +63,8 @@ impl Json {
     }
 }
 
-/// The largest number of bytes that closing a full line needs; closing needs most bytes after a cut in the
-/// innermost text of a span.
+/// The maximum number of bytes that closing a full line needs: the worst case is a cut in the innermost text of
+/// a span.
 const ROOM: usize = r#"…"}}],"cut":}"#.len() + 20;
 
 impl Format for Json {
@@ -101,7 +101,7 @@ impl Format for Json {
     }
 }
 
-/// Appends a key and its value, or neither of them if there is not enough room. `value` returns true if
+/// Appends a key and its value, or appends nothing if there is not enough room. `value` returns true if
 /// there was room, at least for the beginning of the value; `first` is the position at which the object
 /// begins.
 fn member(line: &mut Line<'_>, first: usize, key: &str, value: impl FnOnce(&mut Line<'_>) -> bool) {

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::escape::{Escapes, Piece};
 
-/// The length of the mark at the end of a line that was cut, with the largest possible number of digits.
+/// The maximum length of the mark at the end of a line that was cut.
 const MARK: usize = "…  bytes cut".len() + 20;
 
 /// Appends to a text up to the limit. Bytes beyond the limit are only counted, so that a value of a
@@ -17,7 +17,7 @@ pub(super) struct Line<'a> {
     start: usize,
     /// The position at which the line must end.
     end: usize,
-    /// The position up to which text may be appended, which is `end`, or 0 after some text was left out.
+    /// The position up to which text may be appended: at first `end`, and 0 after some text was left out.
     open: usize,
     /// The number of bytes that were left out. If this number is not zero, only [`close`](Self::close)
     /// appends text.
@@ -68,8 +68,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Appends a part of the line's syntax even if the line is full. The caller must have reserved room for
-    /// the syntax after the end of the line.
+    /// Appends a part of the line's syntax, such as a bracket, even if the line is full. The caller must have
+    /// reserved room for the syntax after the end of the line.
     pub(super) fn close(&mut self, text: &str) {
         self.out.push_str(text);
     }
@@ -87,7 +87,7 @@ impl<'a> Line<'a> {
         });
     }
 
-    /// Formats a value from outside and appends it, with escapes. If the value panics, the line keeps the
+    /// Formats a value from outside and appends it, with escapes. If the value panics, the line contains the
     /// text that was written before the panic, and reports the panic.
     pub(super) fn show(&mut self, escapes: Escapes, what: Arguments<'_>) {
         if let Some(text) = what.as_str() {
@@ -95,7 +95,7 @@ impl<'a> Line<'a> {
         }
         let unescaped = Some(self.place());
         let mut shown = Shown { line: self, escapes, unescaped };
-        // If formatting fails, the line also keeps the text that was written before the failure.
+        // If formatting fails, the line contains the text that was written before the failure.
         let result = catch_unwind(AssertUnwindSafe(|| _ = shown.write_fmt(what)));
         shown.escape();
         if let Err(payload) = result {
@@ -123,7 +123,7 @@ impl<'a> Line<'a> {
         &self.out[place..]
     }
 
-    /// Returns the part of the appended text between two places.
+    /// Returns the appended text between two places.
     pub(super) fn at(&self, range: Range<usize>) -> &str {
         &self.out[range]
     }
@@ -134,13 +134,13 @@ impl<'a> Line<'a> {
         self.out.truncate(place);
     }
 
-    /// Removes the text after `place` without counting it, because the caller appends another text in its
-    /// place.
+    /// Removes the text after `place` without counting it as left out, because the caller appends another text
+    /// instead.
     pub(super) fn forget(&mut self, place: usize) {
         self.out.truncate(place);
     }
 
-    /// Puts the text after `place` in quotation marks. The line may be too long for a short time: see
+    /// Puts the text after `place` in quotation marks. This may make the line too long for a short time: see
     /// [`end_with_mark`](Self::end_with_mark).
     pub(super) fn quote(&mut self, place: usize) {
         let end = self.out.len();
@@ -157,7 +157,7 @@ impl<'a> Line<'a> {
         self.out.drain(place..end);
     }
 
-    /// Ends a line that was too long with a mark that has the number of missing bytes.
+    /// Ends a line that was cut with a mark that contains the number of missing bytes.
     pub(super) fn end_with_mark(mut self) {
         if self.missing == 0 && self.out.len() <= self.end {
             return;
@@ -172,13 +172,13 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Receives the pieces of a value that is formatted; most values are short. The pieces are first appended
-/// without escapes, and escaped together at the end.
+/// Receives the pieces of a value while the value is formatted. Most values are short, so the pieces are first
+/// appended without escapes, and escaped together at the end.
 struct Shown<'l, 'a> {
     line: &'l mut Line<'a>,
     escapes: Escapes,
-    /// The position after which no text is escaped yet. The field is `None` after the line is full: from
-    /// then on, each piece is escaped immediately.
+    /// The position from which on the text is not escaped yet. The field is `None` once the line is full: then
+    /// each new piece is escaped immediately.
     unescaped: Option<usize>,
 }
 

@@ -1,7 +1,7 @@
 //! Turns a record into a line.
 //!
-//! [`Human`] is a format for people, [`Json`] for machines, and [`Syslog`] for the system's log. A closure
-//! is also a format:
+//! [`Human`] is a format for people, [`Json`] is a format for machines, and [`Syslog`] is a format for the
+//! system's log. A closure is also a format:
 //!
 //! ```
 //! use logservice::{Format, Record};
@@ -41,8 +41,8 @@ use crate::Record;
 pub trait Format: Send + Sync {
     /// Appends one line of at most `longest` bytes to `out`, without the line feed at its end.
     ///
-    /// The service cuts a line that is longer. A format with a syntax should itself keep to `longest`,
-    /// because the cut by the service may break the syntax.
+    /// The service cuts a longer line. A format with a syntax should keep to `longest` by itself, because the
+    /// service may cut the line in the middle of the syntax.
     fn line(&self, record: &Record<'_>, longest: usize, out: &mut String);
 }
 

@@ -28,11 +28,11 @@ pub(super) struct Stamp {
     zone: TimeZone,
     utc: bool,
     style: Style,
-    /// Identifies this stamp among the texts that a thread keeps.
+    /// Identifies this stamp, so that a thread finds the text that it keeps for this stamp.
     number: u32,
 }
 
-/// The text of the second that a thread formatted last.
+/// The text of the last second that this thread has formatted.
 #[derive(Clone, Copy)]
 struct Second {
     of: u32,
@@ -119,8 +119,8 @@ fn next_number() -> u32 {
     NUMBERS.fetch_add(1, Relaxed)
 }
 
-/// Returns the seconds and nanoseconds since the epoch. For a time before the epoch, the seconds are
-/// rounded down.
+/// Returns the seconds and nanoseconds since the epoch. For a time before the epoch, the seconds are rounded
+/// down, so the nanoseconds are never negative.
 fn since_the_epoch(time: SystemTime) -> (i64, u32) {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => (i64::try_from(after.as_secs()).unwrap_or(i64::MAX), after.subsec_nanos()),

@@ -13,13 +13,13 @@ use crate::{Format, Level, Record};
 ///
 /// The number at the beginning of a line combines the [facility](Facility) and the level: error, warning,
 /// informational or debug. Many programs that read the lines drop the number, so the level is also written
-/// as text. The time is local, in the time zone of the system when the format is created. The rest of the
+/// as text. The time is in the time zone that the system has when the format is created. The rest of the
 /// line has the form of [`Human`](super::Human).
 #[derive(Debug, Clone)]
 pub struct Syslog {
     stamp: Stamp,
     facility: Facility,
-    /// The program and the process ID, as in ` shop[4711]: `.
+    /// The name of the program and the process ID, for example ` shop[4711]: `.
     tag: String,
     says: Says,
 }

@@ -1,4 +1,4 @@
-//! Lines one after the other in one block of memory, and the gaps between the lines.
+//! A sequence of lines in one allocation, with the gaps between the lines.
 
 use super::Room;
 
@@ -9,19 +9,19 @@ const READY: Room = Room { bytes: 1 << 20, lines: 1 << 14 };
 /// The contents of one of the two buffers. The buffer never grows: all of its capacity is reserved at the
 /// beginning.
 #[derive(Debug)]
-#[repr(C)] // as in the queue's state, the fields that each line changes come first
+#[repr(C)] // the fields that each line changes come first, as in the queue's state
 pub(crate) struct Batch {
     bytes: Vec<u8>,
     lines: Vec<Line>,
-    /// The room that the remaining lines take, without dropped lines.
+    /// The room that the lines take; dropped lines do not count.
     used: Room,
     room: Room,
-    /// The index of the first line that may be droppable; no earlier line can be dropped.
+    /// The index from which the search for expendable lines starts; no line with a smaller index is expendable.
     oldest: usize,
     has_gaps: bool,
     /// The number of lines that were dropped after the last line.
     pub(super) missing_after: u64,
-    /// The number of lines that had been accepted when the batch was taken.
+    /// The total number of lines that the queue had accepted when the writer took this batch.
     pub(super) up_to: u64,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Batch {
 #[derive(Debug, Clone, Copy)]
 struct Line {
     length: u32,
-    /// The number of dropped lines that are missing before this line.
+    /// The number of lines that were dropped directly before this line.
     gap: u32,
     kind: Kind,
 }
@@ -42,7 +42,7 @@ enum Kind {
     Dropped,
 }
 
-/// A part of a batch, in the form for the writer.
+/// A part of a batch, as the writer sees it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part<'b> {
     Line(&'b [u8]),
@@ -77,8 +77,8 @@ impl Batch {
         self.lines.is_empty()
     }
 
-    /// Adds a line; the caller must have ensured that there is room. Returns the part of the previous gap
-    /// that could not be stored: zero, except after years of dropped lines, or with empty lines.
+    /// Adds a line; the caller must have ensured that there is room. Returns how much of the gap before the
+    /// line could not be stored: zero, except after years of dropped lines, or with empty lines.
     pub(super) fn push(&mut self, line: &[u8], is_expendable: bool, mut gap: u64) -> u64 {
         let is_used_up =
             self.bytes.len() + line.len() > 2 * self.room.bytes || self.lines.len() == 2 * self.room.lines;
@@ -116,7 +116,7 @@ impl Batch {
         dropped
     }
 
-    /// Moves the remaining lines together, so that dropped lines take no memory. Returns the number of
+    /// Moves the remaining lines together, so that dropped lines take no memory any more. Returns the number of
     /// lines that are missing at the end.
     fn squeeze(&mut self) -> u64 {
         let (mut from, mut to, mut kept, mut gap) = (0, 0, 0, 0_u64);
@@ -182,8 +182,9 @@ impl Batch {
     }
 }
 
-/// Returns an empty vector whose first part has already been written to. The system maps a page of memory
-/// when it is first written to. Mapping takes longer than logging a line, and would happen under the lock.
+/// Returns an empty vector; the first part of its memory has already been written to, so that the system has mapped it.
+/// The system maps a page of memory when a thread first writes to the page. Mapping takes longer than logging a
+/// line, and would happen under the lock.
 fn with_memory<T: Clone>(capacity: usize, ready: usize, filler: T) -> Vec<T> {
     let mut vec = Vec::with_capacity(capacity);
     vec.resize(ready, filler);

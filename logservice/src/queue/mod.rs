@@ -1,7 +1,7 @@
 //! The queue in which lines wait for the writer: two buffers that are swapped.
 //!
-//! A thread that logs copies its formatted line to the end of one buffer, under a lock. The writer swaps
-//! this buffer for the other buffer, which is empty, and writes without the lock. So a line costs the
+//! A thread that logs copies its formatted line to the end of one buffer, under a lock. The writer swaps this buffer
+//! with the other buffer, which is empty, and then writes the lines without holding the lock. So a line costs the
 //! caller a lock and a copy, and the writer needs one system call for many lines.
 //!
 //! ```text
@@ -20,12 +20,12 @@
 //! # When the buffer is full
 //!
 //! The caller's [`Overflow`] policy decides what happens to a line if the buffer is full. Dropped lines
-//! leave a gap: a number that is kept with the line after the gap, so that the writer can report there how
-//! many lines are missing. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. A
-//! dropped line stays in the buffer with a mark, but no longer counts as used room. For these marked lines,
-//! the buffer has twice as much memory as room. When the memory is used up, dropped lines take at least
-//! half of the memory, and are removed. Removing dropped lines moves less than one byte for each byte that
-//! was put.
+//! leave a gap. The line after the gap keeps the number of missing lines, so that the writer can report
+//! this number there. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. Then
+//! it stays in the buffer with a mark, but no longer counts as used room. For these marked lines, the
+//! buffer has twice as much memory as room. When the memory is used up, at least half of it holds
+//! dropped lines, and the queue removes them. For each byte that was put, this removal moves less than
+//! one byte.
 //!
 //! # When the writer is woken
 //!
@@ -36,14 +36,14 @@
 //!
 //! # Invariants
 //!
-//! 1. `accepted` is the sum of the lines in the buffers, `written`, and those `dropped` lines that had been
-//!    accepted. Each line that was not accepted is counted once, in `dropped` or in `refused`.
+//! 1. `accepted` is the sum of three numbers: the lines in the buffers, the `written` lines, and the `dropped`
+//!    lines that had been accepted. Each line that was not accepted is counted once, in `dropped` or in `refused`.
 //! 2. After `stop` no line is accepted. The writer ends only when both buffers are empty, or when a stop
 //!    tells it to give up.
 //! 3. Lines are written in the order in which they were accepted, so the lines of one thread are in the
 //!    order of its calls.
-//! 4. Nothing is allocated, formatted or written under the lock, because, for example, an allocator that
-//!    logs would wait for itself.
+//! 4. Under the lock, nothing is allocated, formatted or written. For example, an allocator that logs would
+//!    otherwise wait for itself.
 
 mod outcome;
 pub use outcome::{Counts, NotLogged, Overflow};
@@ -70,13 +70,13 @@ pub(crate) struct LineQueue {
     state: Mutex<State>,
     /// Signals that the writer has work to do.
     work: Condvar,
-    /// Signals that there is room again, or that there will never be room.
+    /// Signals that there is room again, or that there will be no more room.
     room: Condvar,
     /// Signals that more lines are written or synced, or that the writer has ended.
     progress: Condvar,
 }
 
-#[repr(C)] // what each line changes comes first: two cache lines with the lock
+#[repr(C)] // the fields that each line changes come first: with the lock, they fill two cache lines
 struct State {
     phase: Phase,
     writer: Writer,
@@ -93,8 +93,8 @@ struct State {
     filling: Batch,
     /// The number of callers that wait for room.
     blocked: usize,
-    /// The number of accepted lines, counted in the order of acceptance, up to which every line is written
-    /// or dropped.
+    /// The first `done` lines that were accepted are all written or
+    /// dropped.
     done: u64,
     syncs: Syncs,
 }
@@ -117,28 +117,28 @@ enum Writer {
     Sleeps,
 }
 
-/// Requests to put all lines on the disk, numbered from 1. One round of the writer answers all requests
-/// that came before the round.
+/// Requests to put all lines on the disk, numbered from 1. In one round, the writer answers all requests that
+/// came before the round.
 #[derive(Debug, Default)]
 struct Syncs {
     wanted: u64,
     answered: u64,
-    /// The last round that failed. Data that the failed round did not put on the disk may still be missing
-    /// after a later round.
+    /// The number of the last round that failed. Data that a failed round did not put on the disk may still be
+    /// missing after a later round has succeeded.
     failed: Option<u64>,
 }
 
 /// The next work of the writer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// The writer must first reopen the sink, if `reopen` is true; then write the batch; and then, if
-    /// `sync` has a round, sync and answer the round.
+    /// If `reopen` is true, the writer must first reopen the sink. Then it must write the batch. If `sync` has
+    /// a round, it must then sync and answer this round.
     Work { reopen: bool, sync: Option<u64> },
     /// All lines are written, and no more lines come.
     End,
 }
 
-/// A way in which a wait for the writer can end.
+/// The result of a wait for the writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flushed {
     Done,
@@ -280,8 +280,9 @@ impl LineQueue {
 
     // ANCHOR: stop
     /// Refuses lines from now on, wakes the callers that wait for room, and waits until the writer has
-    /// ended. At the deadline, this stop tells the writer to give up; then all other stops also end their
-    /// waits. Returns the number of lost lines, but only to one of several callers.
+    /// ended. At the deadline, this call tells the writer to give up; then all other calls of `stop` also end
+    /// their waits. Returns the number of lost lines; if several threads stop the queue, only one of them gets this
+    /// number.
     pub(crate) fn stop(&self, deadline: Option<Instant>) -> Option<u64> {
         self.begin_to_stop();
         let is_awaited = |state: &State| state.phase != Phase::Ended && !state.give_up;
@@ -295,7 +296,7 @@ impl LineQueue {
         (lost > 0 && !mem::replace(&mut state.loss_is_told, true)).then_some(lost)
     }
 
-    /// Does the part of a stop that does not wait; the writer's own thread must not do more.
+    /// Begins a stop without waiting; on the writer's own thread, a stop must do no more than this.
     pub(crate) fn begin_to_stop(&self) {
         let mut state = self.lock();
         if state.phase == Phase::Open {
@@ -342,8 +343,8 @@ impl LineQueue {
 /// The methods that the writer calls.
 impl LineQueue {
     // ANCHOR: next
-    /// Waits until there is work for the writer. `batch` must be empty, and returns with the lines to
-    /// write.
+    /// Waits until there is work for the writer. `batch` must be empty; when this call returns, it contains the
+    /// lines to write.
     pub(crate) fn next(&self, batch: &mut Batch) -> Next {
         let mut state = self.lock();
         if !state.is_urgent() {
@@ -393,8 +394,8 @@ impl LineQueue {
         self.progress.notify_all();
     }
 
-    /// Waits before the next try after a failure of the sink. A stop ends the wait when the stop begins,
-    /// and again when it gives up. Returns true if the writer must try again.
+    /// Waits before the next try after a failure of the sink. A stop ends the wait at two moments: when the
+    /// stop begins, and when it gives up. Returns true if the writer must try again.
     pub(crate) fn pause(&self, pause: Duration) -> bool {
         let state = self.lock();
         let phase = state.phase;
@@ -403,7 +404,7 @@ impl LineQueue {
         !waited.unwrap_or_else(PoisonError::into_inner).0.give_up
     }
 
-    /// Ends the queue; this is the writer's last step, even after a panic. After the end of the queue, no
+    /// Ends the queue; the writer calls this method last, even after a panic. After the end of the queue, no
     /// line is accepted, and all waiting threads are woken.
     pub(crate) fn end(&self) {
         self.lock().phase = Phase::Ended;

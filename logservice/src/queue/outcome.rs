@@ -9,10 +9,10 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Overflow {
     /// The thread that logs waits until there is room, or until the service is stopped. No line is lost,
-    /// but a disk that hangs delays the program. A panicking thread waits at most a second, because its
-    /// process may be about to end.
+    /// but a disk that hangs delays the program. While the thread panics, it waits at most a second, because
+    /// its process may be about to end.
     Block,
-    /// The thread that logs waits at most for the given time, and at most a second while it panics. After
+    /// The thread that logs waits at most for the given time; while it panics, it waits at most a second. After
     /// the time limit, the line is dropped and counted.
     BlockFor(Duration),
     /// The line is dropped and counted. All accepted lines stay in the buffer.
@@ -35,10 +35,10 @@ pub enum NotLogged {
     /// The thread that logs is the writer itself: a sink that logs would otherwise produce new lines
     /// forever.
     OwnThread,
-    /// Records were nested too deeply: the thread was formatting a record whose format logs another record,
+    /// Records were nested too deeply: while the thread formatted a record, the format logged another record,
     /// and so on.
     TooDeep,
-    /// This process is a child, by `fork`, of the process that started the service. The writer's thread was
+    /// This process was forked from the process that started the service. The writer's thread was
     /// not copied to the child. A line that a child logs is not counted.
     Forked,
 }
@@ -70,14 +70,14 @@ pub struct Counts {
     pub dropped: u64,
     /// The number of dropped lines that had been accepted before.
     pub dropped_accepted: u64,
-    /// The number of lines that came after the stop, from the writer's own thread, or from records nested
-    /// too deeply.
+    /// The number of refused lines: lines after the stop, lines from the writer's own thread, and records
+    /// nested too deeply.
     pub refused: u64,
 }
 
 impl Counts {
-    /// Returns the number of lines that were accepted but are neither written nor dropped yet. After a stop
-    /// that gave up, the waiting lines are lost.
+    /// Returns the number of accepted lines that are neither written nor dropped yet. After a stop that gave
+    /// up, these lines are lost.
     pub fn waiting(&self) -> u64 {
         self.accepted - self.written - self.dropped_accepted
     }

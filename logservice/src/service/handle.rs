@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time before the end of the process at which a hook gives up.
+/// A hook gives up at this time before the end of the process.
 const MARGIN: Duration = Duration::from_millis(100);
 
 /// The longest time that a panicking thread waits.
@@ -29,7 +29,7 @@ pub(super) struct Shared {
     pub(super) longest_line: usize,
     pub(super) overflow: [Overflow; 5],
     pub(super) home: Home,
-    /// The number of the installed layer that passes events to this service, or 0 if there is none.
+    /// The number of the installed layer that passes events to this service, or 0 if no such layer is installed.
     pub(super) layer: AtomicU32,
 }
 
@@ -42,7 +42,7 @@ pub enum FlushError {
     /// The service ended before all lines were written.
     Stopped,
     /// The system could not put the lines on the disk. A message on standard error gives the reason for the
-    /// failed sync.
+    /// failure.
     SyncFailed,
     /// The writer's own thread cannot wait for itself.
     OwnThread,
@@ -55,8 +55,8 @@ pub enum FlushError {
 pub enum Durability {
     /// The lines have been passed to the system: they survive any end of the process.
     System,
-    /// The lines are on the disk: they survive a power failure. Lines in rotated files are included; the
-    /// page of [`sink::file`](crate::sink::file) describes files that other programs move away.
+    /// The lines are on the disk: they survive a power failure. This includes lines in rotated files; for files
+    /// that other programs move away, see [`sink::file`](crate::sink::file).
     Disk,
 }
 
@@ -64,7 +64,7 @@ impl LogHandle {
     /// Logs a text with this level and target. The record's source location is the location of the call.
     ///
     /// # Errors
-    /// Fails in the same cases as [`log`](Self::log).
+    /// Fails for the same reasons as [`log`](Self::log).
     #[track_caller]
     pub fn say(&self, level: Level, target: &str, message: Arguments<'_>) -> Result<(), NotLogged> {
         let place = Location::caller();
@@ -77,7 +77,7 @@ impl LogHandle {
     ///
     /// # Blocking
     /// If there is no room, the [`Overflow`] policy of the record's level decides how long this call waits.
-    /// The call waits at most a second while the thread panics, and never on the writer's own thread. The
+    /// While the thread panics, the call waits at most a second; on the writer's own thread, it never waits. The
     /// call is not a cancellation point, so a cancelled task can log its cancellation.
     ///
     /// # Errors
@@ -100,8 +100,8 @@ impl LogHandle {
     }
     // ANCHOR_END: log
 
-    /// Returns a level's policy. While the thread panics, the policy has a short time limit, so that a disk
-    /// that hangs delays neither the panic's message nor the drop that stops the service.
+    /// Returns a level's policy. While the thread panics, the policy has a short time limit: a disk that hangs
+    /// must delay neither the panic's message nor the drop that stops the service.
     fn overflow(&self, level: Level) -> Overflow {
         match self.shared.overflow[level as usize] {
             Overflow::Block if thread::panicking() => Overflow::BlockFor(PANICKING_AT_MOST),
@@ -115,7 +115,7 @@ impl LogHandle {
     /// Waits until all earlier accepted lines have been passed to the system, or are on the disk.
     ///
     /// # Errors
-    /// Returns [`FlushError`] with the reason if the lines have not been passed on.
+    /// Returns [`FlushError`], which is the reason, if the lines are not passed to the system or are not on the disk.
     pub fn flush(&self, durability: Durability, at_most: Duration) -> Result<(), FlushError> {
         if self.shared.home.is_left() {
             return Err(FlushError::Forked);
@@ -139,7 +139,7 @@ impl LogHandle {
         self.shared.layer.load(Relaxed)
     }
 
-    /// Returns the counts of lines so far. In a forked child of the service's process, all counts are zero.
+    /// Returns the counts of lines so far. In a child that was forked from the service's process, all counts are zero.
     pub fn counts(&self) -> Counts {
         if self.shared.home.is_left() { Counts::default() } else { self.shared.queue.counts() }
     }
@@ -152,17 +152,17 @@ impl LogHandle {
         }
     }
 
-    /// Stops the service: lines are refused from now on, threads that wait for room stop waiting, and all
-    /// accepted lines are written. At the deadline, the writer gives up. Any thread can call this method,
-    /// and may call it several times. After the writer was told to give up, no other stop waits for it, and
-    /// dropping the [`LogService`](crate::LogService) does not wait either.
+    /// Stops the service: it refuses lines from now on, ends the waits of threads that wait for room, and
+    /// writes all accepted lines. At the deadline, the writer gives up. Any thread can call this method,
+    /// and may call it several times. Once the writer has been told to give up, no stop waits for the writer,
+    /// and dropping the [`LogService`](crate::LogService) does not wait either.
     ///
     /// In the returned counts, [`Counts::waiting`] is the number of lost lines. If lines are lost, one
     /// message on standard error reports the loss.
     ///
     /// # Blocking
-    /// Waits until all lines are written, or at most for `at_most`. The call does not wait on the writer's
-    /// own thread, or in a forked child of the service's process.
+    /// Waits until all lines are written, or at most for `at_most`. On the writer's own thread, and in a forked
+    /// child of the service's process, the call does not wait.
     pub fn stop(&self, at_most: Duration) -> Counts {
         if self.shared.home.is_left() {
             return Counts::default();
@@ -176,8 +176,8 @@ impl LogHandle {
         self.counts()
     }
 
-    /// Registers a hook that stops the service. Register this hook before the hooks that log, because hooks
-    /// run in the reverse order.
+    /// Registers a hook that stops the service. Register this hook before the hooks that log: hooks run in the
+    /// reverse order, so this hook then runs last.
     ///
     /// # Errors
     /// Returns [`ShutdownBegun`] if the hooks are running or have run.

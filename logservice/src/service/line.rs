@@ -1,15 +1,15 @@
 //! Turns a record into a line, on the thread that logs.
 //!
-//! Each thread keeps memory for its lines, and takes the memory out of the thread-local variable while it
-//! formats a record. So a nested record (from a value that is formatted, a destructor, or the panic hook)
-//! finds no memory there and uses other memory. At the end of a thread, its thread-local variables are
-//! gone, but it can still create lines.
+//! Each thread keeps memory for its lines in a thread-local variable. While the thread formats a record, it takes the
+//! memory out of the variable. So a nested record (from a formatted value, a destructor, or the panic hook) finds
+//! no memory in the variable, and uses other memory. At the end of a thread, its thread-local variables are
+//! gone, but the thread can still create lines.
 
 use crate::{Format, Record};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The maximum nesting of records: a format that logs a record, whose format logs a record, and so on.
+/// The maximum depth of nested records: a format logs a record while it formats a record, and so on.
 const DEEPEST: u8 = 4;
 
 /// The amount of memory that a thread keeps for its next line.
@@ -87,8 +87,8 @@ pub(super) fn is_writer() -> bool {
     IS_WRITER.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Returns an empty string, which reuses the memory of the last line unless this thread is already
-/// formatting a record.
+/// Returns an empty string; it reuses the memory of the last line, unless this thread is already formatting a
+/// record.
 pub(super) fn own_memory() -> String {
     let mut line = LINE.try_with(RefCell::take).unwrap_or_default();
     line.clear();

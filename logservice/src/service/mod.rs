@@ -19,25 +19,25 @@
 //! # Who does what
 //!
 //! The thread that logs formats the line in its own buffer, and puts the line into the
-//! [queue](crate::queue). The [writer](crate::writer) passes lines to the [sink](crate::Sink). Formats, and
-//! the values that they show, are code of the program, so they run without any lock of the service. Formats
-//! and values may log, too: then the inner line comes before the outer line.
+//! [queue](crate::queue). The [writer](crate::writer) passes lines to the [sink](crate::Sink). Formats run code
+//! of the program, and so do the values that formats show. So both run without any lock of the service. Formats
+//! and values may log, too: then the log contains the inner line before the outer line.
 //!
 //! # The end
 //!
-//! A service that is stopped writes all accepted lines. Dropping the [`LogService`] stops the service, and
-//! so does a hook that [`stop_at_shutdown`](LogHandle::stop_at_shutdown) registers. A process that ends in
-//! another way (`exit`, `abort`, a signal that is not caught) loses the waiting lines. The waiting lines
-//! are usually the lines of the last millisecond, and more if the sink is slow.
+//! When a service is stopped, it writes all accepted lines. Dropping the [`LogService`] stops the service, and
+//! so does a hook that [`stop_at_shutdown`](LogHandle::stop_at_shutdown) registers. If a process ends in
+//! another way (`exit`, `abort`, a signal that is not caught), the waiting lines are lost. The waiting lines
+//! are usually the lines of the last millisecond; if the sink is slow, more lines wait.
 //!
-//! A sink may stop to accept lines, for example because of a full disk, a pipe without a reader, or a
-//! system call that never returns. Such a sink delays the end of the process only for a limited time. A
+//! A sink may stop accepting lines, for example because of a full disk, a pipe without a reader, or a system
+//! call that never returns. Such a sink delays the end of the process only for a limited time. A
 //! stop and a drop have a time limit, and a panicking thread waits at most a second.
 //!
 //! # `fork`
 //!
-//! A child process has a copy of the service's memory but not the writer, because only the thread that
-//! forks is copied. So the service belongs to the process that started it. In a child, each call returns at
+//! A forked child process has a copy of the service's memory, but has no writer, because `fork` copies only the
+//! thread that calls it. So the service belongs to the process that started it. In a child, each call returns at
 //! once, with [`NotLogged::Forked`](crate::NotLogged) or [`FlushError::Forked`], and no line is written
 //! twice. A daemon should start its service after it has forked. A child that must log should start its own
 //! service, on another file, because both processes hold the lock of the parent's file. (`posix_spawn` and
@@ -68,7 +68,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use voice::OwnVoice;
 
-/// The number of bytes for each line that a buffer has room for.
+/// The number of bytes of the buffer for each line that the buffer has room for.
 const SHORT_LINE: usize = 32;
 
 /// A running log service. Keep the service in a variable of `main`, and give clones of its
@@ -116,15 +116,15 @@ impl Builder {
         self
     }
 
-    /// Sets the number of bytes of lines that may wait while other lines are being written. There are two
-    /// buffers, and each buffer reserves twice the given size of address space, and an index. The first MiB
-    /// of a buffer is mapped from the beginning; the rest uses memory only when it is needed.
+    /// Sets how many bytes of lines may wait while other lines are being written. There are two buffers; each
+    /// buffer reserves address space of twice the given size, and an index. The first MiB of a buffer is mapped
+    /// from the beginning; the rest uses memory only when it is needed.
     pub fn capacity(mut self, bytes: usize) -> Self {
         self.capacity = bytes;
         self
     }
 
-    /// Sets the largest number of bytes of a line, including its line feed. A line that is longer is cut.
+    /// Sets the maximum length of a line in bytes, including its line feed. A line that is longer is cut.
     pub fn longest_line(mut self, bytes: usize) -> Self {
         self.longest_line = bytes;
         self
@@ -177,12 +177,13 @@ impl Builder {
         let writer = thread::Builder::new().name("log writer".into()).spawn(move || {
             line::becomes_writer();
             drop(marked);
-            // The payload is forgotten, because a sink's destructor may panic with a payload whose own
-            // destructor panics.
+            // The payload is forgotten: a sink's destructor may panic, and the destructor of this panic's
+            // payload may panic, too.
             let _ = catch_unwind(AssertUnwindSafe(|| writer.run(second))).map_err(std::mem::forget);
         })?;
-        // No thread has a handle before the writer's thread is marked. Otherwise code that runs when a thread
-        // begins, such as an allocator that logs, could make that thread wait for room, which only it can make.
+        // No thread has a handle before the writer's thread is marked. Otherwise code that runs when the
+        // writer's thread begins, such as an allocator that logs, could make the writer wait for room that only
+        // the writer can make.
         let Err(mpsc::RecvError) = is_marked.recv();
         let shared = Arc::new(Shared { queue, format, longest_line, overflow, home, layer: 0.into() });
         Ok(LogService { handle: LogHandle { shared }, writer: Some(writer), stop_within })
@@ -202,9 +203,9 @@ impl Drop for LogService {
         self.stop(self.stop_within);
         let Some(writer) = self.writer.take() else { return };
         if self.handle.shared.home.is_left() {
-            std::mem::forget(writer); // after a fork: this process has no such thread
+            std::mem::forget(writer); // after a fork, this process has no writer
         } else if writer.is_finished() {
-            let _ = writer.join(); // otherwise it may hang in the system
+            let _ = writer.join(); // otherwise the writer may hang in a system call
         }
     }
 }

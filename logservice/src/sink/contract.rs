@@ -5,18 +5,18 @@ use std::io;
 ///
 /// Lines that the sink cannot write now are not lost: the writer keeps these lines and tries again.
 pub trait Sink: Send {
-    /// Passes whole lines to the system; each line ends in a line feed. Returns the number of bytes that
-    /// the sink has taken for good: one or more whole lines. The writer passes the remaining lines to the
+    /// Passes whole lines to the system; each line ends in a line feed. Returns the number of bytes that the
+    /// sink has taken for good, which are one or more whole lines. The writer passes the remaining lines to the
     /// sink again.
     ///
     /// If an error occurs after only the first part of a line was written, the sink remembers the length of
-    /// this part. The sink continues after this part when the line comes again; if its destination has
-    /// changed, it writes the whole line.
+    /// this part. When the line comes again, the sink writes only the rest; if the sink's destination has
+    /// changed, the sink writes the whole line.
     ///
     /// # Blocking
-    /// If the destination may never be ready (a pipe, a socket), the call waits at most a tenth of a
-    /// second. If the destination is not ready, the call returns [`WouldBlock`](io::ErrorKind::WouldBlock),
-    /// because the writer must notice a stop.
+    /// If a destination may stay busy forever (a pipe, a socket), the call waits for it at most a tenth of a
+    /// second. If the destination is still not ready, the call returns
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock), because the writer must notice a stop.
     ///
     /// # Errors
     /// Fails if not even the first line could be written.
@@ -40,7 +40,7 @@ pub trait Sink: Send {
         Ok(())
     }
 
-    /// Returns a problem that did not prevent writing, as a message for the operator. The writer calls this
+    /// Returns a message for the operator about a problem that did not prevent writing. The writer calls this
     /// method after each [`write`](Self::write) that took lines, and prints the message on standard error.
     /// The default implementation returns no message.
     fn warning(&mut self) -> Option<String> {

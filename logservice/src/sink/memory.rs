@@ -1,4 +1,4 @@
-//! Keeps lines in memory, for tests of code that logs.
+//! A sink in memory, for tests of code that logs.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,8 +43,8 @@ impl MemorySink {
 }
 
 impl MemoryLines {
-    /// Returns the lines so far, without their line feeds. A test must flush the service before it calls
-    /// this method.
+    /// Returns the lines so far, without their line feeds. A test must flush the service
+    /// first.
     pub fn get(&self) -> Vec<String> {
         let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// The time that a sink waits for a destination that may never be ready, because the writer must notice a
+/// The maximum time that a sink waits for a busy destination; it is short, because the writer must notice a
 /// stop.
 pub(super) const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Waits until a write is possible, or until a write would fail.
+/// Waits until a write would not block: it would succeed or fail at once.
 ///
 /// # Errors
 /// Returns [`WouldBlock`](io::ErrorKind::WouldBlock) at the deadline.
@@ -20,7 +20,7 @@ pub(super) fn wait_for_room(descriptor: impl AsFd, until: Instant) -> io::Result
     loop {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(io::ErrorKind::WouldBlock.into()); // also if room is reported and there is none
+            return Err(io::ErrorKind::WouldBlock.into()); // also if the system reports room although there is none
         }
         let timeout = Timespec::try_from(left).unwrap_or_default();
         match poll(&mut watched, Some(&timeout)) {

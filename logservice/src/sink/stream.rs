@@ -1,11 +1,11 @@
 //! Sinks for standard error and standard output, which block the writer only for a short time.
 //!
 //! The reader of a stream may be slow, stopped or stuck. Both streams are shared with other processes, so
-//! they cannot be made non-blocking. So the sink polls for room before each piece, and a piece fits into
-//! any pipe that reports room. If another process uses this room between the poll and the write, the write
+//! they cannot be made non-blocking. So the sink polls for room before it writes each piece; a piece is so small that
+//! it fits into any pipe that reports room. If another process uses this room between the poll and the write, the write
 //! blocks.
 //!
-//! The sink does not use the standard library's `stderr()`, whose lock another thread may hold while it
+//! The sink does not use the standard library's `stderr()`: another thread may hold its lock while that thread
 //! waits for room. So output of the program itself may appear between two pieces of a long line.
 //!
 //! On Windows, lines are written without a poll, and the write may block.
@@ -61,8 +61,8 @@ impl Sink for StdoutSink {
     }
 }
 
-/// Writes a message for the operator that cannot go through the log, unless standard error has no room for
-/// it within the usual time.
+/// Writes a message for the operator to standard error, because it cannot go through the log. If standard error
+/// has no room within the usual time, the message is dropped.
 pub(crate) fn say_on_stderr(what: &str) {
     let _: Written = system::to_stderr(format!("{what}\n").as_bytes());
 }
@@ -93,7 +93,7 @@ mod system {
         write_all(bytes, |bytes| {
             wait_for_room(stream, until)?;
             let written = match io::write(stream, &bytes[..bytes.len().min(PIECE)]) {
-                Err(io::Errno::AGAIN) => Err(io::Errno::INTR), // made non-blocking by another process
+                Err(io::Errno::AGAIN) => Err(io::Errno::INTR), // another process has made the stream non-blocking
                 written => written,
             };
             Ok(written?)

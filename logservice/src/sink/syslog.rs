@@ -1,11 +1,11 @@
-//! Sends lines to the system's own log: syslog, or journald in its place.
+//! Sends lines to the system's own log, which is syslog or journald.
 //!
 //! The daemon listens on a socket, and each line is sent as one datagram, without the line feed. The
 //! [format](crate::Format) writes the head of a datagram, which is at least `<PRI>`; the sink adds nothing.
 //!
 //! A daemon that is restarted creates a new socket, so the sink connects again when the old socket refuses
-//! a datagram. While there is no daemon, lines wait in the service. Lines that a daemon has not read before
-//! it ends are lost with its socket, because syslog has no acknowledgements.
+//! a datagram. While there is no daemon, lines wait in the service. If a daemon ends before it has read some
+//! lines, these lines are lost with its socket, because syslog has no acknowledgements.
 //!
 //! A line that is too long for a datagram is shortened until it fits, and the sink reports this
 //! [once](Sink::warning).
@@ -20,11 +20,11 @@ use rustix::io::Errno;
 use super::Sink;
 use super::room::{PATIENCE, wait_for_room};
 
-/// The paths at which daemons listen: on Linux and most systems, and on macOS.
+/// The paths at which daemons listen: the first is for Linux and most systems, the second for macOS.
 const USUAL: [&str; 2] = ["/dev/log", "/var/run/syslog"];
 
-/// The smallest length to which a line is cut; the reason is that RFC 5424 requires that daemons accept
-/// this length.
+/// A line is never cut below this length, because RFC 5424 requires that daemons accept this
+/// length.
 const SHORTEST: usize = 480;
 
 /// Sends lines to the system's log.
@@ -71,7 +71,7 @@ impl SyslogSink {
         }
     }
 
-    /// Tries once to send one line. Drops the socket after an error that is permanent.
+    /// Tries to send one line, only once. Drops the socket after a permanent error.
     fn try_send(&mut self, mut line: &[u8], until: Instant) -> io::Result<()> {
         if self.socket.is_none() {
             self.socket = Some(connect(&self.path)?);
@@ -107,7 +107,7 @@ impl Sink for SyslogSink {
             match self.send(line.strip_suffix(b"\n").unwrap_or(line), until) {
                 Ok(()) => taken += line.len(),
                 Err(error) if taken == 0 => return Err(error),
-                Err(_) => break, // it comes again, with the next line
+                Err(_) => break, // the error occurs again with the next line
             }
         }
         Ok(taken)

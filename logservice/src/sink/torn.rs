@@ -5,21 +5,21 @@ use std::io;
 /// The number of bytes that have been written, and the error if an error prevented the rest.
 pub(super) type Written = (usize, Option<io::Error>);
 
-/// The end of the destination's content: a line feed, or the middle of a line.
+/// Describes how the destination's content ends: with a line feed, or in the middle of a line.
 ///
-/// The writer passes a torn line to the sink again, because the sink has not taken the line. When the torn
-/// line comes again, only its rest is written. If another line comes, or if another process wrote the first
-/// part, a line feed is written first.
+/// The writer passes a torn line to the sink again, because the sink has not taken the line. When the torn line
+/// comes again, the sink writes only its rest. If another line comes, or if another process wrote the first
+/// part, the sink writes a line feed first.
 #[derive(Debug, Default)]
 pub(super) struct Torn {
-    /// The written part of the torn line that will come again, without a line feed.
+    /// The written part of a torn line that will come again; the part contains no line feed.
     part: Vec<u8>,
     /// True if the last line lacks its line feed and will not come again.
     needs_line_feed: bool,
 }
 
 impl Torn {
-    /// Returns true if no line is known to be torn.
+    /// Returns true if no torn line will come again.
     pub(super) fn is_none(&self) -> bool {
         self.part.is_empty()
     }
@@ -31,15 +31,15 @@ impl Torn {
         self.needs_line_feed = needs_line_feed;
     }
 
-    /// Records that a part was written but may be lost: a line feed will end the part, and the whole line
-    /// will be written again.
+    /// Records that the written part may be lost: a line feed will end the part, and the whole line will be
+    /// written again.
     #[cfg(unix)]
     pub(super) fn begins_again(&mut self) {
         self.needs_line_feed |= !self.part.is_empty();
         self.part.clear();
     }
 
-    /// Writes the rest of the given lines. Returns the number of the given bytes that are written as whole
+    /// Writes the rest of the given lines. Returns how many of the given bytes are written, as whole
     /// lines.
     pub(super) fn write(&mut self, lines: &[u8], mut write: impl FnMut(&[u8]) -> Written) -> Written {
         if !lines.starts_with(&self.part) {
@@ -61,7 +61,8 @@ impl Torn {
 }
 
 /// Returns the result of [`Sink::write`](crate::Sink::write), which is an error only if not even the first
-/// line was taken. An error after the first line is ignored, because it occurs again with the next line.
+/// line was taken. An error after the first line is ignored, because the same error will occur again with the next
+/// line.
 pub(super) fn taken((whole, error): Written) -> io::Result<usize> {
     match error {
         Some(error) if whole == 0 => Err(error),
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// Writes into a destination that has room for `room` more bytes.
+    /// Imitates a write to a destination that has room for `room` more bytes.
     fn write(torn: &mut Torn, lines: &[u8], place: &mut Vec<u8>, room: usize) -> usize {
         let end = place.len() + room;
         let written = torn.write(lines, |bytes| {

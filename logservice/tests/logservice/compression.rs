@@ -1,4 +1,4 @@
-//! Tests a thread that compresses rotated files while other files are rotated.
+//! Tests that a thread compresses rotated files while other files are rotated.
 
 use crate::place::{Place, line, numbered, wait_until, write, write_all};
 use jiff::tz::TimeZone;
@@ -18,7 +18,7 @@ fn builder(place: &Place, bytes: u64, keep: usize) -> FileBuilder {
         .compressed()
 }
 
-/// Returns the parts of the names after the log's name, in the order of the rotations.
+/// Returns the ends of the rotated files' names, in the order of the rotations.
 fn rotated(place: &Place) -> Vec<String> {
     let names = place.names().into_iter().filter(|name| name.len() > "app.log.gz.part".len());
     let mut names: Vec<_> = names.map(|name| name["app.log.".len()..].to_owned()).collect();

@@ -1,5 +1,5 @@
-//! Tests processes that end while their sink accepts nothing: each process ends in time, and the message of
-//! a panic is on standard error.
+//! Tests processes that end while their sink accepts nothing: each process must end in time, and the message of
+//! a panic must be on standard error.
 
 use crate::place::{LONG, Place, wait_until};
 use executor::shutdown_hooks::ShutdownHooks;
@@ -70,7 +70,7 @@ impl Process {
         Self { what, child, messages, began: Instant::now(), _reader: reader, _place: place }
     }
 
-    /// Returns what is wrong with the process's end, if anything is wrong.
+    /// Returns a description of the error in the process's end, if there is an error.
     fn fault(mut self) -> Option<String> {
         while self.child.try_wait().unwrap().is_none() {
             if self.began.elapsed() > IN_TIME {
@@ -194,7 +194,7 @@ fn a_process_of_its_own() {
     let has_hooks = end == "a signal, with hooks";
     let hooks = has_hooks.then(|| ShutdownHooks::builder().deadline(5 * STOP_WITHIN).install().unwrap());
     let builder = LogService::builder().longest_line(128).capacity(4096).overflow_of_all(POLICIES[policy]);
-    // After a stop that gave up, a drop does not wait a second time.
+    // After a stop has given up, a drop of the service does not wait again.
     let builder = builder.stop_within(if end == "stop" { LONG } else { STOP_WITHIN });
     let builder = builder.overflow(Level::Trace, Overflow::DropNewest);
     let service = builder.start(Stuck::new(&sink, &end)).unwrap();

@@ -1,7 +1,7 @@
-//! Tests everything that can happen to a log file: in random order, and by several threads at once.
+//! Tests everything that can happen to a log file: first in random order, then by several threads at once.
 //!
-//! Afterwards, every line that the sink has taken must be in some file that ever existed; the test keeps
-//! its removed files.
+//! Afterwards, every line that the sink has taken must be in some file; the test can still read the removed
+//! files.
 
 use crate::place::{LONG, Place, files_below, line, number, write_all};
 use fastrand::Rng;
@@ -68,7 +68,8 @@ pub(crate) fn rounds() -> u64 {
     std::env::var("LOG_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(8)
 }
 
-/// A function that sets the size limit for files, in a process where the limit may affect all threads.
+/// A function that sets the process's size limit for files; it needs a process in which the limit may affect all
+/// threads.
 type Limit<'a> = &'a dyn Fn(Option<u64>);
 
 /// Writes lines, and at random changes the log in the ways in which other programs may change it.
@@ -90,7 +91,7 @@ pub(crate) fn run(seed: u64, limit: Limit<'_>) {
         match random.u8(..40) {
             0 | 10 => fs::rename(&log, away("moved")).unwrap_or_default(),
             1 | 11 => {
-                removed.extend(fs::read_to_string(&log)); // the lines written to it before are gone with it
+                removed.extend(fs::read_to_string(&log)); // the lines in this file are lost with it
                 let _ = fs::remove_file(&log);
             }
             2 | 12 => {
@@ -103,7 +104,7 @@ pub(crate) fn run(seed: u64, limit: Limit<'_>) {
                 drop(sink);
                 sink = open();
             }
-            6 => thread::sleep(std::time::Duration::from_millis(11)), // so long that the sink looks again
+            6 => thread::sleep(std::time::Duration::from_millis(11)), // long enough that the sink checks again
             7 | 17 => {
                 let _ = File::options().append(true).open(&log).map(|mut file| file.write_all(b"x"));
                 drop(sink); // a process that was killed in the middle of a line
@@ -185,7 +186,7 @@ fn lines_are_neither_lost_nor_doubled_while_files_are_moved_away() {
     }
 }
 
-/// Checks that a line that was taken after a file was removed is not only in the removed file.
+/// Checks that a line that the sink takes after a file was removed is written to another file.
 #[test]
 fn lines_are_not_lost_while_files_are_removed() {
     for rotate_at in [2_000, u64::MAX] {
@@ -193,8 +194,8 @@ fn lines_are_not_lost_while_files_are_removed() {
         let mut removed: Vec<(File, usize)> = Vec::new();
         let lines = write_meanwhile(&place, rotate_at, &taken, || {
             while removed.len() < 60 {
-                // While the sink rotates, the name of the log may refer to another file at the moment of a
-                // removal. So the test renames the log before it removes the log.
+                // While the sink rotates, the log's name may refer to another file at the moment when the test
+                // removes it. So the test renames the log before it removes the log.
                 let doomed = if rotate_at == u64::MAX { place.log.clone() } else { place.path("doomed") };
                 if rotate_at != u64::MAX && fs::rename(&place.log, &doomed).is_err() {
                     continue;
@@ -210,7 +211,7 @@ fn lines_are_not_lost_while_files_are_removed() {
         }
         assert!(is_there.iter().all(|&times| times <= 1), "a line is doubled in the files that are kept");
         for (file, taken) in removed {
-            // Lines that are written at the same time may be read from either file.
+            // Lines that were written during the removal may be read from either file.
             let before = 0..taken + AT_ONCE;
             read(file)
                 .iter()

@@ -91,7 +91,7 @@ fn a_removed_file_is_made_anew() {
     for (before, after) in [("a\n", "b\n"), ("c\n", "d\n")] {
         write(&mut sink, before);
         fs::remove_file(&place.log).unwrap();
-        write(&mut sink, after); // at once, though the sink looked a moment ago
+        write(&mut sink, after); // at once, although the sink checked a moment ago
         assert_eq!(place.text("app.log"), after);
     }
 }
@@ -128,7 +128,7 @@ fn when_told_to_reopen_it_leaves_a_file_that_was_moved() {
     fs::rename(&place.log, place.path("moved")).unwrap();
     sink.reopen().unwrap();
     write(&mut sink, "b\n");
-    sink.reopen().unwrap(); // it is still the log
+    sink.reopen().unwrap(); // the file is still the log
     write(&mut sink, "c\n");
     assert_eq!(place.text("moved"), "a\n");
     assert_eq!(place.text("app.log"), "b\nc\n");
@@ -169,7 +169,7 @@ fn without_its_folder_it_fails_until_there_is_one() {
     write(&mut sink, "b\n");
     assert_eq!(place.text("logs/app.log"), "b\n");
     fs::rename(place.path("logs"), place.path("elsewhere")).unwrap();
-    // Either the line is in the file that was moved with its folder, or the sink has not taken the line.
+    // If the sink has taken the line, the line is in the file that was moved with its folder.
     let is_taken = sink.write(b"c\n").is_ok();
     assert_eq!(sink.write(b"d\n").unwrap_err().kind(), ErrorKind::NotFound);
     fs::create_dir(place.path("logs")).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the reader that follows a log.
+//! Tests the reader that follows a log.
 
 use crate::place::{LONG, Place, line, number, numbered, wait_until, write, write_all};
 use executor::CancelToken;
@@ -76,8 +76,8 @@ fn lines_come_whole_and_as_they_are_written() {
 fn a_file_that_does_not_exist_is_waited_for() {
     let place = Place::new();
     let follower = Follower::start(&place, |follow| follow.last(0));
-    // The pause is most probably long enough for the follower to check for the missing file, so all lines
-    // are new.
+    // During the pause, the follower most probably checks for the missing file, so all later lines are new to
+    // it.
     assert!(follower.lines.recv_timeout(Duration::from_millis(50)).is_err());
     append(&place, "one\n");
     follower.assert_next(&["one"]);
@@ -123,7 +123,7 @@ fn a_file_that_was_moved_is_read_to_its_end_and_that_is_when_the_next_one_has_li
     let mut old = File::options().append(true).open(&place.log).unwrap();
     fs::rename(&place.log, place.path("moved")).unwrap();
     File::create(&place.log).unwrap(); // as `logrotate` does before it signals the program
-    thread::sleep(Duration::from_millis(250)); // most probably long enough for a look at the empty file
+    thread::sleep(Duration::from_millis(250)); // most probably long enough for a check of the empty file
     old.write_all(b"two\n").unwrap();
     follower.assert_next(&["two"]);
     old.write_all(b"three\nfo").unwrap();
@@ -231,8 +231,8 @@ fn every_line_is_found_once(lines: usize, names: impl FnOnce(FileBuilder) -> Fil
             found += 1;
         }
         if batch % 50 == 0 {
-            // The test lets the follower catch up a little, so that it is usually in the middle of the
-            // files.
+            // The test lets the follower catch up a little, so that the follower is usually in the middle of
+            // the files.
             wait_until("it has found some", || {
                 follower.lines.try_iter().for_each(|text| {
                     assert_eq!(number(&text), Some(found));

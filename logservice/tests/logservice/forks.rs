@@ -60,13 +60,13 @@ in_own_process! {
             wait_until("the threads log", || service.counts().written > 0);
             let ended = (0..CHILDREN).filter(|number| {
                 let own_log = (*number == 0).then(|| place.path("child"));
-                // SAFETY: glibc keeps its allocator usable in a child of a process with many threads; the
-                // service is under test.
+                // SAFETY: glibc's allocator stays usable in a child of a process with many threads; the test
+                // checks the same for the service.
                 match unsafe { libc::fork() } {
                     0 => {
                         let status = i32::from(!in_the_child(&service, own_log.as_deref()));
-                        // SAFETY: the call ends the process, in which no value needs to be dropped any
-                        // more.
+                        // SAFETY: the call ends the process, and no value of this process needs to be
+                        // dropped.
                         unsafe { libc::_exit(status) }
                     }
                     child => ends_well(Pid::from_raw(child).unwrap()),

@@ -1,4 +1,4 @@
-//! Tests of directives: their meaning, and texts that are not directives.
+//! Tests the meaning of directives, and texts that are not directives.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -32,7 +32,7 @@ fn directives_are_those_of_rust_log() {
     assert_enables("a", &[("a", 5), ("b", 0)]);
     assert_enables("warn,a=debug,a::noisy=off", &[("a::b", 4), ("a::noisy::x", 0), ("b", 2)]);
     assert_enables("a::noisy=off, a = debug ,warn,", &[("a::b", 4), ("a::noisy::x", 0), ("b", 2)]);
-    assert_enables("info,warn", &[("a", 2)]); // the last one counts
+    assert_enables("info,warn", &[("a", 2)]); // the last directive counts
     assert_enables(
         "warp,tracing,inform,a/b=debug,inf=trace",
         &[("warp", 5), ("inf", 5), ("a/b", 4), ("b", 0)],

@@ -1,5 +1,5 @@
-//! Tests `logservice load` as a process: the lines that it reports as written are in the file, for any end
-//! of the process.
+//! Tests `logservice load` as a process: however the process ends, the lines that it reports as written must be
+//! in the file.
 //!
 //! `LOGSERVICE_ROUNDS=200` repeats each test 200 times.
 
@@ -44,8 +44,8 @@ fn send(child: &Child, signal: rustix::process::Signal) {
     rustix::process::kill_process(process, signal).unwrap();
 }
 
-/// The message numbers of each thread, in the order of the file, and the number of lines that the file
-/// reports as missing.
+/// The contents of a file: the message numbers of each thread, in the order of the file, and the number of
+/// lines that the file reports as missing.
 #[derive(Default)]
 struct Found {
     messages: BTreeMap<u64, Vec<u64>>,
@@ -194,7 +194,7 @@ fn rotated_under_load_no_line_is_torn_or_lost() {
     });
 }
 
-/// A process that holds the removed file open can still read its lines; the other lines are in the new
+/// A process that has the removed file open can still read the lines in it; the other lines are in the new
 /// file.
 #[test]
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Tests of logs that the real `logrotate` moves away and compresses while threads log. The test runs only
+//! Tests logs that the real `logrotate` moves away and compresses while threads log. The test runs only
 //! with `.ci/run --all`:
 //!
 //! ```sh
@@ -28,7 +28,7 @@ fn is_there() -> bool {
     is_there
 }
 
-/// Returns the package's own configuration, for this log and this process, changed so that each call
+/// Returns the package's own configuration, adapted to this log and this process, and changed so that each call
 /// rotates.
 fn shipped(log: &Path) -> String {
     let shipped = include_str!("../../logrotate.conf");
@@ -41,8 +41,8 @@ fn shipped(log: &Path) -> String {
 /// Runs services that append to one file, like several processes, while the file is rotated. Returns the
 /// number of lines that each service has written.
 ///
-/// Between two rotations, each service ends its present write, as the configuration demands: a line in
-/// progress may miss one rotation, but not two.
+/// The configuration demands that each service ends its present write between two rotations: a line in progress
+/// may miss one rotation, but not two.
 fn log_meanwhile(place: &Place, configuration: &str) -> Vec<u64> {
     fs::write(place.path("conf"), configuration).unwrap();
     let service = |_| {
@@ -82,7 +82,7 @@ fn log_meanwhile(place: &Place, configuration: &str) -> Vec<u64> {
     services.into_iter().map(|service| service.stop(LONG).written).collect()
 }
 
-/// Returns the number of times that each line is in the files.
+/// Returns, for each line, how many times the line is in the files.
 fn lines(place: &Place) -> BTreeMap<(usize, u64), usize> {
     let mut found = BTreeMap::new();
     for name in place.names().iter().filter(|name| name.starts_with("app.log")) {
@@ -92,7 +92,7 @@ fn lines(place: &Place) -> BTreeMap<(usize, u64), usize> {
         } else {
             place.text(name)
         };
-        // A service that opens the file in the middle of another one's write adds a line feed.
+        // If a service opens the file in the middle of another service's write, it adds a line feed.
         for line in text.lines().filter(|line| !line.is_empty()) {
             let numbers = line.split_once('<').and_then(|(_, end)| end.strip_suffix('>')?.split_once(' '));
             let (writer, number) = numbers.unwrap_or_else(|| panic!("torn in {name}: {line:?}"));

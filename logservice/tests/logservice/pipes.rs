@@ -1,8 +1,8 @@
-//! Tests of logs that are not files: named pipes, and sockets of syslog daemons.
+//! Tests logs that are not files: named pipes, and sockets of syslog daemons.
 //!
 //! A child process that another test starts has all descriptors of this process until it executes its
-//! program. So a pipe may keep its reader for a moment after the test has closed the reader. Checks that
-//! need a pipe without a reader wait for this.
+//! program. So a pipe may keep its reader for a moment after the test has closed the reader. If a check needs a
+//! pipe without a reader, it waits until this reader is gone.
 
 use crate::place::{Place, number, numbered, wait_until, write, write_all};
 use logservice::Sink;
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A time after which a sink must have returned, even on a slow machine.
+/// A time limit within which a sink must return, even on a slow machine.
 const SOON: Duration = Duration::from_secs(5);
 
 fn pipe(place: &Place) -> FileSink {
@@ -88,7 +88,7 @@ fn a_reader_that_goes_away_leaves_whole_lines_to_the_next() {
         let mut sink = pipe(&place);
         let lines = numbered(0..3_000);
         let mut first = reader(&place.log);
-        let mut taken = sink.write(lines.as_bytes()).unwrap(); // the room ends within a line
+        let mut taken = sink.write(lines.as_bytes()).unwrap(); // the room ends in the middle of a line
         assert_eq!(sink.write(&lines.as_bytes()[taken..]).unwrap_err().kind(), ErrorKind::WouldBlock);
         let mut read = vec![0; first_reads];
         let length = first.read(&mut read).unwrap();
@@ -111,7 +111,7 @@ fn a_reader_that_goes_away_leaves_whole_lines_to_the_next() {
         }
         let numbers: Vec<_> = text.lines().filter_map(number).collect();
         assert!(numbers == (0..3_000).collect::<Vec<_>>(), "{} lines", numbers.len());
-        assert_eq!(text.lines().count(), 3_001); // and the torn line, again
+        assert_eq!(text.lines().count(), 3_001); // then the torn line comes again
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A time limit that is reached only by a test that hangs.
+/// A time limit; only a test that hangs reaches this limit.
 pub(crate) const LONG: Duration = Duration::from_mins(1);
 
 pub(crate) struct Place {
@@ -45,7 +45,7 @@ impl Place {
     }
 }
 
-/// Writes lines, all of which the sink must take.
+/// Writes lines; the sink must take all of them.
 pub(crate) fn write(sink: &mut impl Sink, lines: &str) {
     assert_eq!(sink.write(lines.as_bytes()).unwrap(), lines.len());
 }

@@ -1,4 +1,4 @@
-//! Tests of a log file that is rotated.
+//! Tests a log file that is rotated.
 
 use crate::place::{Place, write};
 use logservice::Sink;
@@ -50,7 +50,7 @@ fn no_more_files_are_kept_than_were_asked_for() {
         ["c\n", "d\n", "e\n", "f\n"]
     );
     assert_eq!(place.names(), ["app.log", "app.log.1", "app.log.2", "app.log.3", "app.log.lock"]);
-    // A free number is used before a file is removed.
+    // As long as there is a free number, a rotation uses it and removes no file.
     fs::remove_file(place.path("app.log.2")).unwrap();
     write(&mut sink, "g\n");
     assert_eq!(
@@ -179,7 +179,7 @@ fn whoever_asks_for_the_disk_means_rotated_files_too() {
     sink.sync().unwrap(); // removed files need no sync
     write(&mut sink, "d\n");
     fs::remove_file(place.path("app.log.1")).unwrap();
-    fs::create_dir(place.path("app.log.1")).unwrap(); // something that cannot be opened, in place of the file
+    fs::create_dir(place.path("app.log.1")).unwrap(); // in place of the file, a folder, which cannot be opened
     assert!(sink.sync().is_err(), "it was not looked at");
     sink.sync().unwrap(); // the failed sync is not tried again
 }

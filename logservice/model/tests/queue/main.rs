@@ -1,4 +1,4 @@
-//! Checks the queue of the log service and its writer under many kinds of schedules.
+//! Checks the log service's queue, with its writer, under many kinds of schedules.
 #![cfg(feature = "shuttle")]
 
 extern crate executor_model as executor;
@@ -9,7 +9,7 @@ mod door {
 }
 
 #[path = "../../../src/queue/mod.rs"]
-#[allow(dead_code, unreachable_pub)] // a service counts and words what it refuses
+#[allow(dead_code, unreachable_pub)] // only the service uses some functions of this module
 mod queue;
 
 #[path = "../../../src/sink/contract.rs"]
@@ -69,7 +69,7 @@ impl sink::Sink for Pen {
             return Err(io::ErrorKind::StorageFull.into());
         }
         self.left = self.failures;
-        // A sink that has to fail takes only one line at a time.
+        // A sink that must fail takes only one line in each call.
         let taken = if self.failures > 0 { 1 } else { lines.len() };
         self.page.text.lock().unwrap().push_str(str::from_utf8(&lines[..taken]).unwrap());
         self.page.grows.notify_all();
@@ -139,7 +139,7 @@ fn put(queue: &LineQueue, letter: char, overflow: Overflow) -> Result<(), NotLog
     queue.put(&[letter as u8], overflow)
 }
 
-/// Checks that the page has each letter of `accepted` exactly once, in the order of `accepted`.
+/// Checks that `page` contains each letter of `accepted` exactly once, in the same order.
 fn assert_written(page: &str, accepted: &str) {
     let own: String = page.chars().filter(|&letter| accepted.contains(letter)).collect();
     assert_eq!(own, accepted, "of the page {page:?}");

@@ -15,7 +15,7 @@ mod road;
 use road::properties::Property;
 use road::table::Step;
 
-/// Returns a text that shuttle's panic contains if the promise is broken.
+/// Returns a part of the panic message that shuttle reports if the promise is broken.
 fn sign(property: Property) -> &'static str {
     match property {
         Property::AcceptedMeansWritten => "left: written, right: accepted",
@@ -26,8 +26,8 @@ fn sign(property: Property) -> &'static str {
 }
 
 /// Returns true if the check of `property` finds the promise broken. If the `stop` of a step can hang,
-/// every check of this step can hang. The fault of a hanging `stop` has its own check; the other checks try
-/// more schedules until a schedule does not hang.
+/// every check of this step can hang. A hanging `stop` has its own check; each other check tries more schedules
+/// until one does not hang.
 fn is_broken(step: &Step, property: Property) -> bool {
     for offset in 0..100 {
         let checked = catch_unwind(|| check_others(offset, step.check(property)));

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &FollowArgs) -> anyhow::Result<ExitCode> {
     let stop = token.clone();
     hooks.add("follow", move |shutdown| {
         stop.cancel();
-        let _ = end.recv(); // until the line that is being printed is out
+        let _ = end.recv(); // waits until the present line is printed
         shutdown.set_status(0);
     })?;
 
@@ -42,14 +42,14 @@ pub(crate) fn run(args: &FollowArgs) -> anyhow::Result<ExitCode> {
     let printed = print(follow);
     drop(tell_end);
     match printed {
-        // The reader has closed the pipe, for example `head`.
+        // The reader, for example `head`, has closed the pipe.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         printed => printed.context("the lines cannot be printed")?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reports the first read error, and the next error only after lines have come again.
+/// Reports the first read error; reports another error only after lines have come again.
 fn print(mut lines: Follow) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let mut is_told = false;

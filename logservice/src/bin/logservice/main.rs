@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use command_line::FAILED;
 use std::process::ExitCode;
 
-/// A log service: lines from many threads to one place, and none that was accepted is lost.
+/// A log service: it writes lines from many threads to one place, and loses no line that it has accepted.
 #[derive(Parser)]
 #[command(version)]
 struct Args {

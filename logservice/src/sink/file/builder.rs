@@ -58,20 +58,20 @@ impl FileBuilder {
         self
     }
 
-    /// Names rotated files by dates of this time zone, in place of numbers: the date is the time at which
-    /// the last line was written to the file. The name is `app.log.2026-11-25` if the file is rotated by
-    /// day, `app.log.2026-11-25T07` by hour, and `app.log.2026-11-25T07-33-07` by size. The second file of
-    /// one date gets a number, `app.log.2026-11-25.2`. A file also gets a number if the clock was set back,
-    /// so that the file's date would be before the date of its predecessor.
+    /// Names rotated files by dates of this time zone, instead of numbers: the date is the time of the file's
+    /// last line. The name is `app.log.2026-11-25` if the file is rotated by day, `app.log.2026-11-25T07` by
+    /// hour, and `app.log.2026-11-25T07-33-07` by size. The second file of one date gets a number,
+    /// `app.log.2026-11-25.2`. If the clock was set back, a file gets the date of its predecessor and a number,
+    /// so that dates never decrease.
     pub fn dated(mut self, zone: TimeZone) -> Self {
         self.rotation.dates = Some(zone);
         self
     }
 
     /// Compresses rotated files in the format of `gzip`, to `app.log.2026-11-25.gz`. Compression requires
-    /// names with [dates](Self::dated). A thread compresses the files, and delays neither the log nor the
-    /// end of the process. Files that are not compressed before the process ends are compressed by the next
-    /// process that opens the log. A failure is reported on standard error, and the file stays unchanged.
+    /// names with [dates](Self::dated). A separate thread compresses the files; the thread delays neither the log
+    /// nor the end of the process. If the process ends before a file is compressed, the next process that opens
+    /// the log compresses the file. A failure is reported on standard error, and the file stays unchanged.
     /// (With the feature `gzip`.)
     #[cfg(feature = "gzip")]
     pub fn compressed(mut self) -> Self {
@@ -79,18 +79,18 @@ impl FileBuilder {
         self
     }
 
-    /// Sets the number of rotated files that are kept; the default is ten. If there is one rotated file too
-    /// many, the oldest is removed. Files with higher numbers are ignored, even if they come from a time
-    /// when more files were kept. All files with dates are counted.
+    /// Sets the number of rotated files that are kept; the default is ten. If there are more rotated files, the
+    /// oldest is removed. Files with higher numbers are ignored, even if they were kept under an earlier,
+    /// larger setting. Files with dates are all counted.
     pub fn keep(mut self, files: usize) -> Self {
         self.rotation.keep = files;
         self
     }
 
-    /// Takes no lock against a second writer. A sink without a lock is for several processes that append to
-    /// one file, for a file system without locks, or for a folder where the process must not create another
-    /// file. A sink without a lock cannot rotate the file itself, because another process might do the
-    /// same; `logrotate` can rotate the file.
+    /// Makes the sink take no lock against a second writer. Such a sink is for three cases: several processes
+    /// append to one file, the file system has no locks, or the process must not create another file in the
+    /// folder. A sink without a lock cannot rotate the file, because another process might rotate it at the
+    /// same time; `logrotate` can rotate the file.
     pub fn unlocked(mut self) -> Self {
         self.is_locked = false;
         self
@@ -108,9 +108,9 @@ impl FileBuilder {
     /// # Errors
     /// Each error names the path.
     /// * [`ResourceBusy`](io::ErrorKind::ResourceBusy): another sink writes the file, in this process or
-    ///   another. This error comes after half a second, in which the other sink can end.
-    /// * [`InvalidInput`](io::ErrorKind::InvalidInput): the settings contradict each other, or do not fit
-    ///   what the path names.
+    ///   another. This error comes after half a second, which gives the other sink time to end.
+    /// * [`InvalidInput`](io::ErrorKind::InvalidInput): the settings contradict each other, or are not possible
+    ///   for the file at this path.
     /// * The system's error if the file or its lock cannot be opened.
     pub fn open(self) -> io::Result<FileSink> {
         // The path is made absolute, because a process may change its directory before it opens the file
@@ -185,8 +185,8 @@ impl FileBuilder {
     }
 }
 
-/// Sets a handler for SIGXFSZ that does nothing, so that the signal does not end the process. A handler is
-/// used because child processes would inherit the setting `Ignore`, but not a handler.
+/// Sets an empty handler for SIGXFSZ, so that this signal does not end the process. Child processes do not
+/// inherit a handler, but would inherit the setting `Ignore`.
 #[cfg(unix)]
 fn survive_the_size_limit() -> io::Result<()> {
     use signal_hook::{consts::SIGXFSZ, flag};

@@ -1,10 +1,10 @@
-//! Compresses rotated files, on a thread for which no other thread waits.
+//! Compresses rotated files, on a separate thread; no other thread waits for this thread.
 //!
 //! ```text
 //!   app.log.DATE ──read──▶ app.log.gz.part ──on the disk──▶ app.log.DATE.gz, and app.log.DATE is removed
 //! ```
 //!
-//! If a process ends during a compression, the file stays unchanged, with a part of the compressed file
+//! If a process ends during a compression, the file stays unchanged, and an incomplete compressed file is
 //! beside it. The next process that opens the log begins the compression again. Therefore neither a stop
 //! nor a drop waits for the compressing thread. Only files with dates are compressed, because their names
 //! do not change: a file that is renamed during the compression could not be removed safely.
@@ -43,7 +43,7 @@ impl Compressor {
         Self { log, options, state: Arc::default() }
     }
 
-    /// Starts the compression, on the thread, of all rotated files that are not compressed yet. The call
+    /// Makes the thread compress all rotated files that are not compressed yet. The call
     /// does not wait for the compression.
     pub(super) fn begin(&self) {
         let mut state = self.state();
@@ -94,7 +94,7 @@ impl Compressor {
         let mut compressed = file.clone();
         compressed.is_compressed = true;
         let compressed = compressed.path(&self.log);
-        let part = self.log.with_added_extension("gz.part"); // one at a time, so that none is left over
+        let part = self.log.with_added_extension("gz.part"); // one at a time, so that no file is forgotten
         let result = self.compress_to(&path, &part).and_then(|()| fs::rename(&part, &compressed));
         match result
             .and_then(|()| super::unsynced::sync_folder(&self.log))

@@ -1,6 +1,6 @@
 //! A log that is not a file on a disk: a named pipe, a terminal, `/dev/stdout`, `/dev/full`.
 //!
-//! The device is opened without waiting for a reader, and never created, locked or rotated.
+//! The sink opens the device without waiting for a reader, and never creates, locks or rotates it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -24,8 +24,8 @@ pub(super) struct Device {
 }
 
 impl Device {
-    /// Opens the device; if it is a pipe that has no reader yet, does not open it. A pipe
-    /// without a reader is opened later.
+    /// Opens the device, unless it is a pipe that has no reader yet. Such a pipe is opened
+    /// later.
     pub(super) fn open(path: PathBuf) -> io::Result<Self> {
         let mut device = Self { path, open: None, torn: Torn::default() };
         match device.opened() {
@@ -64,8 +64,8 @@ impl Device {
         match error.kind() {
             ErrorKind::WouldBlock => error,
             // Bytes that the reader has not read stay in the pipe for the next reader, as long as a process
-            // has the pipe open. The sink cannot know how much of the torn line has been read: it ends the
-            // written part with a line feed, and writes the whole line again.
+            // has the pipe open. The sink cannot know how much of a torn line the reader has read, so the sink
+            // ends the written part with a line feed, and writes the whole line again.
             ErrorKind::BrokenPipe => {
                 self.torn.begins_again();
                 nobody_reads_it()
@@ -99,7 +99,7 @@ impl Device {
 fn open(path: &Path) -> io::Result<File> {
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
     let mut options = OpenOptions::new();
-    // If the name now refers to a file, nothing in the file is overwritten.
+    // If the name now refers to a file, the sink does not overwrite the file's content.
     options.append(true).custom_flags(flags).open(path).map_err(|error| {
         // A socket can never be opened like a file.
         let is_pipe = fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo());

@@ -1,17 +1,17 @@
 //! Ensures that a file has only one writer, by a lock on another file in the same folder.
 //!
-//! If two sinks wrote to one file, each would rename it while the other writes, and each would count only
-//! its own bytes. So a second sink is refused, even in the same process.
+//! If two sinks wrote to one file, each sink would rename the file while the other sink writes, and would count
+//! only its own bytes. So a second sink is refused, even in the same process.
 //!
-//! The lock is not on the log file itself. The log file is renamed when it is rotated, and a lock stays
-//! with its file. Between the renaming and the locking of the new file, another process could take the
-//! lock, and then the first process could not continue. The lock file, `app.log.lock`, is created once and
-//! kept. A second process can take the lock if the lock file is removed while a process holds the lock, or
-//! if its folder is replaced.
+//! The lock is not on the log file itself. A log file is renamed when it is rotated, and a lock on it would stay
+//! with the renamed file. Before the process locks the new file, another process could lock it, and then the
+//! first process could not continue. The lock file, `app.log.lock`, is created once and
+//! kept. If the lock file is removed or its folder is replaced while a process holds the lock, a second process
+//! can take the lock.
 //!
 //! The system releases the lock when the process ends, also by `kill -9`. On Linux, the lock belongs to the
-//! open file (`flock`), so a child process also has the lock until it executes its program. So a child can
-//! hold a lock for a moment after its parent has released it, and a process that is being replaced may need
+//! open file (`flock`), so a child process shares the lock until the child executes its program. So a child may
+//! hold the lock for a moment after its parent has released it. Also, a process that is being replaced may need
 //! a moment to end. Because a lock can stay held for a moment, a sink tries to take the lock for
 //! [`PATIENCE`].
 
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A lock, which is held until this value is dropped.
+/// A lock that is held until this value is dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: File,
@@ -53,14 +53,14 @@ impl Lock {
                 }
             }
         }
-        // The lock file contains the process ID for the message that a refused process prints. If the disk
-        // is full, the lock file lacks only the process ID.
+        // The lock file contains the process ID, which a refused process shows in its error message. If the
+        // disk is full, only the process ID is missing.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }
 }
 
-/// Returns the path of the lock file. Links are followed, so that all names of a log share one lock. The
+/// Returns the path of the lock file. Links are followed, so that all paths to a log share one lock. The
 /// log itself may be missing while the process with the lock rotates it.
 fn beside(log: &Path) -> io::Result<PathBuf> {
     let name = log.file_name().unwrap_or_default();

@@ -18,7 +18,7 @@
 //!
 //! A line that the sink has taken is in one of the log's files, complete and exactly once. No line may be
 //! lost, torn or duplicated, although other processes work on the same files. So after each write, the sink
-//! checks the open file, and also checks to which file the log's name refers.
+//! checks the open file, and checks which file the log's name refers to.
 //!
 //! ```text
 //!              the name means this file ─────▶ go on
@@ -28,55 +28,55 @@
 //!
 //! | what happens | what the sink does |
 //! |---|---|
-//! | the disk is full, or a limit is reached, in the middle of a line | fails, remembers how much of the line is written, and goes on from there when the line comes again |
-//! | the process is killed in the middle of a line | the next one ends that line with a line feed |
-//! | the file is moved away (`logrotate`) | makes a new one, with the next line or when told by [`reopen`](crate::Sink::reopen); a line that was torn begins again there |
-//! | the file is removed | makes a new one, and writes the lines of this call again |
-//! | the file is truncated (`copytruncate`) | appends to what is left of it, and says [once](crate::Sink::warning) that lines are lost: those between the copy and the cut, which cannot be counted |
-//! | the folder is missing | fails until there is one again |
-//! | the file cannot be renamed at a rotation | goes on in the same file, says so [once](crate::Sink::warning), and tries again with the next lines |
+//! | the disk is full, or a limit is reached, in the middle of a line | fails, remembers how much of the line is written, and writes the rest when the line comes again |
+//! | the process is killed in the middle of a line | the next process ends that line with a line feed |
+//! | the file is moved away (`logrotate`) | creates a new file for the next line, or when [`reopen`](crate::Sink::reopen) is called; a torn line is written again, as a whole, to the new file |
+//! | the file is removed | creates a new file, and writes the lines of this call again |
+//! | the file is truncated (`copytruncate`) | appends to the rest of the file, and warns [once](crate::Sink::warning) that the lines between the copy and the truncation are lost, which cannot be counted |
+//! | the folder is missing | fails until the folder exists again |
+//! | the file cannot be renamed at a rotation | continues in the same file, warns [once](crate::Sink::warning), and tries again with the next lines |
 //! | another process writes the file | [`open`](FileBuilder::open) refuses: see `lock.rs` |
 //!
 //! # Rotation
 //! A file is rotated between two lines, when the next line comes and the file is full, or when its hour or
-//! day has ended. So a file without new lines is not rotated; a process that is started on the next day
-//! rotates the file of the previous day. A line that is longer than the limit of a file gets a file of its
+//! day has ended. So a file without new lines is not rotated; if a process starts on the next day, its first
+//! line rotates the file of the previous day. A line that is longer than the limit of a file gets a file of its
 //! own. The rotated files are `app.log.1`, which is the newest, to `app.log.n`. Rotated files can also have
 //! [dates](FileBuilder::dated) in their names, and then be compressed (`FileBuilder::compressed`, with the
 //! feature `gzip`). Only one program may rotate the files: either the sink or `logrotate`.
 //!
 //! The sink does not keep a rotated file open. When a caller waits for the [disk](crate::Durability::Disk),
-//! the sink finds a rotated file by its name. A file that another program has moved away is put on the disk
-//! when the sink leaves it, but only if a caller has waited for the disk before. If a program logs nothing,
+//! the sink finds a rotated file by its name. If another program moves a file away, the sink puts the file on the
+//! disk when the sink leaves it, but only if a caller has waited for the disk before. If a program logs nothing,
 //! the sink keeps a moved or removed file open until the next line, or until the sink is told to reopen the
 //! log.
 //!
 //! # With `logrotate`
-//! In this configuration, one process may write the file, or several processes with
-//! [`unlocked`](FileBuilder::unlocked) sinks. The package contains this configuration,
+//! With this configuration, either one process writes the file, or several processes with
+//! [`unlocked`](FileBuilder::unlocked) sinks do. The package contains this configuration,
 //! `logservice/logrotate.conf`; in a test, the real `logrotate` uses it while four services write to the
-//! file. A process that opens the file in the middle of another process's write sees a line without a line
-//! feed, and adds one. Then there can be an empty line in the file.
+//! file. If a process opens the file in the middle of another process's write, it sees a line without a line
+//! feed, and adds a line feed. Then there can be an empty line in the file.
 //!
 //! ```text
 #![doc = include_str!("../../../logrotate.conf")]
 //! ```
 //!
 //! # What is not a file
-//! A named pipe, a terminal or `/dev/stdout` has no lock and is not rotated. A pipe needs a reader: without
-//! one, lines wait. If the reader goes away, the next one gets what was left in the pipe, the part of the
-//! line that was torn, ended with a line feed, and that line again as a whole. (That is so on Linux. Lines
-//! that the old reader has read do not come again; and if the writing process ends, too, the contents of the
-//! pipe are lost.)
+//! A named pipe, a terminal or `/dev/stdout` has no lock and is not rotated. Without a reader, lines for a pipe
+//! wait. If the reader goes away, the next reader gets the unread contents of the pipe: the last line may be
+//! torn, and ends with a line feed. Then the torn line comes again as a whole. (This holds on Linux. Lines that
+//! the old reader has read do not come again. If the writing process ends, too, the contents of the pipe are
+//! lost.)
 //!
 //! # Signals
 //! A process that exceeds its limit for the size of a file (`ulimit -f`) is killed by SIGXFSZ, unless the
-//! signal is caught. So [`open`](FileBuilder::open) catches it; then the write only fails, as on a full disk.
+//! signal is caught. So [`open`](FileBuilder::open) catches the signal; then the write only fails, as on a full disk.
 //!
 //! # Windows
-//! There the sink notices that the name is gone, but not that it means another file. Lines that were written
-//! to a file while it was removed are lost with it. Rust opens files so that they can be renamed while they
-//! are open. All of this has been tried on Linux only.
+//! On Windows, the sink notices that the log's name is gone, but not that the name refers to another file.
+//! If a file is removed while lines are written to it, these lines are lost. Rust opens files so that they can
+//! be renamed while they are open. The sink has been tested only on Linux.
 
 mod lock;
 
@@ -137,7 +137,7 @@ impl Sink for FileSink {
             match more {
                 Ok(more) => taken += more,
                 Err(error) if taken == 0 => return Err(error),
-                Err(_) => break, // it comes again, with the next line
+                Err(_) => break, // the error occurs again with the next line
             }
         }
         Ok(taken)
@@ -225,7 +225,7 @@ mod tests {
         write_at(&mut sink, NOON - 8 * HOUR, "f\n");
         assert_eq!(contents(&path, 3), ["d\ne\n", "c\n", "a\nb\n", "f\n"]);
 
-        // Another process finds a file whose last line is from an hour that has ended.
+        // Another process opens a file whose last line was written in an earlier hour.
         drop(sink);
         let file = fs::File::options().write(true).open(&path).unwrap();
         file.set_modified(now() + Duration::from_secs(HOUR - 1)).unwrap();

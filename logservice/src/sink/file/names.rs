@@ -1,5 +1,5 @@
-//! The names of rotated files: names with numbers, which increase at each rotation, or names with dates,
-//! which do not change.
+//! The names of rotated files: a name has either a number, which increases at each rotation, or a date, which
+//! does not change.
 
 use std::fs;
 use std::io;
@@ -23,8 +23,8 @@ fn with_end(log: &Path, end: &str) -> PathBuf {
 }
 
 /// The end of a rotated file's name, for example `2026-11-25`, `2026-11-25T07` or `2026-11-25T07-33-07`.
-/// The end also has a number, from 2 on, if the previous file has the same date, and `gz` if the file is
-/// compressed. The values are sorted in the order of the rotations.
+/// If the previous file has the same date, the end also contains a number, from 2 on; if the file is
+/// compressed, the end also contains `gz`. The values are sorted in the order of the rotations.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Dated {
     date: String,
@@ -33,7 +33,7 @@ pub(crate) struct Dated {
 }
 
 impl Dated {
-    /// Parses the end of a name. Returns `None` if the end has another form.
+    /// Parses the end of a rotated file's name. Returns `None` if the text has another form.
     fn parse(end: &str) -> Option<Self> {
         let (end, is_compressed) = end.strip_suffix(".gz").map_or((end, false), |end| (end, true));
         let (date, number) = match end.split_once('.') {
@@ -43,7 +43,7 @@ impl Dated {
         is_date(date).then(|| Self { date: date.to_owned(), number, is_compressed })
     }
 
-    /// Returns the new name for the log that is being rotated, from the time of its last line. The
+    /// Returns the new name for the log that is being rotated; the date is the time of the log's last line. The
     /// date of a rotated file is never before the date of the file that was rotated before it, even if the
     /// clock was set back.
     pub(super) fn next(
@@ -84,8 +84,8 @@ pub(crate) fn dated(log: &Path) -> io::Result<Vec<Dated>> {
     Ok(found)
 }
 
-/// Parses the names beside the log that begin with the log's name and a dot, and returns the results for
-/// their ends.
+/// Finds the names in the log's folder that begin with the log's name and a dot, and returns the results of
+/// `read` for their ends.
 pub(crate) fn beside<T>(log: &Path, read: impl Fn(&str) -> Option<T>) -> io::Result<Vec<T>> {
     let folder = log.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut found = Vec::new();

@@ -14,14 +14,14 @@ use super::unsynced::Unsynced;
 use crate::identity::{Identity, is_removed};
 use crate::sink::torn::{Torn, taken, write_all};
 
-/// The number of times that a write begins again because the file was removed. After this number of tries,
-/// the write fails.
+/// If the file is removed during a write, the write begins again at most this number of times. Then the write
+/// fails.
 const TRIES: usize = 10;
 
 const TRUNCATED: &str = "was truncated by another program: lines that came after its copy are lost, and counted as written \
     (for logrotate, give `create` instead of `copytruncate`)";
 
-/// Writes to the log's file, and notices if the file is renamed, removed or truncated.
+/// Writes to the log's file, and notices that the file was renamed, removed or truncated.
 #[derive(Debug)]
 pub(super) struct Regular {
     path: PathBuf,
@@ -51,9 +51,9 @@ struct Open {
     period: Option<Range<SystemTime>>,
 }
 
-/// The state of the open file on the disk.
+/// What has happened to the open file.
 enum Fate {
-    /// The log's name still refers to the open file. The field has the size of the file.
+    /// The log's name still refers to the open file. The value is the size of the file.
     Named(u64),
     /// The file has another name, and contains all lines that were written.
     Moved,
@@ -71,7 +71,7 @@ impl Regular {
         clock: fn() -> SystemTime,
     ) -> io::Result<Self> {
         let cannot = |error: io::Error| io::Error::new(error.kind(), format!("cannot open it: {error}"));
-        options.open(&path).map_err(cannot)?; // so that a folder that is missing is not called a missing lock
+        options.open(&path).map_err(cannot)?; // first, so that a missing folder is not reported as a missing lock
         let lock = lock.map(|options| Lock::take(&path, options)).transpose()?;
         let (torn, unsynced) = (Torn::default(), Unsynced::default());
         let (open, is_stuck, is_truncated, warning) = (None, false, false, None);
@@ -105,7 +105,7 @@ impl Regular {
         warning
     }
 
-    /// Adds a compressor for present and future rotated files.
+    /// Starts a compressor for all present and future rotated files.
     #[cfg(feature = "gzip")]
     pub(super) fn compressed_by(self, compressor: Option<Compressor>) -> Self {
         compressor.iter().for_each(Compressor::begin);
@@ -150,10 +150,10 @@ impl Regular {
         }
     }
 
-    // ----- what becomes of the file -----
+    // ----- what happens to the file -----
 
-    /// Checks the file before lines are written, too, because another program may already be processing a
-    /// file that it has moved away.
+    /// Checks the file before lines are written: if another program has moved the file away, that program may
+    /// already be processing it.
     fn look_now(&mut self) {
         let Some(expected) = self.open.as_ref().map(|open| open.size) else { return };
         match self.look() {
@@ -166,27 +166,27 @@ impl Regular {
         }
     }
 
-    /// Returns the present state of the open file. If the file still has a name after a write, a later
-    /// removal deletes lines that were already written.
+    /// Returns the present state of the open file. If the file still has a name after a write, the write has
+    /// succeeded, even if the file is removed later.
     fn look(&self) -> Fate {
         let Some(open) = &self.open else { return Fate::Moved };
         let named = fs::metadata(&self.path);
         let is_named = named.as_ref().is_ok_and(|named| Identity::of(named) == open.identity);
         if let (true, Ok(named)) = (cfg!(unix) && is_named, &named) {
-            return Fate::Named(named.len()); // elsewhere it may be another file
+            return Fate::Named(named.len()); // on other systems, the name may refer to another file
         }
         let Ok(own) = open.file.metadata() else { return Fate::Moved };
         match named {
             _ if is_named => Fate::Named(own.len()),
             _ if is_removed(&own) => Fate::Removed,
             Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                Fate::Named(own.len()) // what the name means is unknown
+                Fate::Named(own.len()) // it is unknown which file the name refers to
             }
             _ => Fate::Moved,
         }
     }
 
-    /// Keeps the file open if it is still the log. Returns true if all lines that were written to the file
+    /// Keeps the file open if it is still the log. Returns true if the file was removed, so that all its lines
     /// are lost.
     fn settle(&mut self, fate: Fate) -> bool {
         let is_gone = matches!(fate, Fate::Removed);
@@ -219,7 +219,7 @@ impl Regular {
 
     // ----- rotation -----
 
-    /// Rotates if the next line does not belong in this file, but not if the file already has a part of the
+    /// Rotates if the next line does not belong in this file, unless the file already contains a part of the
     /// line. After a failure to rotate, lines are written to the same file.
     fn rotate_if_due(&mut self, lines: &[u8]) {
         if !self.rotation.is_on() || !self.torn.is_none() || self.opened().is_err() {
@@ -230,7 +230,7 @@ impl Regular {
         let is_full = open.size > 0 && self.rotation.at_bytes.is_some_and(|limit| next_size > limit);
         let is_over = open.period.as_ref().is_some_and(|period| now >= period.end);
         if open.size == 0 || open.period.as_ref().is_some_and(|period| now < period.start) {
-            open.period = self.rotation.period(now); // begun just now, or the clock was set back
+            open.period = self.rotation.period(now); // the file is new, or the clock was set back
         } else if is_full || is_over {
             self.rotate();
         }
@@ -239,7 +239,7 @@ impl Regular {
     fn rotate(&mut self) {
         self.look_now();
         if self.open.is_none() {
-            return; // another process has moved it
+            return; // another process has moved the file
         }
         match self.rotation.shift(&self.path) {
             Ok(()) => {
@@ -298,7 +298,7 @@ fn first_line(lines: &[u8]) -> usize {
 }
 
 fn last_byte(file: &mut File) -> io::Result<u8> {
-    let mut last = [b'\n']; // kept if the file is truncated just now
+    let mut last = [b'\n']; // keeps this value if another process truncates the file now
     file.seek(SeekFrom::End(-1))?;
     let _ = file.read(&mut last)?;
     Ok(last[0])

@@ -4,9 +4,9 @@
 //!   app.log ──▶ app.log.1 ──▶ app.log.2 ──▶ … ──▶ app.log.n ──▶ removed
 //! ```
 //!
-//! The files are renamed one after the other, beginning below the first free number; the log itself is
-//! renamed last. Each step is one `rename`, so a process that is killed between two steps leaves every file
-//! complete, with one number free; the next rotation uses this number.
+//! The files are renamed one after the other: first the file just below the first free number, and last the log
+//! itself. Each step is one `rename`. If a process is killed between two steps, every file is complete and one
+//! number is free; the next rotation uses this number.
 //!
 //! Files whose names have dates are not renamed: the oldest files are removed, and then the log gets its
 //! new name.
@@ -22,7 +22,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::names::{Dated, dated, numbered};
 
-/// The period for which lines are written to one file, if the log is rotated by time.
+/// The period of one file, if the log is rotated by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Every {
@@ -124,7 +124,7 @@ impl Every {
     fn period(self, time: SystemTime, zone: &TimeZone) -> Option<Range<SystemTime>> {
         let now = Timestamp::try_from(time).ok()?;
         let (start, end) = match self {
-            // In zones that differ from UTC by half an hour, hours begin at other times than in UTC.
+            // In zones whose offset from UTC has half an hour, the hours do not begin at the same time as in UTC.
             Every::Hour => {
                 let local = now.as_second() + i64::from(zone.to_offset(now).seconds());
                 let start = Timestamp::from_second(now.as_second() - local.rem_euclid(3600)).ok()?;
@@ -149,7 +149,7 @@ mod tests {
     }
 
     fn period(every: Every, zone: &str, at: &str) -> (String, String) {
-        let zone = TimeZone::posix(zone).unwrap(); // a rule instead of a name: needs no database
+        let zone = TimeZone::posix(zone).unwrap(); // a rule instead of a zone's name needs no database
         let Range { start, end } = every.period(time(at), &zone).unwrap();
         let text = |time| Timestamp::try_from(time).unwrap().to_string();
         (text(start), text(end))

@@ -1,26 +1,26 @@
 //! The data that must be put on the disk when a caller asks for it.
 //!
-//! A rotation does not wait for the disk, because most programs do not need durable lines. But a caller
-//! that waits for the disk waits for all lines, including lines in rotated files. A rotated file is closed,
-//! because an open file would keep its blocks on the disk even after its removal.
-//! So a rotated file is opened again, by its name, when it must be put on the disk. If another program has
-//! moved a file away, the sink does not know the file's new name. A file that was moved away is put on the
-//! disk when the sink leaves it, if any caller has waited for the disk before.
+//! A rotation does not wait for the disk, because most programs do not need durable lines. But if a caller
+//! waits for the disk, it waits for all lines, including lines in rotated files. A rotated file is closed,
+//! because as long as a file is open, it occupies disk space even after its removal. So a rotated file is
+//! opened again, by its name, when it must be put on the disk. If another program has moved a file away, the
+//! sink does not know the file's new name. So the sink puts such a file on the disk when the sink leaves the
+//! file, if any caller has waited for the disk before.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// The files, other than the open file, that were written since the last sync.
+/// The files that have been written since the last sync, without the open file.
 #[derive(Debug, Default)]
 pub(super) struct Unsynced {
     /// The number of rotated files.
     rotated: usize,
-    /// True if a caller has asked for the disk.
+    /// True if a caller has ever waited for the disk.
     is_asked: bool,
     /// The error if a file that was moved away could not be put on the disk.
     failed: Option<io::Error>,
-    /// True if the folder must also be synced: after a power failure, a file is found only if its name is
+    /// True if the folder must also be synced: after a power failure, a file can be found only if its name is
     /// on the disk.
     folder: bool,
 }
@@ -40,9 +40,9 @@ impl Unsynced {
         self.folder = true;
     }
 
-    /// Puts all unsynced files on the disk, and the log itself. `rotated` returns the newest rotated files;
-    /// its argument is their number. A failed sync is not tried again, because the system may have
-    /// discarded data that it could not write.
+    /// Puts all unsynced files on the disk, and the log itself. `rotated` returns the newest rotated files; the
+    /// argument of `rotated` is the number of these files. A failed sync is not tried again, because the system
+    /// may have discarded data that it could not write.
     pub(super) fn sync(
         &mut self,
         current: Option<&File>,
@@ -63,7 +63,7 @@ impl Unsynced {
     }
 }
 
-/// Puts a file on the disk. A missing file counts as success, because it was removed with its lines.
+/// Puts a file on the disk. A missing file counts as success, because its lines were removed with the file.
 fn sync(path: &Path) -> io::Result<()> {
     // Windows can sync only a file that is open for writing.
     match File::options().append(true).open(path) {
@@ -77,7 +77,7 @@ pub(super) fn sync_folder(log: &Path) -> io::Result<()> {
     File::open(log.parent().unwrap_or(Path::new("/")))?.sync_all()
 }
 
-/// Does nothing: Windows has no sync for folders, so this function does nothing.
+/// Does nothing, because Windows has no sync for folders.
 #[cfg(not(unix))]
 #[expect(clippy::unnecessary_wraps, reason = "as on Unix, where it can fail")]
 pub(super) fn sync_folder(_: &Path) -> io::Result<()> {

@@ -99,7 +99,7 @@ in_own_process! {
     }
 }
 
-/// Counts how often the levels are checked at a call, rather than once for the place in the program.
+/// Counts how often the levels are checked for a single call, rather than once for the callsite.
 struct Asked(Levels, Arc<AtomicUsize>);
 
 impl<S> Filter<S> for Asked {

@@ -63,7 +63,7 @@ in_own_process! {
         assert_eq!(log.said(), [&shown[..], &["INFO l: value logged".into()], &dropped].concat());
         tracing::info!(target: "t", "{} logged", Talks("value"));
         assert_eq!(log.said(), [&shown[..], &["INFO t: value logged".into()], &dropped].concat());
-        // The record has a field, whose key and value are visited.
+        // The record has a field, so that its key and its value are visited.
         log::info!(target: "l", key:% = Talks("value"); "pair");
         let said = log.said();
         assert!(said.contains(&"INFO l: pair".into()) && said.ends_with(&dropped), "{said:?}");
@@ -93,8 +93,8 @@ in_own_process! {
 }
 
 in_own_process! {
-    /// Three thread-local values log when they are dropped. One was created before the thread locals of the
-    /// service and of the facades, one between them, and one after them.
+    /// Three thread-local values log when they are dropped. The first was created before the thread-local
+    /// variables of the service and of the facades, the second between them, and the third after them.
     a_thread_logs_while_its_thread_locals_are_dropped
     {
         thread_local! {

@@ -101,7 +101,7 @@ fn spans_that_the_levels_leave_out_are_left_out_of_the_way_to_an_event() {
     assert_eq!(objects[0]["spans"], json!([{ "name": "outer" }, { "name": "inner" }]));
 }
 
-/// A layer that does not belong to this package.
+/// Counts events, as a layer of another package might.
 #[derive(Clone, Default)]
 struct Counts(Arc<AtomicUsize>);
 

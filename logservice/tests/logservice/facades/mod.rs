@@ -1,11 +1,11 @@
-//! Tests of the facades, through which programs log. A process has only one logger and one subscriber. So a
-//! test that sets the logger or the subscriber runs in its own process, which is this program, started
-//! again for this one test.
+//! Tests the facades, through which programs log. A process has only one logger and one subscriber. So a test
+//! that sets the logger or the subscriber runs in its own process: this program starts itself again for the
+//! single test.
 
-mod alone; // what comes through the two facades of a process
-mod inside; // logging while something is being logged, while a thread ends, while a panic begins
-mod outputs; // several services at once, and what records know of where they were said
-mod layer; // the layer of a subscriber that a thread has for itself
+mod alone; // the records that a process logs through both facades
+mod inside; // logging during logging, at the end of a thread, and in a panic
+mod outputs; // several services at once, and the source locations of records
+mod layer; // a layer in a subscriber that only one thread uses
 
 use std::cell::Cell;
 use std::env;

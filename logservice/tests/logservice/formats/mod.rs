@@ -1,4 +1,4 @@
-//! Tests of formats: any text from outside becomes one line, complete or with a mark that a part is
+//! Tests the formats: any text from outside becomes one line, which is complete or has a mark that a part is
 //! missing.
 
 mod outside; // texts that would forge lines, lines that are cut

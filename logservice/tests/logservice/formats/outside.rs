@@ -32,7 +32,7 @@ impl Texts {
     }
 }
 
-/// Returns true if a character must be escaped; the rule is written in another way than in the tested code.
+/// Returns true if a character must be escaped; this code implements the rule differently from the tested code.
 fn steers(c: char) -> bool {
     let sets_direction =
         "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";

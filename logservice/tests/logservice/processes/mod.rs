@@ -1,7 +1,7 @@
-//! Tests of sinks in separate processes, which are killed, limited and blocked.
+//! Tests sinks in separate processes that are killed, limited or blocked.
 //!
-//! Each process runs an ignored test in `child`: a test here starts it with a task, and the process reports
-//! its progress on standard output.
+//! Each process runs an ignored test in `child`: a test in this file starts the process with a task, and the
+//! process reports its progress on standard output.
 
 use crate::place::{LONG, Place, number, numbered, write};
 use logservice::sink::FileSink;
@@ -84,8 +84,8 @@ fn another_process_is_refused_until_the_first_is_killed() {
     assert_eq!(place.text("app.log"), "one\ntwo\n");
 }
 
-/// Kills a process in the middle of its work, and checks that the lines that it reported as taken are in
-/// the files.
+/// Kills a process in the middle of its work, and checks that the files contain the lines that the process
+/// reported as taken.
 #[test]
 fn what_was_taken_is_there_after_the_process_was_killed() {
     for lines in [1, 30, 200] {
@@ -120,8 +120,8 @@ fn a_relative_path_stays_where_it_was_when_the_process_changes_its_directory() {
     assert_eq!([place.text("moved"), place.text("app.log")], ["one\n", "two\n"]);
 }
 
-/// A size limit for files acts like a full disk, in the middle of a line. Unless the signal of the limit is
-/// caught, it kills the process.
+/// A size limit for files acts like a full disk, in the middle of a line. If the limit's signal is not caught,
+/// it kills the process.
 #[test]
 fn a_file_that_may_not_grow_tears_no_line() {
     let place = Place::new();
@@ -156,7 +156,7 @@ fn a_line_that_was_torn_is_ended_if_somebody_else_has_added_to_it() {
     let text = place.text("app.log");
     let numbers: Vec<_> = text.lines().filter_map(number).collect();
     assert_eq!(numbers, (0..10).collect::<Vec<_>>());
-    assert_eq!(text.lines().count(), 11, "{text}"); // and the torn line, to which the test has added
+    assert_eq!(text.lines().count(), 11, "{text}"); // the torn line counts as a line, because the test has added to it
     assert!(text.contains("x\n"), "{text}");
 }
 
@@ -203,7 +203,7 @@ fn standard_output_and_a_path_to_it_take_lines() {
 #[test]
 fn what_a_sink_warns_of_is_said_on_standard_error_once() {
     let place = Place::new();
-    fs::create_dir(place.path("app.log.1")).unwrap(); // a file cannot take its place
+    fs::create_dir(place.path("app.log.1")).unwrap(); // no file can take the name of this folder
     let mut process = Process::start("cannot_rotate", &place.log, Stdio::piped());
     let mut text = String::new();
     process.child.stderr.take().unwrap().read_to_string(&mut text).unwrap();

@@ -1,6 +1,6 @@
 //! Tests the service with a sink that the test opens and closes.
 
-mod sinks; // sinks that break, or log themselves
+mod sinks; // sinks that fail, or that log
 
 use crate::place::LONG;
 use logservice::{Counts, Durability, FlushError, Level, LogService, NotLogged, Overflow, Record, Sink};
@@ -106,7 +106,7 @@ fn bare(record: &Record<'_>, _: usize, out: &mut String) {
 
 fn start(kept: &Kept, lines: usize, overflow: Overflow) -> LogService {
     let builder = LogService::builder().format(bare).overflow_of_all(overflow);
-    // 64 bytes is the smallest allowed limit for a line, and the length of the tests' lines.
+    // The tests' lines have 64 bytes, because this is the smallest limit that the service allows.
     builder.longest_line(64).capacity(64 * lines).start(kept.clone()).unwrap()
 }
 
@@ -119,8 +119,8 @@ fn put(service: &LogService, number: usize) -> Result<(), NotLogged> {
     service.say(Level::Info, "test", format_args!("{}", line(number)))
 }
 
-/// Fills both buffers: the buffer that is being written with line 0, and the other buffer with lines from 1
-/// on. Afterwards the writer waits for the sink, and no line moves.
+/// Fills both buffers: line 0 goes into the buffer that is being written, and the lines from 1 on go into the
+/// other buffer. Afterwards the writer waits for the sink, and no line moves.
 fn fill(service: &LogService, kept: &Kept, lines: usize) {
     put(service, 0).unwrap();
     kept.wait_until(|state| state.refused > 0);

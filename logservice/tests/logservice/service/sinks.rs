@@ -75,7 +75,7 @@ fn a_sink_that_panics_when_it_is_dropped_takes_nobody_with_it() {
         let service = LogService::builder().format(bare).start(Falls(kept.clone())).unwrap();
         put(&service, 0).unwrap();
         assert_eq!(books(service.stop(LONG)), [1, 1, 0, 0]);
-        drop(service); // the writer may be dropping its sink, or have ended
+        drop(service); // the writer is dropping its sink, or has ended
         assert_eq!(kept.lines(), [line(0)]);
     }
 }

@@ -14,7 +14,7 @@ use logservice_road::{Gaps, Log, Paper, Reason, Refused};
 /// work runs.
 const WATCHED: Duration = Duration::from_millis(300);
 
-/// A log, its paper (the output), and the report of the events, line by line.
+/// A log, its paper (the output), and a report with one line for each event.
 pub(crate) struct Scene<L> {
     pub(crate) log: Arc<L>,
     pub(crate) paper: Paper,
@@ -40,14 +40,14 @@ impl<L: Log> Scene<L> {
         self.report.push(what.into());
     }
 
-    /// Starts a client that logs in a task of its own.
+    /// Starts a client, which logs as a separate task.
     pub(crate) fn begin(&self, line: &'static str) -> Client {
         let (tell, returned) = mpsc::channel();
         let (log, token) = (Arc::clone(&self.log), CancelToken::new());
         let own = token.clone();
         thread::spawn(move || {
             let result = own.attach(|| log.log(line.to_owned()));
-            _ = tell.send(result); // when the scene is over, nothing receives it
+            _ = tell.send(result); // after the scene, no thread receives the answer
         });
         Client { line, token, returned }
     }
@@ -136,7 +136,7 @@ struct Place {
 }
 
 impl Held {
-    /// Stops the first `threads` threads that have just done `step`.
+    /// Stops the next `threads` threads that do `step`, just after the step.
     pub(crate) fn after(step: &'static str, threads: usize) -> (Self, Gaps) {
         let places = (0..threads).map(|_| Place { taken: Latch::new(1), open: Latch::new(1) }).collect();
         let held = Self { step, come: Arc::default(), places: Arc::new(places) };
@@ -154,7 +154,7 @@ impl Held {
         }
     }
 
-    /// Waits until the thread with this number, counted from zero, is in the gap.
+    /// Waits until the thread with this number is in the gap; the numbers start at zero.
     pub(crate) fn wait_for(&self, number: usize) {
         self.places[number].taken.wait().expect("the scene itself is no task");
     }

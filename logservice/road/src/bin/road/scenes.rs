@@ -29,7 +29,7 @@ pub(crate) fn of(step: usize) -> &'static [Show] {
     }
 }
 
-/// Shows the log when `main` returns while the disk is slow.
+/// Shows what happens to the log if `main` returns while the disk is slow.
 fn process_ends() -> Vec<String> {
     let mut scene = Scene::<LogWriter>::new(2, &Gaps::none());
     scene.paper.hold(|_| true);
@@ -54,7 +54,7 @@ fn writer_killed() -> Vec<String> {
     scene.over()
 }
 
-/// Two clients have checked the flag before the log is stopped.
+/// Two clients check the flag, and then the log is stopped.
 // ANCHOR: gap
 fn two_in_the_gap<L: Log>() -> Vec<String> {
     let (held, gaps) = Held::after("has seen that the log is open", 2);
@@ -73,7 +73,7 @@ fn two_in_the_gap<L: Log>() -> Vec<String> {
 }
 // ANCHOR_END: gap
 
-/// The writer has read a count of 1 before a client sets the count to 2. Afterwards, the writer sets the
+/// The writer reads a count of 1, and then a client sets the count to 2. Afterwards, the writer sets the
 /// count to 0.
 // ANCHOR: count
 fn count_too_low() -> Vec<String> {

@@ -18,43 +18,43 @@ for a program that has moved it.
 The exit code is 0 if every line that was accepted is written, or was dropped because --policy says so and is counted;
 1 if accepted lines are lost or something else failed; 2 for wrong usage; 128 and the signal's number after a second signal.";
 
-/// Log from many threads as fast as they can, and tell what became of the lines and how long the calls took
+/// Log from many threads at full speed, and report what happened to the lines and how long the calls took
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct LoadArgs {
-    /// How many threads log
+    /// The number of threads that log
     #[arg(long, short, value_name = "COUNT", default_value = "4", value_parser = value_parser!(u16).range(1..=1_000))]
     pub(super) threads: u16,
 
-    /// How many messages each of them logs
+    /// The number of messages that each thread logs
     #[arg(long, short, value_name = "COUNT", default_value = "250000")]
     pub(super) messages: u64,
 
-    /// What becomes of a line when the buffer is full: block, block-for:TIME, drop-newest or drop-oldest
+    /// The policy for a line when the buffer is full: block, block-for:TIME, drop-newest or drop-oldest
     #[arg(long, short, value_name = "POLICY", default_value = "block")]
     pub(super) policy: Policy,
 
-    /// Where the lines go; they are appended
+    /// The file to which the lines are appended
     #[arg(long, short, value_name = "PATH", default_value = "load.log")]
     pub(super) file: PathBuf,
 
-    /// How a line looks
+    /// The format of a line
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 
-    /// How many bytes of lines may wait while others are being written
+    /// The number of bytes of lines that may wait while other lines are being written
     #[arg(long, value_name = "BYTES", default_value = "1048576")]
     capacity: usize,
 
-    /// Begin a new file when this one has this many bytes
+    /// Begin a new file when the current file has this many bytes
     #[arg(long, value_name = "BYTES")]
     rotate_at: Option<u64>,
 
-    /// How many files that are full to keep
+    /// The number of rotated files to keep
     #[arg(long, value_name = "COUNT", default_value = "5", requires = "rotate_at")]
     keep: usize,
 
-    /// How long what was accepted may take to be written at the end
+    /// The time limit for writing the accepted lines at the end
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(super) stop_within: Duration,
 
@@ -62,7 +62,7 @@ pub(crate) struct LoadArgs {
     #[arg(long)]
     pub(super) json: bool,
 
-    /// Draw how long the calls took, into this file
+    /// Draw the durations of the calls into this file
     #[arg(long, value_name = "PATH")]
     pub(super) svg: Option<PathBuf>,
 }
@@ -73,7 +73,7 @@ enum Format {
     Json,
 }
 
-/// An [`Overflow`] policy as the user writes it on the command line.
+/// An [`Overflow`] policy in the notation of the command line.
 #[derive(Debug, Clone)]
 pub(super) struct Policy {
     pub(super) name: String,
@@ -99,7 +99,7 @@ impl FromStr for Policy {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    // A day is longer than any sensible limit, and short enough that no deadline overflows.
+    // The limit is a day: no user needs more, and no deadline overflows.
     let sensible = command_line::time(text).filter(|time| *time <= Duration::from_hours(24));
     sensible.ok_or_else(|| "expected a time of 24 hours at most, such as 500ms, 10s or 2m".to_owned())
 }

@@ -1,12 +1,12 @@
-//! Draws the durations of the calls as a curve: rarer calls to the right, longer calls upwards, both axes
-//! logarithmic.
+//! Draws the durations of the calls as a curve: rarer calls are further right, longer calls are higher, and
+//! both axes are logarithmic.
 
 use super::report::Report;
 use charts::{Axis, Chart, Panel, Scale, number, time};
 
 pub(super) fn svg(report: &Report<'_>) -> String {
     let title = format!("How long a call took: {}", report.title());
-    // The labels are: all calls, one call in ten, one in a hundred, and so on.
+    // The labels are: all calls, one call in ten, one call in a hundred, and so on.
     let rarity = |part| if part < 2.0 { "all".to_owned() } else { format!("1 in {}", number(part)) };
     let x = Axis::new("so many calls took at least as long", Scale::Logarithmic(10.0), rarity);
     let y = Axis::new("time", Scale::Logarithmic(10.0), time).covering([10e-9, 10.0]);

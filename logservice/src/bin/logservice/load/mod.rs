@@ -30,13 +30,13 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let hooks = ShutdownHooks::builder().deadline(2 * args.stop_within + FOR_THE_REPORT).install()?;
     let service = args.start()?;
     let stop = CancelToken::new();
-    // A signal ends the threads; then the load ends as usual, and the process exits with the status for
-    // that signal.
+    // A signal ends the logging threads; then the load ends as usual, and the process exits with the signal's
+    // status.
     let (tell_status, status) = mpsc::channel();
     let (stop_all, log, stop_within) = (stop.clone(), service.handle(), args.stop_within);
     hooks.add("report", move |shutdown| {
         stop_all.cancel();
-        log.stop(stop_within); // a thread that waits for room looks at no token
+        log.stop(stop_within); // a thread that waits for room checks no token
         shutdown.set_status(status.recv().unwrap_or(1));
     })?;
 

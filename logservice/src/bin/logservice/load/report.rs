@@ -22,7 +22,7 @@ pub(super) struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// Returns the number of lines that were accepted but are neither written nor dropped.
+    /// Returns the number of accepted lines that are neither written nor dropped.
     pub(super) fn lost(&self) -> u64 {
         self.counts.waiting()
     }
