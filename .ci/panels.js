@@ -1,4 +1,4 @@
-// Plays the panels of the built book in a real browser, and compares them with the graphs of states.
+// Plays the panels of the built book in a real browser, compares them with the graphs of states, and writes down a prediction.
 //
 //   node --experimental-websocket .ci/panels.js target/book
 //
@@ -99,6 +99,18 @@ async function main() {
             await play((_, made) => way[made], way.length);
             for (let turn = 0; turn < 50; turn++) await play((state) => Math.floor(Math.random() * state.moves.length));
         }
+    }
+    // The answer to a *Predict* opens when the reader has written something, and is open at the next visit.
+    const [answer, form] = ['.predict-answer', '.predict-form'].map((name) => `document.querySelector('${name}')`);
+    const isOpen = () => run(`!${answer}.hidden`);
+    await open('no-room');
+    if (await isOpen()) errors.push('no-room: the answer is open before the prediction');
+    await run(`${form}.requestSubmit()`);
+    if (await isOpen()) errors.push('no-room: the answer opens without a prediction');
+    await run(`${form}.querySelector('textarea').value = 'two are <refused>', ${form}.requestSubmit()`);
+    for (const visit of ['first', 'second']) {
+        if (!await isOpen() || !(await run(`${answer}.textContent`)).startsWith('You predicted: two are <refused>')) errors.push(`no-room: at the ${visit} visit, the answer or the prediction is missing`);
+        await open('no-room');
     }
     child.kill();
     await new Promise((resolve) => child.on('exit', resolve));
