@@ -1,4 +1,4 @@
-//! Finds the file to which a name refers at present.
+//! Finds the file that a name refers to at present.
 //!
 //! A log file can be renamed, removed and created again while it is open. If the name of a file has changed,
 //! the number that the file system gives each file still identifies the file. While any process has the file

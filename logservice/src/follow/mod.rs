@@ -60,7 +60,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The number of bytes in one read.
 const BLOCK: usize = 64 << 10;
 
-/// The length above which a line is returned in pieces, so that a file without line feeds does not fill the
+/// A line above this length is returned in pieces, so that a file without line feeds does not fill the
 /// memory.
 const LONGEST: usize = 1 << 20;
 
@@ -74,7 +74,7 @@ const LONGEST: usize = 1 << 20;
 pub struct Follow {
     path: PathBuf,
     token: CancelToken,
-    /// The number of lines of the first file that are returned. A file that is created later is returned
+    /// How many of the first file's lines are returned. A file that is created later is returned
     /// completely.
     last: Option<usize>,
     open: Option<Source>,
@@ -207,7 +207,7 @@ impl Iterator for Follow {
     }
 }
 
-/// Returns the position at which the last `lines` lines of a file begin. A line without its line feed is
+/// Returns the start position of the last `lines` lines of a file. A line without its line feed is
 /// not counted.
 fn start_of_last(file: &mut File, lines: usize) -> io::Result<u64> {
     let mut position = file.metadata()?.len();

@@ -102,8 +102,8 @@ impl Format for Json {
 }
 
 /// Appends a key and its value, or appends nothing if there is not enough room. `value` returns true if
-/// there was room, at least for the beginning of the value; `first` is the position at which the object
-/// begins.
+/// there was room, at least for the beginning of the value; `first` is the start position of the
+/// object.
 fn member(line: &mut Line<'_>, first: usize, key: &str, value: impl FnOnce(&mut Line<'_>) -> bool) {
     let place = line.place();
     comma(line, first);

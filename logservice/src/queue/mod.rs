@@ -1,4 +1,4 @@
-//! The queue in which lines wait for the writer: two buffers that are swapped.
+//! The queue of lines that wait for the writer: two buffers that are swapped.
 //!
 //! A thread that logs copies its formatted line to the end of one buffer, under a lock. The writer swaps this buffer
 //! with the other buffer, which is empty, and then writes the lines without holding the lock. So a line costs the
@@ -13,8 +13,8 @@
 //!   Open ───stop───▶ Stopping ───the last line is written, or the writer gave up───▶ Ended
 //! ```
 //!
-//! Unlike the lesson in `logservice/road`, this queue counts no reservations. A line is accepted and put
-//! into the buffer in one step, under a lock; under the same lock, the writer checks whether any line is
+//! This queue counts no reservations, unlike the lesson in `logservice/road`. A caller's line is accepted and
+//! put into the buffer in one step, under a lock. The writer uses the same lock to check whether any line is
 //! left.
 //!
 //! # When the buffer is full
@@ -40,8 +40,8 @@
 //!    lines that had been accepted. Each line that was not accepted is counted once, in `dropped` or in `refused`.
 //! 2. After `stop` no line is accepted. The writer ends only when both buffers are empty, or when a stop
 //!    tells it to give up.
-//! 3. Lines are written in the order in which they were accepted, so the lines of one thread are in the
-//!    order of its calls.
+//! 3. Lines are written in the order of their acceptance, so the lines of one thread are in the order of its
+//!    calls.
 //! 4. Under the lock, nothing is allocated, formatted or written. For example, an allocator that logs would
 //!    otherwise wait for itself.
 
@@ -93,8 +93,7 @@ struct State {
     filling: Batch,
     /// The number of callers that wait for room.
     blocked: usize,
-    /// The first `done` lines that were accepted are all written or
-    /// dropped.
+    /// The first `done` accepted lines have all been written or dropped.
     done: u64,
     syncs: Syncs,
 }
