@@ -5,8 +5,8 @@
 //! open, no other file gets the same number.
 //!
 //! Rust's standard library reports the file's number only on Unix. On other systems, this module cannot
-//! distinguish files. There, the log notices that its name is gone, but not that its name refers to another
-//! file.
+//! distinguish files. On such a system, a log notices that its name is gone, but not that its name refers to
+//! another file.
 
 use std::fs::Metadata;
 

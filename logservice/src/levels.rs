@@ -238,8 +238,8 @@ fn alone(word: &str) -> Result<&str, Cow<'static, str>> {
     }
 }
 
-/// Returns the level that the user probably meant, if the word is the beginning of a level, lacks one letter of
-/// it, or is another logger's name for it.
+/// Returns the level that the user probably meant. The word may be the beginning of a level, lack one letter of
+/// a level, or be another logger's name for a level.
 fn meant(word: &str) -> Option<&'static str> {
     const OTHERS: [(&str, &str); 9] = [
         ("none", "off"),

@@ -8,8 +8,8 @@
 //! same time, and one of the two changes is lost. If the count becomes too low, the writer ends although an
 //! accepted line is not written. If the count becomes too high, the writer never ends.
 //!
-//! In Rust, a `Mutex` contains its data, so the fault of two locks cannot be written by mistake. To show
-//! the fault, the count is outside of its lock, and atomic: a plain field would not compile.
+//! In Rust, a `Mutex` contains its data, so the fault of two locks cannot be written by mistake. To show the
+//! fault, the count is atomic and outside of its lock: a plain field would not compile.
 //!
 //! The next step uses one lock for the clients and the writer.
 

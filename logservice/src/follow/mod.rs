@@ -19,8 +19,8 @@
 //! file system.
 //!
 //! # From one file to the next
-//! The log's name may pass to another file while the reader still has the old file open. Then the reader first
-//! reads the old file to its end, and afterwards goes to the next file. The reader must also find out where the
+//! The log's name may pass to another file while the reader still has the old file open. In this case, the reader
+//! first reads the old file to its end, and then goes to the next file. The reader must also find out where the
 //! old file ends. After another program has moved the log away, the log's writer may still write to the moved
 //! file for a while. So the reader leaves the old file only when the next file is not empty, because by then
 //! the writer has left the old file, too.

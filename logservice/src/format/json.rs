@@ -21,7 +21,7 @@ use crate::{Fields, Format, Record, Value};
 ///  "fields":{"host":"db1","rows":3},"spans":[{"name":"request","fields":{"id":7}},{"name":"query"}]}
 /// ```
 ///
-/// * `fields` and `spans` (the outermost first) are missing if they are empty. A program's own keys are
+/// * `fields` and `spans` (the outermost span first) are missing if they are empty. A program's own keys are
 ///   nested, so that they do not collide with the keys of the format. The second of two equal keys gets a
 ///   number, for example `key#2`.
 /// * Values keep their types. Numbers that JSON does not support are written as strings, for example

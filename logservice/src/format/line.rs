@@ -140,8 +140,8 @@ impl<'a> Line<'a> {
         self.out.truncate(place);
     }
 
-    /// Puts the text after `place` in quotation marks. This may make the line too long for a short time: see
-    /// [`end_with_mark`](Self::end_with_mark).
+    /// Puts the text after `place` in quotation marks. The quotation marks may make the line too long for a
+    /// short time: see [`end_with_mark`](Self::end_with_mark).
     pub(super) fn quote(&mut self, place: usize) {
         let end = self.out.len();
         self.out.push('"');

@@ -21,8 +21,8 @@
 //!
 //! The caller's [`Overflow`] policy decides what happens to a line if the buffer is full. Dropped lines
 //! leave a gap. The line after the gap keeps the number of missing lines, so that the writer can report
-//! this number there. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. Then
-//! it stays in the buffer with a mark, but no longer counts as used room. For these marked lines, the
+//! this number there. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. A dropped
+//! line stays in the buffer with a mark, but no longer counts as used room. For these marked lines, the
 //! buffer has twice as much memory as room. When the memory is used up, at least half of it holds
 //! dropped lines, and the queue removes them. For each byte that was put, this removal moves less than
 //! one byte.
@@ -130,8 +130,8 @@ struct Syncs {
 /// The next work of the writer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// If `reopen` is true, the writer must first reopen the sink. Then it must write the batch. If `sync` has
-    /// a round, it must then sync and answer this round.
+    /// If `reopen` is true, the writer must first reopen the sink. Then the writer must write the batch. If
+    /// `sync` has a round, the writer must afterwards sync and answer this round.
     Work { reopen: bool, sync: Option<u64> },
     /// All lines are written, and no more lines come.
     End,

@@ -100,7 +100,7 @@ impl Compressor {
             .and_then(|()| super::unsynced::sync_folder(&self.log))
             .and_then(|()| fs::remove_file(&path))
         {
-            // The file was removed in the meantime, as the oldest file.
+            // A rotation has removed the file in the meantime, because it was the oldest file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => {
                 let _ = fs::remove_file(&part);

@@ -56,7 +56,7 @@
 //! [`unlocked`](FileBuilder::unlocked) sinks. The package contains this configuration,
 //! `logservice/logrotate.conf`; in a test, the real `logrotate` uses it while four services write to the
 //! file. If a process opens the file in the middle of another process's write, it sees a line without a line
-//! feed, and adds a line feed. Then there can be an empty line in the file.
+//! feed, and adds a line feed. As a result, the file may contain an empty line.
 //!
 //! ```text
 #![doc = include_str!("../../../logrotate.conf")]
@@ -65,8 +65,8 @@
 //! # What is not a file
 //! A named pipe, a terminal or `/dev/stdout` has no lock and is not rotated. Without a reader, lines for a pipe
 //! wait. If the reader goes away, the next reader gets the unread contents of the pipe: the last line may be
-//! torn, and ends with a line feed. Then the torn line comes again as a whole. (This holds on Linux. Lines that
-//! the old reader has read do not come again. If the writing process ends, too, the contents of the pipe are
+//! torn, and ends with a line feed. The torn line then comes again as a whole. (Linux behaves in this way. Lines
+//! that the old reader has read do not come again. If the writing process ends, too, the contents of the pipe are
 //! lost.)
 //!
 //! # Signals
