@@ -41,10 +41,10 @@ use crate::Level;
 /// that is only a target enables all levels. Levels are `off`, `error`, `warn`, `info`, `debug`, `trace` or a number
 /// from 0 to 5. An empty text means `error`, as in other loggers.
 ///
-/// Some directives of other filters are errors in this filter: spans and fields, and a pattern after a `/`.
-/// (A subscriber may have such a filter in addition to this service's layer.) A misspelt level (`inf`,
-/// `warning`, `6`) is also an error, because as a target it would silence all other targets. A target whose
-/// name looks like a misspelt level must be written with a level, `inf=trace`.
+/// Some directives of other filters are errors here: spans and fields, and a pattern after a `/`. (A subscriber
+/// may have such a filter in addition to this service's layer.) A misspelt level (`inf`, `warning`, `6`) is
+/// also an error, because otherwise it would be a target, and all other targets would be silent. If the name of
+/// a target looks like a misspelt level, the target must be written with a level, `inf=trace`.
 ///
 /// # What it costs
 ///
@@ -238,8 +238,8 @@ fn alone(word: &str) -> Result<&str, Cow<'static, str>> {
     }
 }
 
-/// Returns the level that the user probably meant, if the word is the beginning of a level, lacks one letter of
-/// it, or is another logger's name for it.
+/// Returns the level that the user probably meant. The word may be the beginning of a level, lack one letter of
+/// a level, or be another logger's name for a level.
 fn meant(word: &str) -> Option<&'static str> {
     const OTHERS: [(&str, &str); 9] = [
         ("none", "off"),

@@ -1,8 +1,8 @@
 //! Detects whether the process is still the process that started a service.
 //!
-//! `fork` copies a process with only one of its threads: the child has the service's buffers, but no
-//! writer. The child gets the queue's lock as it was at the time of the fork: if another thread held the lock
-//! then, no thread of the child can release it. So each call checks, before it takes any lock, whether the
+//! `fork` copies a process with only one thread: the child has the service's buffers, but no writer. The child
+//! gets the queue's lock in its state at the time of the fork: if another thread held the lock, no thread of
+//! the child can release the lock. So each call checks, before it takes any lock, whether the
 //! process was forked. Asking the system for the process ID would cost as much as logging the line. So a function
 //! that the C library calls in each child increases a counter, and the check needs only one load from memory.
 #![allow(unsafe_code, reason = "what is called in a child process is registered with the C library")]

@@ -58,7 +58,7 @@ pub struct Record<'a> {
     pub message: Arguments<'a>,
     /// Key-value pairs in addition to the message.
     pub fields: &'a dyn Fields,
-    /// The spans in which the record was logged, the outermost first: their names, each with its fields.
+    /// The names and fields of the spans that the record was logged in; the outermost span comes first.
     pub spans: &'a [(&'a str, &'a dyn Fields)],
     /// The source file that logged the record, if the file is known.
     pub file: Option<&'a str>,

@@ -11,8 +11,8 @@
 //!     the end
 //! ```
 //!
-//! If a sink fails, the writer tries again, after pauses that grow from [`SHORTEST`] to [`LONGEST`]. It reports
-//! the first failure and the end of the failures on standard error, but no failures between the two.
+//! If a sink fails, the writer tries again, after pauses that grow from [`SHORTEST`] to [`LONGEST`]. The writer
+//! reports the first failure and the end of the failures on standard error, but reports no failure between the two.
 
 use super::queue::{Batch, LineQueue, Next, Part};
 use super::sink::Sink;
@@ -125,7 +125,7 @@ impl<S: Sink, V: Voice> Writer<S, V> {
         true
     }
 
-    /// Syncs only once: after a failure, the system may have discarded data, and a second sync would succeed
+    /// Syncs only once: after a failure, the system may have discarded data, and a second sync could succeed
     /// without the data.
     fn sync(&mut self) -> bool {
         self.attempt(S::sync).inspect_err(|error| self.complain("cannot sync", error)).is_ok()

@@ -7,9 +7,9 @@
 //! 1. *Accepted means written.* If `log` returned `Ok`, the line is written exactly once before `stop`
 //!    returns.
 //! 2. *Stop ends.* `stop` always returns, even while clients log and after clients were cancelled.
-//! 3. *No call blocks for ever.* Each call of `log` returns, even if the client found the queue full.
-//! 4. *Order within a thread.* The lines of one client are written in the order in which the client logged
-//!    them.
+//! 3. *No call blocks forever.* Each call of `log` returns, even if the client finds the queue full.
+//! 4. *Order within a thread.* The lines of one client are written in the order of the client's
+//!    calls.
 //! 5. *After stop a clear refusal.* After `stop`, `log` returns at once, with the reason and the line.
 //!
 //! | step | how the log ends | broken promises |

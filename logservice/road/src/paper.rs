@@ -1,5 +1,5 @@
-//! Paper, on which the logs of this lesson write; it replaces a file, and a test can read the written lines
-//! afterwards. A test can block writes to the paper, and so control how long a write takes.
+//! The logs of this lesson write on paper, which replaces a file; a test can read the written lines afterwards.
+//! A test can block writes to the paper, and so control how long a write takes.
 
 use crate::door::sync::{Arc, Condvar, Mutex, MutexGuard};
 
@@ -58,7 +58,7 @@ impl Paper {
         self.lock().lost
     }
 
-    /// Blocks, from now on, the writes of lines for which `lines` is true.
+    /// From now on, blocks the write of a line if `lines` returns true for the line.
     pub fn hold(&self, lines: fn(&str) -> bool) {
         self.lock().held = Some(lines);
     }

@@ -1,8 +1,8 @@
 //! The promises of a log, each as a function that panics if the promise is broken. In the model, a thread
 //! that waits forever also causes a panic; on real threads the caller must set a time limit.
 //!
-//! Each function checks only its own promise. If a check can lose lines, its queue has room for all lines,
-//! so that no client waits. If clients can wait in a check, the check does not examine the written lines.
+//! Each function checks only its own promise. A check that looks for lost lines uses a queue with room for all
+//! lines, so that no client waits. If clients can wait in a check, the check does not examine the written lines.
 
 use std::fmt;
 

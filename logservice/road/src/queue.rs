@@ -1,10 +1,10 @@
 //! The queue between the clients and the writer. Both ends of the queue are one value, as in Java's
 //! `BlockingQueue`.
 //!
-//! So no thread can close the queue: a client that waits for room continues to wait after the writer has
-//! ended. If the writer alone owned the receiver of a channel, clients would get an error after the end of
-//! the writer; a Rust program should use a channel in this way. The steps use no channel, in order to show
-//! the purpose of the count of reservations.
+//! So no thread can close the queue: if a client waits for room, it continues to wait after the writer has
+//! ended. A Rust program should use a channel, and only the writer should own the receiver: then clients get an
+//! error after the writer has ended. The steps use no channel, in order to show the purpose of the count of
+//! reservations.
 
 use executor::channel::{PutError, Receiver, ReceiverExt, Sender, SenderExt, bounded};
 

@@ -1,5 +1,5 @@
 //! The count of lines that were accepted but are not written yet, and the flag that the log is stopped.
-//! Count and flag change together, so both are behind one lock.
+//! The count and the flag change together, so one lock protects both of them.
 //!
 //! ```text
 //!   open ───stop()───▶ stopped ───the last reservation ends───▶ over

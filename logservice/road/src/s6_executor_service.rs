@@ -1,4 +1,4 @@
-//! Step 6: an executor service with one thread, in which each line is a task. The service has a queue, a
+//! Step 6: an executor service with one thread; each line is a task of this service. The service has a queue, a
 //! thread, a state and a count of accepted tasks, and it can be shut down: it contains all parts of the
 //! earlier steps.
 //!

@@ -1,7 +1,7 @@
 //! Front ends, through which a program's records reach the service.
 //!
 //! Programs and libraries log through the `log` or the `tracing` crate and need no knowledge of this crate.
-//! [`install`] sends the records of both crates to a service, for the whole process:
+//! [`install`] sends the whole process's records from both crates to a service:
 //!
 //! ```
 //! # struct Nowhere;
@@ -74,8 +74,8 @@ use std::fmt;
 
 use crate::{Levels, LogHandle};
 
-/// The reason why [`install`] failed: the process already has another logger or subscriber. If the error
-/// names one facade, the other facade is installed.
+/// The reason why [`install`] failed: the process already has another logger or subscriber. If the error names
+/// only one facade, the other facade has been installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InstallError {
@@ -91,14 +91,14 @@ pub enum InstallError {
 /// process.
 ///
 /// # Errors
-/// A process has one logger and one subscriber, which cannot be replaced. [`InstallError`] names the
-/// existing logger or subscriber; the other facade is still installed.
+/// A process has one logger and one subscriber, which cannot be replaced. If the process already has a logger
+/// or a subscriber, [`InstallError`] names it, and the other facade is still installed.
 pub fn install(handle: &LogHandle, levels: &Levels) -> Result<(), InstallError> {
     install_all((handle, levels), &[])
 }
 
-/// Sends records and events to several services, each with its own levels. The services get each record one
-/// after the other, in the given order.
+/// Sends records and events to several services, each with its own levels. For each record, the services are
+/// called in the given order.
 ///
 /// # Errors
 /// Fails in the same cases as [`install`].

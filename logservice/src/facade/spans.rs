@@ -15,7 +15,7 @@ use tracing::field::{Field, Visit};
 use crate::record::Causes;
 use crate::{Fields, Value};
 
-/// The maximum length of the text that is kept for a span's value. The text is kept as long as the span
+/// The maximum length of the text that is kept for a span's value. The layer keeps the text as long as the span
 /// exists, so the length of the text is limited.
 const LONGEST: usize = 4096;
 

@@ -87,7 +87,7 @@ impl LogLayer {
 /// The target, the source file, and the line number.
 type SaidAt<'a> = (&'a str, Option<&'a str>, Option<u32>);
 
-/// The nodes of a span, which are stored in its extensions: one node for each layer that knows the span.
+/// The nodes that layers store in a span's extensions: one node for each layer that knows the span.
 struct Nodes(SmallVec<[(u32, Arc<Node>); 1]>);
 
 /// True if any layer has seen a span; programs without spans need not search for spans.
@@ -298,8 +298,8 @@ impl Visit for Pairs<'_> {
 
 const MESSAGE: &str = "message";
 
-/// The message of an event. It is formatted during the visit, because otherwise its values would have to be
-/// copied.
+/// The message of an event. The message is formatted during the visit, because otherwise its values would have
+/// to be copied.
 struct Message<'a>(&'a Event<'a>);
 
 impl fmt::Display for Message<'_> {

@@ -19,8 +19,8 @@
 //! file system.
 //!
 //! # From one file to the next
-//! The log's name may pass to another file while the reader still has the old file open. Then the reader first
-//! reads the old file to its end, and afterwards goes to the next file. The reader must also find out where the
+//! The log's name may pass to another file while the reader still has the old file open. In this case, the reader
+//! first reads the old file to its end, and then goes to the next file. The reader must also find out where the
 //! old file ends. After another program has moved the log away, the log's writer may still write to the moved
 //! file for a while. So the reader leaves the old file only when the next file is not empty, because by then
 //! the writer has left the old file, too.
@@ -60,7 +60,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The number of bytes in one read.
 const BLOCK: usize = 64 << 10;
 
-/// The length above which a line is returned in pieces, so that a file without line feeds does not fill the
+/// A line above this length is returned in pieces, so that a file without line feeds does not fill the
 /// memory.
 const LONGEST: usize = 1 << 20;
 
@@ -74,7 +74,7 @@ const LONGEST: usize = 1 << 20;
 pub struct Follow {
     path: PathBuf,
     token: CancelToken,
-    /// The number of lines of the first file that are returned. A file that is created later is returned
+    /// How many of the first file's lines are returned. A file that is created later is returned
     /// completely.
     last: Option<usize>,
     open: Option<Source>,
@@ -207,7 +207,7 @@ impl Iterator for Follow {
     }
 }
 
-/// Returns the position at which the last `lines` lines of a file begin. A line without its line feed is
+/// Returns the start position of the last `lines` lines of a file. A line without its line feed is
 /// not counted.
 fn start_of_last(file: &mut File, lines: usize) -> io::Result<u64> {
     let mut position = file.metadata()?.len();

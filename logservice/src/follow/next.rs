@@ -58,8 +58,8 @@ pub(super) fn next_file(log: &Path, old: Identity, mut between: impl FnMut()) ->
 }
 // ANCHOR_END: next
 
-/// Returns the next file of a log whose rotated files have dates in their names; files with dates do not
-/// move. A compressed file cannot be read and is skipped.
+/// Returns the next file of a log, if rotated files have dates in their names; files with dates do not move. A
+/// compressed file cannot be read and is skipped.
 fn next_dated(log: &Path, old: Identity, mut between: impl FnMut()) -> io::Result<Option<Source>> {
     let after_old = || -> io::Result<Option<PathBuf>> {
         let files: Vec<_> = there(dated(log))?.unwrap_or_default();

@@ -21,7 +21,7 @@ use crate::{Fields, Format, Record, Value};
 ///  "fields":{"host":"db1","rows":3},"spans":[{"name":"request","fields":{"id":7}},{"name":"query"}]}
 /// ```
 ///
-/// * `fields` and `spans` (the outermost first) are missing if they are empty. A program's own keys are
+/// * `fields` and `spans` (the outermost span first) are missing if they are empty. A program's own keys are
 ///   nested, so that they do not collide with the keys of the format. The second of two equal keys gets a
 ///   number, for example `key#2`.
 /// * Values keep their types. Numbers that JSON does not support are written as strings, for example
@@ -102,8 +102,8 @@ impl Format for Json {
 }
 
 /// Appends a key and its value, or appends nothing if there is not enough room. `value` returns true if
-/// there was room, at least for the beginning of the value; `first` is the position at which the object
-/// begins.
+/// there was room, at least for the beginning of the value; `first` is the start position of the
+/// object.
 fn member(line: &mut Line<'_>, first: usize, key: &str, value: impl FnOnce(&mut Line<'_>) -> bool) {
     let place = line.place();
     comma(line, first);

@@ -13,9 +13,9 @@ const MARK: usize = "…  bytes cut".len() + 20;
 /// gigabyte takes no memory.
 pub(super) struct Line<'a> {
     out: &'a mut String,
-    /// The position in the text at which the line begins.
+    /// The start position of the line in the text.
     start: usize,
-    /// The position at which the line must end.
+    /// The position where the line must end.
     end: usize,
     /// The position up to which text may be appended: at first `end`, and 0 after some text was left out.
     open: usize,
@@ -140,8 +140,8 @@ impl<'a> Line<'a> {
         self.out.truncate(place);
     }
 
-    /// Puts the text after `place` in quotation marks. This may make the line too long for a short time: see
-    /// [`end_with_mark`](Self::end_with_mark).
+    /// Puts the text after `place` in quotation marks. The quotation marks may make the line too long for a
+    /// short time: see [`end_with_mark`](Self::end_with_mark).
     pub(super) fn quote(&mut self, place: usize) {
         let end = self.out.len();
         self.out.push('"');
@@ -177,7 +177,7 @@ impl<'a> Line<'a> {
 struct Shown<'l, 'a> {
     line: &'l mut Line<'a>,
     escapes: Escapes,
-    /// The position from which on the text is not escaped yet. The field is `None` once the line is full: then
+    /// The start of the text that is not escaped yet. The field is `None` once the line is full: then
     /// each new piece is escaped immediately.
     unescaped: Option<usize>,
 }

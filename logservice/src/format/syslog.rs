@@ -49,7 +49,7 @@ pub enum Facility {
 }
 
 impl Syslog {
-    /// Creates a format for a program with the name `tag`, of which the first 32 characters are used.
+    /// Creates a format for a program with the name `tag`; only the first 32 characters of `tag` are used.
     /// Characters other than letters, digits, `-`, `_`, `.` and `/` become `_`.
     pub fn new(facility: Facility, tag: &str) -> Self {
         let may_stand = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);

@@ -1,4 +1,4 @@
-//! The queue in which lines wait for the writer: two buffers that are swapped.
+//! The queue of lines that wait for the writer: two buffers that are swapped.
 //!
 //! A thread that logs copies its formatted line to the end of one buffer, under a lock. The writer swaps this buffer
 //! with the other buffer, which is empty, and then writes the lines without holding the lock. So a line costs the
@@ -13,16 +13,16 @@
 //!   Open ───stop───▶ Stopping ───the last line is written, or the writer gave up───▶ Ended
 //! ```
 //!
-//! Unlike the lesson in `logservice/road`, this queue counts no reservations. A line is accepted and put
-//! into the buffer in one step, under a lock; under the same lock, the writer checks whether any line is
+//! This queue counts no reservations, unlike the lesson in `logservice/road`. A caller's line is accepted and
+//! put into the buffer in one step, under a lock. The writer uses the same lock to check whether any line is
 //! left.
 //!
 //! # When the buffer is full
 //!
 //! The caller's [`Overflow`] policy decides what happens to a line if the buffer is full. Dropped lines
 //! leave a gap. The line after the gap keeps the number of missing lines, so that the writer can report
-//! this number there. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. Then
-//! it stays in the buffer with a mark, but no longer counts as used room. For these marked lines, the
+//! this number there. An accepted line is dropped only if it was put with [`Overflow::DropOldest`]. A dropped
+//! line stays in the buffer with a mark, but no longer counts as used room. For these marked lines, the
 //! buffer has twice as much memory as room. When the memory is used up, at least half of it holds
 //! dropped lines, and the queue removes them. For each byte that was put, this removal moves less than
 //! one byte.
@@ -40,8 +40,8 @@
 //!    lines that had been accepted. Each line that was not accepted is counted once, in `dropped` or in `refused`.
 //! 2. After `stop` no line is accepted. The writer ends only when both buffers are empty, or when a stop
 //!    tells it to give up.
-//! 3. Lines are written in the order in which they were accepted, so the lines of one thread are in the
-//!    order of its calls.
+//! 3. Lines are written in the order of their acceptance, so the lines of one thread are in the order of its
+//!    calls.
 //! 4. Under the lock, nothing is allocated, formatted or written. For example, an allocator that logs would
 //!    otherwise wait for itself.
 
@@ -93,8 +93,7 @@ struct State {
     filling: Batch,
     /// The number of callers that wait for room.
     blocked: usize,
-    /// The first `done` lines that were accepted are all written or
-    /// dropped.
+    /// The first `done` accepted lines have all been written or dropped.
     done: u64,
     syncs: Syncs,
 }
@@ -131,8 +130,8 @@ struct Syncs {
 /// The next work of the writer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// If `reopen` is true, the writer must first reopen the sink. Then it must write the batch. If `sync` has
-    /// a round, it must then sync and answer this round.
+    /// If `reopen` is true, the writer must first reopen the sink. Then the writer must write the batch. If
+    /// `sync` has a round, the writer must afterwards sync and answer this round.
     Work { reopen: bool, sync: Option<u64> },
     /// All lines are written, and no more lines come.
     End,

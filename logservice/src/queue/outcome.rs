@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// The policy for a line for which the buffer has no room.
+/// The policy for a line that finds no room in the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Overflow {
@@ -15,7 +15,7 @@ pub enum Overflow {
     /// The thread that logs waits at most for the given time; while it panics, it waits at most a second. After
     /// the time limit, the line is dropped and counted.
     BlockFor(Duration),
-    /// The line is dropped and counted. All accepted lines stay in the buffer.
+    /// The line is dropped and counted. The lines that were accepted earlier stay in the buffer.
     DropNewest,
     /// Lines that were accepted earlier under this policy are removed, beginning with the oldest line. The
     /// removed lines are counted as dropped. If removing such lines does not make enough room, the new line

@@ -39,7 +39,7 @@
 //! A forked child process has a copy of the service's memory, but has no writer, because `fork` copies only the
 //! thread that calls it. So the service belongs to the process that started it. In a child, each call returns at
 //! once, with [`NotLogged::Forked`](crate::NotLogged) or [`FlushError::Forked`], and no line is written
-//! twice. A daemon should start its service after it has forked. A child that must log should start its own
+//! twice. A daemon should start its service after it has forked. If a child must log, it should start its own
 //! service, on another file, because both processes hold the lock of the parent's file. (`posix_spawn` and
 //! `std::process::Command` start another program and have no such problem. A system call such as `clone`,
 //! which forks without the C library, is not noticed.)
@@ -103,7 +103,7 @@ impl LogService {
         }
     }
 
-    /// Returns a handle, through which other threads log.
+    /// Returns a handle that other threads can use to log.
     pub fn handle(&self) -> LogHandle {
         self.handle.clone()
     }

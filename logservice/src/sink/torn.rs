@@ -1,4 +1,4 @@
-//! A torn line, whose first part was written before an error occurred.
+//! A torn line: its first part was written, and then an error occurred.
 
 use std::io;
 

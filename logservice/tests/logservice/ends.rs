@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const SINKS: [&str; 4] =
     ["a full disk", "a pipe without a reader", "a write that hangs", "a sync that hangs"];
 
-/// The ways in which a process ends, each with the number of times that its message must be on standard
+/// The ways to end a process; with each of them, how many times the process's message must be on standard
 /// error.
 const ENDS: [(&str, usize); 9] = [
     ("main panics", 1),

@@ -72,7 +72,7 @@ pub(crate) fn rounds() -> u64 {
 /// threads.
 type Limit<'a> = &'a dyn Fn(Option<u64>);
 
-/// Writes lines, and at random changes the log in the ways in which other programs may change it.
+/// Writes lines, and at random changes the log as other programs may change it.
 pub(crate) fn run(seed: u64, limit: Limit<'_>) {
     let place = Place::new();
     let mut random = Rng::with_seed(seed);

@@ -93,7 +93,7 @@ fn it_begins_with_the_last_lines() {
         if first < 5_000 {
             (first..5_000).for_each(|number| assert_eq!(follower.next() + "\n", line(number)));
         } else {
-            // No line must come. The test writes no line here, because it cannot know when the follower
+            // The follower must return no line. The test writes no line here, because it cannot know when the follower
             // begins to read.
             assert!(follower.lines.recv_timeout(Duration::from_millis(20)).is_err());
         }

@@ -53,7 +53,7 @@ struct Found {
 }
 
 impl Found {
-    /// Parses a file, in which every line must be whole.
+    /// Parses a file; every line of the file must be whole.
     fn read(text: &str) -> Found {
         let mut found = Found::default();
         assert!(text.is_empty() || text.ends_with('\n'), "the last line is torn");

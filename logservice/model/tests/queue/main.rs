@@ -120,7 +120,7 @@ impl Log {
         Log { queue, page, writer }
     }
 
-    /// Puts the letters one after the other, and returns the letters that were accepted.
+    /// Puts the letters in their order, and returns the accepted letters.
     fn put(&self, letters: &'static str, overflow: Overflow) -> JoinHandle<String> {
         let queue = Arc::clone(&self.queue);
         thread::spawn(move || {

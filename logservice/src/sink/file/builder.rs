@@ -39,7 +39,7 @@ impl FileBuilder {
         }
     }
 
-    /// Sets the permissions with which files are created, on Unix. The default is 640: the group may read
+    /// Sets the permissions of new files, on Unix. The default is 640: the group may read
     /// the file. The process's umask removes bits from these permissions.
     pub fn mode(mut self, mode: u32) -> Self {
         self.mode = mode;
@@ -69,8 +69,8 @@ impl FileBuilder {
     }
 
     /// Compresses rotated files in the format of `gzip`, to `app.log.2026-11-25.gz`. Compression requires
-    /// names with [dates](Self::dated). A separate thread compresses the files; the thread delays neither the log
-    /// nor the end of the process. If the process ends before a file is compressed, the next process that opens
+    /// names with [dates](Self::dated). A separate thread compresses the files, so the log and the end of the
+    /// process are not delayed. If the process ends before a file is compressed, the next process that opens
     /// the log compresses the file. A failure is reported on standard error, and the file stays unchanged.
     /// (With the feature `gzip`.)
     #[cfg(feature = "gzip")]

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! If a process ends during a compression, the file stays unchanged, and an incomplete compressed file is
-//! beside it. The next process that opens the log begins the compression again. Therefore neither a stop
-//! nor a drop waits for the compressing thread. Only files with dates are compressed, because their names
+//! beside it. The next process that opens the log begins the compression again. Therefore a stop or a drop of
+//! the service does not wait for this thread. Only files with dates are compressed, because their names
 //! do not change: a file that is renamed during the compression could not be removed safely.
 
 use std::fs::{self, File, OpenOptions};
@@ -23,7 +23,7 @@ use super::names::{Dated, dated};
 #[derive(Debug, Clone)]
 pub(super) struct Compressor {
     log: PathBuf,
-    /// The options with which files are created.
+    /// The options for creating files.
     options: OpenOptions,
     state: Arc<Mutex<State>>,
 }
@@ -100,7 +100,7 @@ impl Compressor {
             .and_then(|()| super::unsynced::sync_folder(&self.log))
             .and_then(|()| fs::remove_file(&path))
         {
-            // The file was removed in the meantime, as the oldest file.
+            // A rotation has removed the file in the meantime, because it was the oldest file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => {
                 let _ = fs::remove_file(&part);

@@ -24,7 +24,7 @@ pub(super) struct Device {
 }
 
 impl Device {
-    /// Opens the device, unless it is a pipe that has no reader yet. Such a pipe is opened
+    /// Opens the device, unless it is a pipe that has no reader yet. A pipe without a reader is opened
     /// later.
     pub(super) fn open(path: PathBuf) -> io::Result<Self> {
         let mut device = Self { path, open: None, torn: Torn::default() };

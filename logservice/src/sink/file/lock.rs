@@ -11,8 +11,8 @@
 //!
 //! The system releases the lock when the process ends, also by `kill -9`. On Linux, the lock belongs to the
 //! open file (`flock`), so a child process shares the lock until the child executes its program. So a child may
-//! hold the lock for a moment after its parent has released it. Also, a process that is being replaced may need
-//! a moment to end. Because a lock can stay held for a moment, a sink tries to take the lock for
+//! hold the lock for a moment after its parent has released it. When one process replaces another, the old process
+//! may also need a moment to end. Because a lock can stay held for a moment, a sink tries to take the lock for
 //! [`PATIENCE`].
 
 use std::fs::{File, OpenOptions, TryLockError};

@@ -16,7 +16,7 @@
 //! # }
 //! ```
 //!
-//! A line that the sink has taken is in one of the log's files, complete and exactly once. No line may be
+//! If the sink has taken a line, the line is in one of the log's files, complete and exactly once. No line may be
 //! lost, torn or duplicated, although other processes work on the same files. So after each write, the sink
 //! checks the open file, and checks which file the log's name refers to.
 //!
@@ -26,7 +26,7 @@
 //!              it has no name ───────────────▶ the lines are gone; write them again, into a new file
 //! ```
 //!
-//! | what happens | what the sink does |
+//! | event | reaction of the sink |
 //! |---|---|
 //! | the disk is full, or a limit is reached, in the middle of a line | fails, remembers how much of the line is written, and writes the rest when the line comes again |
 //! | the process is killed in the middle of a line | the next process ends that line with a line feed |
@@ -52,11 +52,11 @@
 //! log.
 //!
 //! # With `logrotate`
-//! With this configuration, either one process writes the file, or several processes with
-//! [`unlocked`](FileBuilder::unlocked) sinks do. The package contains this configuration,
+//! This configuration is for a file that one process writes, or several processes with
+//! [`unlocked`](FileBuilder::unlocked) sinks. The package contains this configuration,
 //! `logservice/logrotate.conf`; in a test, the real `logrotate` uses it while four services write to the
 //! file. If a process opens the file in the middle of another process's write, it sees a line without a line
-//! feed, and adds a line feed. Then there can be an empty line in the file.
+//! feed, and adds a line feed. As a result, the file may contain an empty line.
 //!
 //! ```text
 #![doc = include_str!("../../../logrotate.conf")]
@@ -65,8 +65,8 @@
 //! # What is not a file
 //! A named pipe, a terminal or `/dev/stdout` has no lock and is not rotated. Without a reader, lines for a pipe
 //! wait. If the reader goes away, the next reader gets the unread contents of the pipe: the last line may be
-//! torn, and ends with a line feed. Then the torn line comes again as a whole. (This holds on Linux. Lines that
-//! the old reader has read do not come again. If the writing process ends, too, the contents of the pipe are
+//! torn, and ends with a line feed. The torn line then comes again as a whole. (Linux behaves in this way. Lines
+//! that the old reader has read do not come again. If the writing process ends, too, the contents of the pipe are
 //! lost.)
 //!
 //! # Signals
@@ -225,7 +225,7 @@ mod tests {
         write_at(&mut sink, NOON - 8 * HOUR, "f\n");
         assert_eq!(contents(&path, 3), ["d\ne\n", "c\n", "a\nb\n", "f\n"]);
 
-        // Another process opens a file whose last line was written in an earlier hour.
+        // Another process opens a file; its last line was written in an earlier hour.
         drop(sink);
         let file = fs::File::options().write(true).open(&path).unwrap();
         file.set_modified(now() + Duration::from_secs(HOUR - 1)).unwrap();

@@ -65,7 +65,7 @@ impl Dated {
         with_end(log, &format!("{}{number}{}", self.date, if self.is_compressed { ".gz" } else { "" }))
     }
 
-    /// Returns true if both values name the same file, compressed or not.
+    /// Returns true if both values name the same file; one of the two may be its compressed form.
     pub(crate) fn is(&self, other: &Self) -> bool {
         (&self.date, self.number) == (&other.date, other.number)
     }

@@ -14,8 +14,8 @@ use super::unsynced::Unsynced;
 use crate::identity::{Identity, is_removed};
 use crate::sink::torn::{Torn, taken, write_all};
 
-/// If the file is removed during a write, the write begins again at most this number of times. Then the write
-/// fails.
+/// If the file is removed during a write, the write begins again at most this number of times. After these
+/// attempts, the write fails.
 const TRIES: usize = 10;
 
 const TRUNCATED: &str = "was truncated by another program: lines that came after its copy are lost, and counted as written \

@@ -8,8 +8,8 @@
 //! itself. Each step is one `rename`. If a process is killed between two steps, every file is complete and one
 //! number is free; the next rotation uses this number.
 //!
-//! Files whose names have dates are not renamed: the oldest files are removed, and then the log gets its
-//! new name.
+//! Rotated files with dates in their names are not renamed: the oldest files are removed, and then the log gets
+//! its new name.
 
 use std::fs;
 use std::io;

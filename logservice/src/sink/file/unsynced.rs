@@ -2,10 +2,10 @@
 //!
 //! A rotation does not wait for the disk, because most programs do not need durable lines. But if a caller
 //! waits for the disk, it waits for all lines, including lines in rotated files. A rotated file is closed,
-//! because as long as a file is open, it occupies disk space even after its removal. So a rotated file is
+//! because an open file occupies disk space even after its removal. So a rotated file is
 //! opened again, by its name, when it must be put on the disk. If another program has moved a file away, the
-//! sink does not know the file's new name. So the sink puts such a file on the disk when the sink leaves the
-//! file, if any caller has waited for the disk before.
+//! sink does not know the file's new name. So if any caller has waited for the disk before, the sink puts the
+//! moved file on the disk when the sink leaves the file.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};

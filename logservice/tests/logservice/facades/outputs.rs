@@ -68,7 +68,7 @@ in_own_process! {
     }
 }
 
-/// Returns the line numbers in this file from which the records were logged.
+/// Returns the source lines in this file that logged the records.
 fn places(log: &Log) -> Vec<u64> {
     let objects = log.objects();
     assert!(objects.iter().all(|object| object["file"] == file!()), "{objects:?}");

@@ -160,7 +160,7 @@ fn a_line_that_was_torn_is_ended_if_somebody_else_has_added_to_it() {
     assert!(text.contains("x\n"), "{text}");
 }
 
-/// Changes the log like the tests in `fates`, with a disk that is full at times.
+/// Changes the log as the tests in `fates` do, with a disk that is sometimes full.
 #[test]
 fn whatever_happens_to_the_log_while_it_may_not_grow_every_line_is_in_some_file_once() {
     Process::start("has_random_limits", &Place::new().log, Stdio::inherit()).assert_succeeds();

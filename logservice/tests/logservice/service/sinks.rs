@@ -42,7 +42,7 @@ fn a_sink_that_logs_waits_for_nothing_and_feeds_nothing() {
     assert_eq!(books(service.stop(LONG)), [1, 1, 0, 1]);
 }
 
-/// A sink whose drop panics, with a payload whose drop also panics.
+/// A sink that panics when it is dropped; the payload of this panic also panics when it is dropped.
 struct Falls(Kept);
 struct Bomb;
 

@@ -15,7 +15,7 @@ use command_line::FAILED;
 use logservice_road::properties::Property;
 use logservice_road::table::{Step, steps};
 
-/// Shows each step on the road to the log service, with the schedule that brings out its fault
+/// Shows each step on the road to a log service, in the schedule that reveals the step's fault
 #[derive(Parser)]
 #[command(version)]
 struct Args {

@@ -1,5 +1,5 @@
-//! The parts of a scene: clients whose calls are reported, a gap in which threads are stopped one by one,
-//! and checks of whether a call returns.
+//! The parts of a scene: clients with reported calls, a gap that stops threads one by one, and checks that a
+//! call returns.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
