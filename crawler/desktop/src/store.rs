@@ -255,8 +255,8 @@ fn explained(error: TantivyError, directory: &Path) -> anyhow::Error {
     }
 }
 
-/// Returns the text by which the index knows a path; the path can be restored from this text, even if the
-/// path is not Unicode. Returns `None` if no such text exists.
+/// Returns the text that identifies a path in the index; the path can be restored from this text, even if
+/// the path is not Unicode. Returns `None` if no such text exists.
 pub(super) fn key(path: &Path) -> Option<String> {
     #[cfg(unix)]
     if path.to_str().is_none() {

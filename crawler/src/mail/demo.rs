@@ -197,8 +197,8 @@ struct Server {
 
 impl Server {
     fn run(&self, listener: &TcpListener, address: SocketAddr) {
-        // A token cannot end `accept`, but a connection to our own server ends it; so a cancellation opens
-        // a connection.
+        // A token cannot end `accept`, but a new connection can; so a cancellation connects to the
+        // server.
         let _wakes = self.stop.on_cancel(move || drop(TcpStream::connect(address)));
         while let Ok((stream, _)) = listener.accept() {
             if self.stop.is_cancelled() {

@@ -2,8 +2,8 @@
 //! wrong ways.
 //!
 //! The wrong ways use a simple queue that many languages have: every thread that shares it may put and
-//! take, and nobody closes it. A thread that waits forever continues to wait after the watchdog's report,
-//! until the process ends.
+//! take, and no thread closes it. A thread that waits forever continues to wait after the watchdog's
+//! report, until the process ends.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

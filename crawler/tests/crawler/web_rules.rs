@@ -311,8 +311,8 @@ fn a_page_at_which_the_process_dies_three_times_is_given_up() {
     assert_eq!((&report["broken"][0]["why"], report["broken"].as_array().unwrap().len()), (&why.into(), 1));
 }
 
-/// When two processes died at one of two pages, the page that links to both pages had been fetched but was
-/// not durable. So the crawl finds the two pages again.
+/// Two processes died while they fetched one of two pages; the page that links to both pages was fetched
+/// but was not durable. So the crawl finds the two pages again.
 #[test]
 fn of_two_pages_that_may_be_deadly_one_is_asked_for() {
     let site = Site::new(|path, _| match path {

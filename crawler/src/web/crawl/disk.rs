@@ -37,7 +37,7 @@ pub struct Disk {
     frontier: Frontier,
     visitor: Arc<Visitor>,
     rules: HashMap<Arc<str>, Arc<Rules>>,
-    /// The failed tries, and the deaths, from earlier runs.
+    /// For each job, the failed tries and the deaths of the process in earlier runs.
     tries: HashMap<String, (u32, u32)>,
     /// Sites that still have to be asked for rules or lists.
     asking: HashMap<Arc<str>, Box<Asking>>,

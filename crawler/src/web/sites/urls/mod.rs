@@ -226,9 +226,9 @@ impl Scope {
         Ok(scope)
     }
 
-    /// Limits the crawl to the start pages and to URLs that match a pattern of `only`, unless `only` is
-    /// empty, and that match no pattern of `not`. Patterns are matched against the whole URL. A `*` in a
-    /// pattern stands for any characters, including slashes.
+    /// Limits the crawl to the start pages and to URLs that match no pattern of `not`. If `only` is not
+    /// empty, each of these URLs must also match a pattern of `only`. Patterns are matched against the
+    /// whole URL. A `*` in a pattern stands for any characters, including slashes.
     ///
     /// # Errors
     /// Fails if a pattern is not valid.
