@@ -99,7 +99,7 @@ impl Store {
             }
             let (schema, _) = Fields::schema();
             match Index::create_in_dir(directory, schema) {
-                Ok(_) | Err(TantivyError::IndexAlreadyExists) => (), // another process was as fast
+                Ok(_) | Err(TantivyError::IndexAlreadyExists) => (), // another process has created it meanwhile
                 Err(error) => return Err(explained(error, directory)),
             }
         }
@@ -247,7 +247,7 @@ fn explained(error: TantivyError, directory: &Path) -> anyhow::Error {
             anyhow!("{name} is no directory")
         }
         TantivyError::DataCorruption(corruption) => {
-            let what = format!("{corruption:?}"); // at length: with all that is in the file
+            let what = format!("{corruption:?}"); // a long text with the content of the file
             damaged(&format_args!("{:.60}…", what.trim_start_matches("Data corruption ")))
         }
         TantivyError::DeserializeError(error) => damaged(&error),

@@ -355,7 +355,7 @@ mod tests {
             thread::scope(|scope| {
                 scope.spawn(|| writer.commit(true).unwrap());
                 scope.spawn(|| writer.remove_key("/1"));
-                thread::sleep(Duration::from_millis(5)); // if this is too short, the test finds less
+                thread::sleep(Duration::from_millis(5)); // if this time is too short, the test finds fewer faults
                 drop(held);
             });
             writer.commit(true).unwrap();

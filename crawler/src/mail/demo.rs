@@ -120,7 +120,7 @@ impl Demo {
         let pool =
             ThreadPoolExecutor::builder().threads(servers.len().max(1)).name("demo").cancel_token(&stop);
         let pool = pool.build().map_err(io::Error::other)?;
-        let demo = Demo { accounts, heard, stop, pool, _refusing: refusing }; // its drop ends the servers
+        let demo = Demo { accounts, heard, stop, pool, _refusing: refusing }; // dropping the pool ends the servers
         for (server, listener, address) in servers {
             demo.pool.execute(move || server.run(&listener, address)).map_err(io::Error::other)?;
         }

@@ -305,7 +305,7 @@ impl Disk {
         }
         self.write(permits)?;
         if let Some(error) = unwritten {
-            self.keeper.flush()?; // the other pages are kept
+            self.keeper.flush()?; // makes the other pages durable
             return Err(error);
         }
         let most = self.keeper.take(if self.frontier.is_over() { 0 } else { most }, self.out.len())?;

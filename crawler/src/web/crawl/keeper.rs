@@ -103,7 +103,7 @@ impl Keeper {
     /// Fails if a change could not be written.
     pub fn flush(&mut self) -> anyhow::Result<()> {
         let Some(AtWork { changes, kept, _thread: thread }) = self.at_work.take() else { return Ok(()) };
-        drop(changes); // first: the thread ends when no sender is left
+        drop(changes); // first, because the thread ends when no sender is left
         drop(thread);
         masked(|| kept.join()).map_err(|_| anyhow!("the thread that writes the state has panicked"))?
     }

@@ -189,7 +189,7 @@ where
         let mut places = self.places();
         let finished = mem::take(&mut *lock(&self.finished));
         if is_task && finished.is_empty() {
-            return Next::default(); // the thread that waits for the end had a turn
+            return Next::default(); // the thread that waits for the end took a turn
         }
         places.taken -= finished.len();
         let free = places.most.saturating_sub(places.taken);

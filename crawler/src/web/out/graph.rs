@@ -70,7 +70,7 @@ pub fn broken(
             && let Some(to) = page.links.into_iter().next()
         {
             match refusal(scope, &to) {
-                Some(Refused::Pattern) => (), // it is not looked at, and not broken
+                Some(Refused::Pattern) => (), // not requested, so not broken
                 Some(Refused::Host) if !page.is_other => (),
                 Some(refused) if refused != Refused::Host => add(url, astray(&refused, &to)),
                 _ if page.depth > depth && !store.has_seen(&to) => add(url, TOO_OFTEN.to_owned()),
@@ -157,7 +157,7 @@ fn way_out<'m>(start: &str, moved: &'m HashMap<String, String>, scope: &Scope) -
         match refusal(scope, to) {
             Some(refused) => return Some((from, astray(&refused, to))),
             None if passed.insert(from) => (from, to) = moved.get_key_value(to)?,
-            None => return None, // a circle
+            None => return None, // a cycle
         }
     }
 }

@@ -34,7 +34,7 @@ pub fn normalise(url: &Url) -> Url {
     let _ = url.set_password(None);
     let named = url.host_str().and_then(|host| host.strip_suffix('.')).filter(|name| !name.ends_with('.'));
     if let Some(host) = named.map(str::to_owned) {
-        let _ = url.set_host(Some(&host)); // a host that is nothing but a dot stays
+        let _ = url.set_host(Some(&host)); // a host that is only a dot does not change
     }
     if !url.cannot_be_a_base()
         && let Cow::Owned(path) = decoded(url.path())
