@@ -161,8 +161,8 @@ fn text(bytes: Vec<u8>, path: &Path) -> String {
     }
 }
 
-/// Returns the encoding of a text that does not name its encoding, which is UTF-8 if the bytes are valid
-/// UTF-8, and otherwise the guess of a detector.
+/// Returns the encoding of a text without a declared encoding: UTF-8 if the bytes are valid UTF-8, and
+/// otherwise a detector's guess.
 fn assumed(bytes: &[u8]) -> &'static Encoding {
     if str::from_utf8(bytes).is_ok() {
         return UTF_8;

@@ -85,7 +85,7 @@ impl Crawl {
 }
 
 impl Iterator for Crawl {
-    /// The item is a file of which the index does not have this version, or an error if the index is
+    /// The item is a file whose current version is not in the index, or an error if the index is
     /// damaged.
     type Item = anyhow::Result<File>;
 

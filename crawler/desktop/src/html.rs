@@ -16,7 +16,7 @@ const INLINE: [&str; 22] = [
 pub(super) fn text(document: &str, is_xml: bool) -> String {
     let written = String::with_capacity(document.len() / 2);
     let text = Text { written, lines: 1, line: 1, left_out: None, is_xml };
-    let never = CancelToken::new(); // a file is short enough to be read to its end
+    let never = CancelToken::new(); // a file is short, so its reading is never cancelled
     read(document, text, &never).expect("it is never cancelled").written
 }
 

@@ -126,7 +126,7 @@ impl Indexing {
     /// Makes the last commit of a run.
     ///
     /// # Errors
-    /// As [`commit_so_far`](Self::commit_so_far).
+    /// Fails in the same cases as [`commit_so_far`](Self::commit_so_far).
     pub fn commit(&self, is_complete: bool) -> anyhow::Result<()> {
         self.writer.commit(is_complete).map(|is_new| self.committed(is_new))
     }
@@ -135,7 +135,7 @@ impl Indexing {
     /// index the files that no longer exist.
     ///
     /// # Errors
-    /// As [`commit_so_far`](Self::commit_so_far).
+    /// Fails in the same cases as [`commit_so_far`](Self::commit_so_far).
     pub fn commit_rest(&self, crawl: &Crawl, is_whole: bool) -> anyhow::Result<()> {
         if is_whole {
             crawl.remove_unseen(&self.writer)?;

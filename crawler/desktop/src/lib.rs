@@ -12,17 +12,17 @@
 //! | module | what it is about |
 //! |---|---|
 //! | [`walk`] | which files there are, directory by directory |
-//! | [`content`] | a file to text: encodings, HTML, what is no text |
-//! | `words` | text to words |
+//! | [`content`] | turns a file into text: encodings, HTML, files that are not text |
+//! | `words` | turns text into words |
 //! | [`store`] | the index on disk, and its versions |
-//! | [`known`] | the files that it had before a run, and which of them the run has not seen |
-//! | [`writer`] | documents in, commits out |
-//! | [`query`], [`mod@search`] | words to files |
+//! | [`known`] | the files that were in the index before a run, and which of them the run has not seen |
+//! | [`writer`] | adds documents to the index and commits them |
+//! | [`query`], [`mod@search`] | find the files that have some words |
 //! | [`place`] | the line of a file that shows why it was found |
-//! | [`crawl`] | the walk, compared with what the index had |
-//! | [`tally`], [`progress`] | what has become of the files |
-//! | [`indexing`], [`args`] | a run of `index`: what its threads share, and what it says |
-//! | [`tree`] | files to try it with |
+//! | [`crawl`] | compares the files of the walk with the index |
+//! | [`tally`], [`progress`] | the counts of indexed, skipped and removed files |
+//! | [`indexing`], [`args`] | a run of `index`: the data that its threads share, and its report |
+//! | [`tree`] | writes example files |
 //!
 //! # What holds
 //!

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// A run that takes less time than this shows no progress line.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// The line. A progress line, which is not written if standard error is not a terminal.
+/// A progress line, which is not written if standard error is not a terminal.
 pub struct Progress {
     line: ProgressLine,
     begun: Instant,

@@ -99,7 +99,7 @@ impl Store {
             }
             let (schema, _) = Fields::schema();
             match Index::create_in_dir(directory, schema) {
-                Ok(_) | Err(TantivyError::IndexAlreadyExists) => (), // another process was as fast
+                Ok(_) | Err(TantivyError::IndexAlreadyExists) => (), // another process has created it meanwhile
                 Err(error) => return Err(explained(error, directory)),
             }
         }
@@ -247,7 +247,7 @@ fn explained(error: TantivyError, directory: &Path) -> anyhow::Error {
             anyhow!("{name} is no directory")
         }
         TantivyError::DataCorruption(corruption) => {
-            let what = format!("{corruption:?}"); // at length: with all that is in the file
+            let what = format!("{corruption:?}"); // a long text with the content of the file
             damaged(&format_args!("{:.60}…", what.trim_start_matches("Data corruption ")))
         }
         TantivyError::DeserializeError(error) => damaged(&error),
@@ -255,8 +255,8 @@ fn explained(error: TantivyError, directory: &Path) -> anyhow::Error {
     }
 }
 
-/// Returns the text by which the index knows a path; the path can be restored from this text, even if the
-/// path is not Unicode. Returns `None` if no such text exists.
+/// Returns the text that identifies a path in the index; the path can be restored from this text, even if
+/// the path is not Unicode. Returns `None` if no such text exists.
 pub(super) fn key(path: &Path) -> Option<String> {
     #[cfg(unix)]
     if path.to_str().is_none() {

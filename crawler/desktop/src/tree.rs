@@ -1,5 +1,5 @@
-//! A tree of files for trying the search; each seed gives one tree, which has every kind of file that a
-//! real tree has.
+//! A tree of example files; each seed gives one tree, which has every kind of file that a real tree
+//! has.
 
 use fastrand::Rng;
 use std::fs::{self, File};

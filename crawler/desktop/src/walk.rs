@@ -82,7 +82,7 @@ pub fn walk(roots: &[PathBuf], rules: &Rules, except: &Path) -> impl Iterator<It
         });
     builder.build().filter_map(|entry| match entry {
         Ok(entry) => found(entry),
-        Err(error) if is_loop(&error) => None, // the directory is being walked already
+        Err(error) if is_loop(&error) => None, // the walk is already in this directory
         Err(error) => Some(unreadable(&error)),
     })
 }
@@ -110,7 +110,7 @@ impl Once {
         if entry.depth() == 0 || !(is_directory || entry.path_is_symlink()) {
             return true;
         }
-        let Ok(real) = fs::canonicalize(entry.path()) else { return true }; // the walk will say why
+        let Ok(real) = fs::canonicalize(entry.path()) else { return true }; // the walk will report the reason
         if real == entry.path() {
             return true;
         }

@@ -2,11 +2,11 @@
 //!
 //! A word is a run of letters and digits, in lower case and without accents; for example, `Café_2` gives
 //! the words `cafe` and `2`. Only Latin and Greek letters lose their accents when a text is split. In other
-//! scripts a letter with a mark is another letter. For example, the letter `й` is not `и`, in its form of
-//! one character as well as in its form of two characters. Each Chinese or Japanese character is a word of
+//! scripts a letter with a mark is another letter. For example, the letter `й` differs from `и`,
+//! whether `й` is stored as one character or as two. Each Chinese or Japanese character is a word of
 //! its own, because these scripts do not separate words. A search for several Chinese or Japanese
-//! characters is a search for a phrase. All other characters only separate words, so `std::io` is the
-//! phrase `std io`.
+//! characters is a search for a phrase. All other characters only separate words, so `std::io` is
+//! the phrase `std io`.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};

@@ -57,8 +57,8 @@ struct Inner {
     /// threads, the list can get out of order, and a removal can remove the new version of a document
     /// instead of the old version.
     index: IndexWriter<FileDocument>,
-    /// True if anything was put or removed since the last commit. The flag `has_changed` is behind the lock
-    /// as well, because a removal that waits for a commit to end must count for the next commit.
+    /// True if anything was put or removed since the last commit. The same lock protects `has_changed`,
+    /// because a removal that waits during a commit must count for the next commit.
     has_changed: bool,
     /// True if the last commit marked the index as complete.
     is_complete: bool,
@@ -135,11 +135,11 @@ impl Writer {
         self.commit_as(Some(is_complete))
     }
 
-    /// Commits in the middle of a run, like [`commit`](Self::commit). Unless nothing has changed, the
+    /// Commits in the middle of a run, like [`commit`](Self::commit). If anything has changed, the
     /// index counts as incomplete after this call.
     ///
     /// # Errors
-    /// As [`commit`](Self::commit).
+    /// Fails in the same cases as [`commit`](Self::commit).
     pub fn commit_changes(&self) -> anyhow::Result<bool> {
         self.commit_as(None)
     }
@@ -224,7 +224,7 @@ impl Batch<'_> {
     /// Sends the files of the batch to the library.
     ///
     /// # Errors
-    /// As [`put`](Self::put).
+    /// Fails in the same cases as [`put`](Self::put).
     pub fn send(&mut self) -> anyhow::Result<()> {
         if self.files.is_empty() {
             return Ok(());
@@ -355,7 +355,7 @@ mod tests {
             thread::scope(|scope| {
                 scope.spawn(|| writer.commit(true).unwrap());
                 scope.spawn(|| writer.remove_key("/1"));
-                thread::sleep(Duration::from_millis(5)); // if this is too short, the test finds less
+                thread::sleep(Duration::from_millis(5)); // if this time is too short, the test finds fewer faults
                 drop(held);
             });
             writer.commit(true).unwrap();

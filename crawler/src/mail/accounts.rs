@@ -4,8 +4,8 @@
 #![doc = include_str!("example.toml")]
 //! ```
 //!
-//! A message about a mistake in the file names a line and says what should stand there. It never shows the
-//! text that does stand there, even where that would help: it may be a password.
+//! A message about a mistake in the file names a line and says what the line should contain. The message
+//! never shows the text in the file, because this text may be a password.
 
 use super::account::{Account, Login, Protocol, Security, usual_port};
 use super::secret::Secret;

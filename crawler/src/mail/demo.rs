@@ -120,7 +120,7 @@ impl Demo {
         let pool =
             ThreadPoolExecutor::builder().threads(servers.len().max(1)).name("demo").cancel_token(&stop);
         let pool = pool.build().map_err(io::Error::other)?;
-        let demo = Demo { accounts, heard, stop, pool, _refusing: refusing }; // its drop ends the servers
+        let demo = Demo { accounts, heard, stop, pool, _refusing: refusing }; // dropping the pool ends the servers
         for (server, listener, address) in servers {
             demo.pool.execute(move || server.run(&listener, address)).map_err(io::Error::other)?;
         }
@@ -197,8 +197,8 @@ struct Server {
 
 impl Server {
     fn run(&self, listener: &TcpListener, address: SocketAddr) {
-        // A token cannot end `accept`, but a connection to our own server ends it; so a cancellation opens
-        // a connection.
+        // A token cannot end `accept`, but a new connection can; so a cancellation connects to the
+        // server.
         let _wakes = self.stop.on_cancel(move || drop(TcpStream::connect(address)));
         while let Ok((stream, _)) = listener.accept() {
             if self.stop.is_cancelled() {

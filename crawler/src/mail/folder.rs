@@ -38,7 +38,7 @@ mod tests {
             ("a b%*(", "a b%*("),
             ("Entwürfe", "Entw&APw-rfe"),
             ("Éléments envoyés", "&AMk-l&AOk-ments envoy&AOk-s"),
-            ("~peter/mail/台北/日本語", "~peter/mail/&U,BTFw-/&ZeVnLIqe-"), // the RFC's own
+            ("~peter/mail/台北/日本語", "~peter/mail/&U,BTFw-/&ZeVnLIqe-"), // from the RFC
             ("😀", "&2D3eAA-"),
             ("R&D", "R&-D"),
             ("R&-D", "R&--D"),

@@ -10,7 +10,7 @@ enum Response {
     Untagged(String),
     /// The server waits for the rest of the command.
     GoOn,
-    /// The command's end: its tag, a status, and a text.
+    /// The last response to a command: its tag, a status, and a text.
     Tagged(String),
 }
 
@@ -179,7 +179,7 @@ fn first_word(words: &str) -> (String, &str) {
     (word.to_ascii_uppercase(), rest)
 }
 
-/// Parses a line that ends in `{5}`: after it come five bytes, and then the rest of the line.
+/// Parses a line that ends in, for example, `{5}`: the next five bytes belong to the line, and then its rest follows.
 fn literal(line: &str) -> Option<(&str, usize)> {
     let (before, length) = line.strip_suffix('}')?.rsplit_once('{')?;
     Some((before, length.parse().ok()?))

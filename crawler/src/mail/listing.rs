@@ -31,7 +31,7 @@ pub fn check_mail(accounts: &[Arc<Account>], timeout: Duration, threads: &Arc<Th
         .maximum_threads(usize::MAX)
         .queue(HandOffQueue::new())
         .thread_factory(Arc::clone(threads))
-        .on_drop(DropPolicy::Detach) // the usual one would wait, and hide the second fault
+        .on_drop(DropPolicy::Detach) // the default policy waits, which would hide the second fault
         .build()
         .expect("a hand-off lets the pool grow");
     let has_new_mail = Arc::new(AtomicBool::new(false));

@@ -19,7 +19,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Creates the answer of an account that arrived after `took`.
+    /// Creates an account's answer that arrived after the time `took`.
     pub fn new(account: &Account, answer: Answer, took: Duration) -> Checked {
         Checked { name: account.name.clone(), answer, took }
     }

@@ -92,7 +92,7 @@ fn visible(text: &str) -> String {
 impl Drop for Secret {
     fn drop(&mut self) {
         self.0.fill(0);
-        black_box(&self.0); // or the compiler leaves the line above out
+        black_box(&self.0); // otherwise the compiler may remove the line above
     }
 }
 

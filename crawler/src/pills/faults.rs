@@ -2,8 +2,8 @@
 //! wrong ways.
 //!
 //! The wrong ways use a simple queue that many languages have: every thread that shares it may put and
-//! take, and nobody closes it. A thread that waits forever continues to wait after the watchdog's report,
-//! until the process ends.
+//! take, and no thread closes it. A thread that waits forever continues to wait after the watchdog's
+//! report, until the process ends.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -195,7 +195,7 @@ pub fn dead() -> Seen {
         counts.put_pill(queue);
     });
     let consumer = start((&queue, &counts), |queue, _| {
-        queue.take(); // a file that it cannot read: it ends, and no other thread learns of it
+        queue.take(); // the thread cannot read the file and ends unnoticed
     });
     counts.watch([("the producer", producer), ("the consumer", consumer)])
 }
@@ -215,7 +215,7 @@ pub fn right() -> Seen {
                     counts.put.fetch_add(1, Relaxed);
                 }
             }
-        }) // the last one that is dropped leaves the pills
+        }) // the last producer that is dropped puts the pills
     };
     let producers = [producer.clone(), producer].map(produce);
     let consume = |(number, mut consumer): (usize, super::Consumer<()>)| {
@@ -224,7 +224,7 @@ pub fn right() -> Seen {
             while let Ok(Some(())) = consumer.take() {
                 counts.indexed.fetch_add(1, Relaxed);
                 if number == 0 {
-                    return; // it dies
+                    return; // this consumer dies
                 }
             }
         })

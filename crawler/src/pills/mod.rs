@@ -28,9 +28,9 @@
 //! # Why not just close it?
 //!
 //! A Rust channel ends by itself when its last sender is dropped, which is enough for many programs.
-//! In this queue each end keeps the whole queue alive. The same is true of a queue that is shared by name,
-//! kept in a field or on another machine, or filled by its own consumers. In a queue that is kept alive
-//! like this, the last sender is never dropped, so a pill must announce the end.
+//! In this queue each producer and each consumer keeps the whole queue alive. The same is true of a queue
+//! that is shared by name, kept in a field or on another machine, or filled by its own consumers. In a
+//! queue that is kept alive like this, the last sender is never dropped, so a pill must announce the end.
 //!
 //! The module [`faults`] shows what happens if one of the invariants is missing.
 
@@ -49,20 +49,20 @@ enum Message<T> {
     Pill,
 }
 
-/// A producer's end of the queue. Each producer has its own clone; the queue ends when the last clone is
-/// dropped.
+/// The handle with which a producer puts items into the queue. Each producer has its own clone; the
+/// queue ends when the last clone is dropped.
 pub struct Producer<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// A consumer's end of the queue; each consumer has its own.
+/// The handle with which a consumer takes items; each consumer has its own.
 pub struct Consumer<T> {
     /// The field is `None` after the consumer has ended; then no producer waits for the consumer.
     queue: Option<Receiver<Message<T>>>,
     shared: Arc<Shared<T>>,
 }
 
-/// The data that all ends of the queue share.
+/// The data that all producers and consumers share.
 struct Shared<T> {
     queue: Sender<Message<T>>,
     left: Mutex<Left>,

@@ -10,12 +10,12 @@
 //!
 //! | wing | what it is about |
 //! |---|---|
-//! | [`sites`] | addresses, links, and what sites ask for: texts alone, without a connection, a thread or a clock |
+//! | [`sites`] | parses addresses, links and the files of sites, without a connection, a thread or a clock |
 //! | [`args`] | the command line |
-//! | [`demo`] | a site to try the crawler with |
-//! | [`crawl`] | the crawl itself: which page is next, what a thread does with it, and what is durable |
-//! | [`out`] | what people and programs are told of a crawl |
-//! | [`lessons`] | wrong and right ways to stop a crawl, to write it down, to leave sites alone and to share a queue |
+//! | [`demo`] | a site for trying the crawler |
+//! | [`crawl`] | the crawl itself: the selection of pages, the work of a thread, and the durable state |
+//! | [`out`] | the output of a crawl for people and programs |
+//! | [`lessons`] | wrong and right ways to stop a crawl, to record its progress, to pause between requests, and to share a queue |
 
 pub mod sites;
 

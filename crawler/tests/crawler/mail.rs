@@ -189,7 +189,7 @@ struct Alive(Arc<AtomicUsize>);
 
 impl Drop for Alive {
     fn drop(&mut self) {
-        thread::sleep(Duration::from_millis(20)); // a check that does not wait for it returns sooner
+        thread::sleep(Duration::from_millis(20)); // without waiting for this thread, the check returns sooner
         self.0.fetch_sub(1, SeqCst);
     }
 }
@@ -307,7 +307,7 @@ fn the_listing_takes_silence_and_failure_for_no_new_mail_and_leaves_threads() {
     let (demo, threads) = (silent_and_wrong(), Arc::new(Threads::default()));
     assert!(!listing::check_mail(demo.accounts(), Duration::from_millis(200), &threads));
     assert!((2..=3).contains(&threads.alive()), "{}", threads.alive());
-    drop(demo); // which closes the connections, and lets them go
+    drop(demo); // closes the connections, so the threads end
     threads.join();
     assert_eq!(threads.alive(), 0);
 }

@@ -165,7 +165,7 @@ fn the_listing_says_no_new_mail_and_leaves_threads() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let said = text(&output.stdout);
     let left = said.strip_prefix("no new mail\nthreads of the check that are still alive: ");
-    assert!(left.is_some_and(|left| left.trim() != "0"), "{said}"); // that of the silent server, if not more
+    assert!(left.is_some_and(|left| left.trim() != "0"), "{said}"); // at least the thread of the silent server
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn a_second_signal_ends_the_process() {
     assert!(servers.demo.heard(0).wait_for("connected", WATCHDOG));
     let end = Instant::now() + WATCHDOG;
     while child.try_wait().expect("it is ours").is_none() && Instant::now() < end {
-        signal(&child); // two that come at once count as one
+        signal(&child); // two signals at the same time count as one
         std::thread::sleep(Duration::from_millis(5));
     }
     let output = ended(child);

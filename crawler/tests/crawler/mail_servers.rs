@@ -291,7 +291,7 @@ fn a_token_calls_back_who_connects() {
         .map(|_| {
             let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
             socket.set_nonblocking(true).expect("it is a socket");
-            let _ = socket.connect(&address); // under way, or not answered any more
+            let _ = socket.connect(&address); // being connected, or no longer answered
             socket
         })
         .collect();

@@ -1,27 +1,27 @@
 //! Tests of the crawler's programs on real threads.
 
-mod child; // a program of the crawler, and what it prints
+mod child; // a program of the crawler, and its output
 
-mod pills; // a queue that comes to its end
+mod pills; // the end of a queue
 
 mod mail; // many accounts, one deadline
 mod mail_hosts; // the hosts file of the mail check
-mod mail_program; // the mail check as a shell sees it
-mod mail_servers; // what mail servers do, and what becomes of it
+mod mail_program; // the mail check from a shell
+mod mail_servers; // mail servers with good and bad behaviour
 #[cfg(feature = "tls")]
 mod mail_tls; // mail over TLS
 
-mod web_crawl; // every page once
-mod web_demo; // the site that the crawler is tried on
-mod web_rules; // what a site asks for, and what limits, stops and files do to a crawl
-mod web_again; // what has changed since an earlier run
+mod web_crawl; // every page is crawled once
+mod web_demo; // the demo site
+mod web_rules; // rules, lists and pauses of a site; limits, stops and files
+mod web_again; // pages that have changed since an earlier run
 mod web_trouble; // a crawl that is stopped, and a state that cannot be used
-mod web_stops; // what each way to stop a crawl loses, and each order of writing
+mod web_stops; // the losses of each way to stop, and of each order of writes
 #[cfg(feature = "redis")]
-mod web_figures; // what a page costs the engine
+mod web_figures; // the cost of a page for the engine
 #[cfg(feature = "redis")]
 mod web_shared; // one crawl by many processes
-mod web_fetch; // a page, or why it cannot be had
-mod web_hostile; // sites that mean no good
+mod web_fetch; // fetching a page
+mod web_hostile; // hostile or faulty sites
 #[cfg(feature = "tls")]
 mod web_tls; // pages over TLS

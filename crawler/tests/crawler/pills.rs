@@ -68,7 +68,7 @@ fn a_producer_without_consumers_is_let_go() {
         producer.put(1).expect("there is room");
         drop(consumers);
         assert_eq!(producer.put(2), Err(PutError::Disconnected(2)));
-    }); // its drop puts no pill, and does not wait
+    }); // dropping the producer puts no pill, and does not wait
 }
 
 /// Checks that a producer that is told to stop still puts the pills for its consumers.
@@ -86,7 +86,7 @@ fn a_producer_that_is_told_to_stop_leaves_its_pills() {
             let mut second = second;
             std::iter::from_fn(|| second.take().expect("not cancelled")).count()
         });
-        token.attach(|| drop(producer)); // there is room for one pill only, and the other one is waited for
+        token.attach(|| drop(producer)); // there is room for only one pill, so the drop waits for room
         std::iter::from_fn(|| first.take().expect("not cancelled")).count() + takes.join().expect("it ends")
     });
     assert_eq!(taken, 1);

@@ -37,7 +37,7 @@ pub(crate) struct Answer {
 impl Answer {
     fn written(&self, origin: &str) -> String {
         let (fields, body) = (self.fields.replace("ORIGIN", origin), self.body.replace("ORIGIN", origin));
-        let length = if self.status == 304 { 1234 } else { body.len() }; // of the page, not sent
+        let length = if self.status == 304 { 1234 } else { body.len() }; // the length of the page, which is not sent
         format!("HTTP/1.1 {} As\r\n{fields}Content-Length: {length}\r\n\r\n{body}", self.status)
     }
 }
@@ -137,7 +137,7 @@ fn serve(mut stream: TcpStream, origin: &str, log: &Log, answer: &Answers) {
         };
         log.1.notify_all();
         let Some(answer) = answer(&path, times, &head) else {
-            let _ = stream.read(&mut byte); // until the client goes away
+            let _ = stream.read(&mut byte); // until the client closes the connection
             return;
         };
         log.0.lock().unwrap()[number].answered = Some(Instant::now());
@@ -311,8 +311,8 @@ fn a_page_at_which_the_process_dies_three_times_is_given_up() {
     assert_eq!((&report["broken"][0]["why"], report["broken"].as_array().unwrap().len()), (&why.into(), 1));
 }
 
-/// When two processes died at one of two pages, the page that links to both pages had been fetched but was
-/// not durable. So the crawl finds the two pages again.
+/// Two processes died while they fetched one of two pages; the page that links to both pages was fetched
+/// but was not durable. So the crawl finds the two pages again.
 #[test]
 fn of_two_pages_that_may_be_deadly_one_is_asked_for() {
     let site = Site::new(|path, _| match path {

@@ -84,7 +84,7 @@ fn put_files(mut crawl: Crawl, producer: Producer<File>) -> anyhow::Result<(Craw
     }
     let is_whole = !stop.is_cancelled();
     Ok((crawl, is_whole))
-} // the producer ends, and leaves the pills
+} // the producer is dropped here and puts the pills
 // ANCHOR_END: put_files
 
 // ANCHOR: index_files

@@ -67,7 +67,7 @@ fn told_to_stop_it_indexes_what_is_queued_and_the_next_run_goes_on() {
     // The signal must reach the child before the test reads the child's output, which lets the child
     // continue.
     let rest = thread::spawn(move || {
-        thread::sleep(Duration::from_millis(100)); // if this is too short, more is indexed
+        thread::sleep(Duration::from_millis(100)); // if this time is too short, more files are indexed
         let mut rest = String::new();
         messages.read_to_string(&mut rest).unwrap();
         rest

@@ -207,7 +207,7 @@ fn directories_that_link_to_each_other_are_walked_once() {
     }
 }
 
-/// Opening a pipe blocks until a process opens the other end, which no process does here.
+/// Opening a pipe blocks until a process opens the other end, and here no process does.
 #[cfg(unix)]
 #[test]
 fn a_pipe_is_not_waited_for() {

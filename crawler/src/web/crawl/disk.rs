@@ -37,7 +37,7 @@ pub struct Disk {
     frontier: Frontier,
     visitor: Arc<Visitor>,
     rules: HashMap<Arc<str>, Arc<Rules>>,
-    /// The failed tries, and the deaths, from earlier runs.
+    /// For each job, the failed tries and the deaths of the process in earlier runs.
     tries: HashMap<String, (u32, u32)>,
     /// Sites that still have to be asked for rules or lists.
     asking: HashMap<Arc<str>, Box<Asking>>,
@@ -305,7 +305,7 @@ impl Disk {
         }
         self.write(permits)?;
         if let Some(error) = unwritten {
-            self.keeper.flush()?; // the other pages are kept
+            self.keeper.flush()?; // makes the other pages durable
             return Err(error);
         }
         let most = self.keeper.take(if self.frontier.is_over() { 0 } else { most }, self.out.len())?;

@@ -19,8 +19,8 @@ pub const IN_FLIGHT: usize = 64;
 /// The interval at which a thread that waits for a permit checks whether the keeper can still write.
 const TICK: Duration = Duration::from_millis(50);
 
-/// A keeper. Passes changes to a thread that writes them to the state; the thread exists only while there
-/// are changes to write.
+/// Passes changes to a thread that writes them to the state; the thread exists only while there are
+/// changes to write.
 pub struct Keeper {
     state: Arc<State>,
     permits: Arc<Semaphore>,
@@ -92,7 +92,7 @@ impl Keeper {
         self.writes
     }
 
-    /// Returns the number of durable [`writes`](Self::writes), which are always the first of all writes.
+    /// Returns the number of durable [`writes`](Self::writes); writes become durable in the order of the requests.
     pub fn durable(&self) -> u64 {
         self.durable.load(Ordering::Acquire)
     }
@@ -103,7 +103,7 @@ impl Keeper {
     /// Fails if a change could not be written.
     pub fn flush(&mut self) -> anyhow::Result<()> {
         let Some(AtWork { changes, kept, _thread: thread }) = self.at_work.take() else { return Ok(()) };
-        drop(changes); // first: the thread ends when no sender is left
+        drop(changes); // first, because the thread ends when no sender is left
         drop(thread);
         masked(|| kept.join()).map_err(|_| anyhow!("the thread that writes the state has panicked"))?
     }
@@ -128,7 +128,7 @@ impl AtWork {
 ///
 /// The order matters, because a page that was found is fetched only after the outcome of the page that
 /// links to it has been sent. So the found page is committed together with the page that links to it, or
-/// later, but never without that page.
+/// in a later commit, but never without that page.
 ///
 /// # Errors
 /// Fails if the state cannot be written. All committed changes stay.

@@ -2,19 +2,19 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | [`store`] | what a worker takes its work from, and how it works |
-//! | [`frontier`] | which pages there are, which may be fetched now, and when the crawl is over |
-//! | [`record`], [`under_way`], [`state`] | what is known of each page, what is being fetched, and the file with both |
+//! | [`store`] | the source of a worker's work, and the loop of a worker |
+//! | [`frontier`] | the set of pages; it decides which pages may be fetched now, and when the crawl has ended |
+//! | [`record`], [`under_way`], [`state`] | the record of each page, the list of jobs in progress, and the file with all records |
 //! | [`keeper`] | makes changes of the state durable, in groups |
-//! | [`results`] | what a store tells when the crawl has ended |
-//! | [`save`] | the pages as files |
-//! | [`visitor`] | what all threads of a run have in common |
+//! | [`results`] | the results that a store reports after the crawl |
+//! | [`save`] | saves pages as files |
+//! | [`visitor`] | the data that all threads of a run share |
 //! | [`rules`] | asks a site for its rules and its lists of pages |
-//! | [`visit`] | what is done with one page |
-//! | [`outcome`] | what a worker is given to do, and what follows from what came of it |
+//! | [`visit`] | fetches one page and records its links |
+//! | [`outcome`] | a worker's lease, its outcome, and the effect of the outcome |
 //! | [`disk`] | a store on the disk, for one process |
 //! | `shared`, with the feature `redis` | a store in an engine, on which many processes work |
-//! | [`run`] | where a run begins |
+//! | [`run`] | the start of a run |
 
 pub mod store;
 

@@ -200,7 +200,7 @@ impl Asking {
         let most = if self.rules.is_none() { robots::LOOKED_AT } else { sitemap::LARGEST } as u64 + 1;
         let answer = match catch_unwind(AssertUnwindSafe(|| visitor.fetcher.fetch_up_to(url, most, token))) {
             Ok(Err(FetchError::Cancelled(cancelled))) => return Err(cancelled),
-            Ok(Ok(_)) if !visitor.heeds_robots => Answer::Nowhere(String::new()), // it is there
+            Ok(Ok(_)) if !visitor.heeds_robots => Answer::Nowhere(String::new()), // the site answers
             Ok(answer) => Answer::of(answer),
             Err(_) => Answer::Later(PANICKED.to_owned(), None),
         };

@@ -98,7 +98,7 @@ impl Run<Shared> {
         Ok(Run {
             store: Arc::new(store),
             visitor,
-            most: args.threads.get(), // a lease that waits for a thread runs out meanwhile
+            most: args.threads.get(), // more leases would wait for a thread, and could expire
             threads: args.threads.get(),
             begun: Instant::now(),
             _demo: None,

@@ -50,7 +50,7 @@ impl Saver {
         let above = path.parent().expect("the directory of its site");
         let mut file = match File::create(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                fs::create_dir_all(above)?; // most directories are there, so this comes second
+                fs::create_dir_all(above)?; // most directories exist, so this is the second try
                 File::create(&path)?
             }
             file => file?,
@@ -133,7 +133,7 @@ fn shortened(name: &str) -> String {
         return name.to_owned();
     }
     let kept = &name[..LONGEST_NAME - 20];
-    let end = if name.ends_with('%') { "%" } else { "" }; // a directory stays one
+    let end = if name.ends_with('%') { "%" } else { "" }; // the short name of a directory also ends in `%`
     format!("{kept}%s{:016x}{end}", sum(name))
 }
 

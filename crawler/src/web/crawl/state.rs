@@ -185,7 +185,7 @@ impl State {
                 }
             }
         }
-        under_way::forget(&self.path); // first: to miss a death is better than to count it twice
+        under_way::forget(&self.path); // first, because missing a death is better than counting it twice
         Ok(write.commit()?)
     }
 

@@ -45,14 +45,14 @@ pub trait Store: Send + Sync + 'static {
     /// Waits until all reported outcomes are durable.
     ///
     /// # Errors
-    /// As [`exchange`](Self::exchange).
+    /// Fails in the same cases as [`exchange`](Self::exchange).
     fn finish(&self) -> Result<(), Self::Error>;
 
     /// Gives leases back whose work was not begun or not finished. A lease that is given back does not
     /// count as a try.
     ///
     /// # Errors
-    /// As [`exchange`](Self::exchange).
+    /// Fails in the same cases as [`exchange`](Self::exchange).
     fn give_back(&self, leases: Vec<Self::Lease>) -> Result<(), Self::Error>;
 
     /// Returns the progress of the crawl.
@@ -189,7 +189,7 @@ where
         let mut places = self.places();
         let finished = mem::take(&mut *lock(&self.finished));
         if is_task && finished.is_empty() {
-            return Next::default(); // the thread that waits for the end had a turn
+            return Next::default(); // the thread that waits for the end took a turn
         }
         places.taken -= finished.len();
         let free = places.most.saturating_sub(places.taken);
@@ -213,7 +213,7 @@ where
     fn begin(self: &Arc<Self>, lease: S::Lease) {
         let (worker, tag) = (Arc::clone(self), lease.clone());
         let begun = self.tasks.tagged(tag.clone()).submit_cancellable(move |token| {
-            // If the task is interrupted before its outcome is reported, the lease is as if it had not
+            // If the task is interrupted before its outcome is reported, the lease counts as not
             // begun; after the report, no work is lost.
             let outcome = (worker.task)(&lease, token)?;
             let next = masked(|| worker.turn(Some((lease, outcome))));
@@ -254,7 +254,7 @@ where
             return Err(error);
         }
         given_back.append(&mut self.places().refused);
-        // A task that has returned although it was told to stop has brought its outcome.
+        // A task that has returned has delivered its outcome, even if the task was told to stop.
         let cut_off = self.tasks.cut_off().unwrap_or_default().into_iter().filter(CutOff::is_certain);
         let cut_off: Vec<_> = cut_off.filter_map(|task| task.tag).collect();
         let count = cut_off.len();

@@ -33,7 +33,7 @@ impl UnderWay {
             self.names.extend_from_slice(name.as_bytes());
             self.names.push(b'\n');
         }
-        self.names.push(b'\n'); // what stands behind an empty line is older
+        self.names.push(b'\n'); // the text after an empty line is old
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(File::create(&self.path)?),

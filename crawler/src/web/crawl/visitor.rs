@@ -14,7 +14,7 @@ const MOST_NOTES: usize = 100;
 
 /// Asks [sites](super::rules) and visits [pages](super::visit); all threads of a run share one visitor.
 pub struct Visitor {
-    /// Fetches them.
+    /// The client that fetches pages.
     pub fetcher: Fetcher,
     /// The rules that decide which pages belong to the crawl.
     pub scope: Scope,

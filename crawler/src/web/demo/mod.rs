@@ -16,12 +16,12 @@
 //!
 //! Every request is recorded.
 
-mod answer; // what is sent, whole or broken
-mod log; // every request
+mod answer; // an answer, whole or broken
+mod log; // the log of all requests
 mod pages; // the ordinary pages
 mod server; // one connection
-mod site; // what is at which path
-mod traps; // the others
+mod site; // the answer for each path
+mod traps; // pages that can mislead a crawler
 
 pub use log::DemoRequest;
 
@@ -181,7 +181,7 @@ fn accept(listener: &TcpListener, pool: &ThreadPoolExecutor, shared: &Arc<Shared
             _ if shared.stop.is_cancelled() => break,
             Ok(stream) => {
                 let shared = Arc::clone(shared);
-                let _ = pool.execute(move || server::serve(stream, &shared)); // a refusal closes it
+                let _ = pool.execute(move || server::serve(stream, &shared)); // if the pool refuses the task, the stream is closed
             }
             Err(_) => drop(shared.stop.sleep(PAUSE)), // no descriptor, for example
         }

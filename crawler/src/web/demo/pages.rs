@@ -56,7 +56,7 @@ impl Pages {
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Page {page}</title>\n\
              <h1>Page {page}</h1>\n<p>page{page}"
         );
-        chance.usize(..SECTIONS); // the one of the path
+        chance.usize(..SECTIONS); // skips the number that the path uses
         for word in 0..LENGTH {
             html.push_str(if word % 12 == 11 { "\n" } else { " " });
             html.push_str(WORDS[chance.usize(..WORDS.len())]);

@@ -28,7 +28,7 @@ pub(super) fn serve(stream: TcpStream, shared: &Shared) {
     let _ = stream.set_nodelay(true);
     shared.log.open();
     let mut connection = Connection { stream: CancellableStream::new(stream, &shared.stop), shared };
-    let _ = connection.converse(); // an error is no news: clients go away, and the site breaks answers off
+    let _ = connection.converse(); // clients leave, and the site cuts off answers
     drop(connection);
     shared.log.close();
 }

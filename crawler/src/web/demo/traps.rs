@@ -32,8 +32,8 @@ pub(super) const KEPT: [&str; 15] = [
 /// for everything below it.
 pub(super) const FORBIDDEN: [&str; 3] = ["/private/", "/nofollow-only.html", "/behind-meta.html"];
 
-/// Addresses that a crawler may keep but need not keep: there are endlessly many, or a body is endless, or
-/// either choice is reasonable.
+/// Addresses that a crawler may keep but need not keep: there are endlessly many of them, or a body has no
+/// end, or either choice is reasonable.
 pub(super) const LOOSE: [&str; 7] =
     ["/calendar/", "/session/", "/files/", "/bomb.html", "/endless.html", "/copy.html", "/too-long.html"];
 

@@ -37,7 +37,7 @@ const END: usize = 500;
 pub enum Way {
     /// A worker takes a page out of the queue, requests it, and reports the answer.
     Pop,
-    /// A worker has a lease, and acknowledges it before it requests the page.
+    /// A worker takes a lease, and acknowledges the lease before it requests the page.
     AcknowledgeFirst,
     /// A worker has a lease for each page that it requests. With the answer, the worker reports the name of
     /// the page.

@@ -3,10 +3,10 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | [`stops`] | ways to stop a crawl: four that lose pages or fetch them again, and one that does neither |
-//! | [`orders`] | what a crash costs, for each order in which a crawl writes what it has done |
-//! | [`politeness`] | ways to leave a site alone |
-//! | [`leases`] | what a dead or a late worker costs, for each way in which workers share a queue |
+//! | [`stops`] | ways to stop a crawl: four ways lose pages or fetch them again, and one way does neither |
+//! | [`orders`] | the cost of a crash, for each order in which a crawl records its work |
+//! | [`politeness`] | ways to pause between two requests to a site |
+//! | [`leases`] | the cost of a dead or a late worker, for each way in which workers share a queue |
 
 pub mod stops;
 

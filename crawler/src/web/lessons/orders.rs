@@ -1,9 +1,9 @@
 //! The cost of a crash, for each order in which a program does its work and records the finished work.
 //!
 //! A run is a sequence of *steps*. A step is a unit of work, such as fetching a page, or one write to the
-//! disk. A write is atomic, and writes happen in their order. The process can be killed before any step and
-//! after the last step. The next run knows only the data that was written, and runs to its end. Afterwards,
-//! the work that was done is compared with the work that had to be done.
+//! disk. A write is atomic, and writes happen in the order of the program. The process can be killed before
+//! any step and after the last step. The next run knows only the data that was written, and runs to its
+//! end. Afterwards, the finished work is compared with the required work.
 //!
 //! The simulation needs no clock, no threads and no random numbers: it tries every crash point of every
 //! order.

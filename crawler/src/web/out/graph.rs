@@ -70,7 +70,7 @@ pub fn broken(
             && let Some(to) = page.links.into_iter().next()
         {
             match refusal(scope, &to) {
-                Some(Refused::Pattern) => (), // it is not looked at, and not broken
+                Some(Refused::Pattern) => (), // not requested, so not broken
                 Some(Refused::Host) if !page.is_other => (),
                 Some(refused) if refused != Refused::Host => add(url, astray(&refused, &to)),
                 _ if page.depth > depth && !store.has_seen(&to) => add(url, TOO_OFTEN.to_owned()),
@@ -148,8 +148,8 @@ fn missing_parts(state: &State, moved: &HashMap<String, String>) -> anyhow::Resu
     Ok(missing)
 }
 
-/// Returns the redirect by which a start leads out of the crawl, with the text to report, because nothing
-/// behind this redirect is crawled.
+/// Returns the redirect that leads a start page out of the crawl, with the text to report; the crawl
+/// fetches nothing behind this redirect.
 fn way_out<'m>(start: &str, moved: &'m HashMap<String, String>, scope: &Scope) -> Option<(&'m str, String)> {
     let mut passed = HashSet::new();
     let (mut from, mut to) = moved.get_key_value(start)?;
@@ -157,7 +157,7 @@ fn way_out<'m>(start: &str, moved: &'m HashMap<String, String>, scope: &Scope) -
         match refusal(scope, to) {
             Some(refused) => return Some((from, astray(&refused, to))),
             None if passed.insert(from) => (from, to) = moved.get_key_value(to)?,
-            None => return None, // a circle
+            None => return None, // a cycle
         }
     }
 }
@@ -208,7 +208,7 @@ pub struct Broken {
 /// A list of pages that may be very long: the number of pages, and the first pages by name.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Pages {
-    /// How many.
+    /// The number of pages.
     pub count: usize,
     /// The first pages of the list, at most five.
     pub named: Vec<String>,

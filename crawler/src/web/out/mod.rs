@@ -2,9 +2,9 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | [`progress`] | lines on a terminal, while it runs |
-//! | [`graph`] | which page leads where, and which links are broken |
-//! | [`report`] | what a run says at its end, and its exit status |
+//! | [`progress`] | lines on a terminal that show the progress of a crawl |
+//! | [`graph`] | the links between pages, and the broken links |
+//! | [`report`] | the report of a run at its end, and its exit status |
 
 pub mod graph;
 pub mod progress;

@@ -2,9 +2,9 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | [`urls`] | which addresses are the same page, and which belong to the crawl |
-//! | [`links`] | where a page leads |
-//! | [`robots`] | what a site forbids, and how long it wants to be left alone |
+//! | [`urls`] | which addresses name the same page, and which addresses belong to the crawl |
+//! | [`links`] | the links of a page |
+//! | [`robots`] | the pages that a site forbids, and the pause that it asks for |
 //! | [`sitemap`] | the pages that a site lists |
 
 pub mod urls;

@@ -9,7 +9,7 @@ fn one_connection_serves_page_after_page() {
     for path in ["/", "/gzip.html", "/chunked.html", "/gone.html", "/moved.html", "/robots.txt", "/"] {
         let token = CancelToken::new();
         fetcher.fetch(&demo.url(path), &token).unwrap();
-        token.cancel(); // its fetch is over: this must not end the connection
+        token.cancel(); // the fetch has ended, so this must not end the connection
     }
     assert_eq!((demo.connections(), demo.requests().len()), (1, 7));
 }

@@ -1,9 +1,9 @@
 //! Tests of fetching a page: limits, broken answers, cancellations, kept connections, private addresses.
 
-mod addresses; // where a fetch goes, and where not
-mod answers; // what an answer says
+mod addresses; // addresses that a fetch may contact
+mod answers; // the content of an answer
 mod broken; // answers that break
-mod connections; // kept connections, and cancels
+mod connections; // kept connections, and cancellations
 
 use crawler::web::demo::{Demo, DemoOptions};
 use executor::CancelToken;

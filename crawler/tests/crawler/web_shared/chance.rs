@@ -32,7 +32,7 @@ fn whatever_happens_each_page_is_recorded_once() {
             }
             1 => {
                 signal(&children[process], "-STOP");
-                thread::sleep(Duration::from_millis(chance.u64(..3000))); // beyond its lease, or not
+                thread::sleep(Duration::from_millis(chance.u64(..3000))); // perhaps longer than its lease
                 signal(&children[process], "-CONT");
                 false
             }

@@ -1,19 +1,19 @@
 //! Tests of one crawl by many processes, on a real engine: each page is recorded once, whatever fails.
 //! The tests need the program `redis-server`, so they run only on request: `bash .ci/redis`.
 
-mod engine; // a Redis of a test's own
-mod forwarder; // what lies between a process and its engine
-mod site; // sites that count what they are asked for
-mod joining; // which processes may join
+mod engine; // a Redis server for one test
+mod forwarder; // a forwarder between a process and its engine
+mod site; // sites that count their requests
+mod joining; // processes that may join
 #[cfg(feature = "tls")]
-mod tls; // which engines are trusted
-mod sites; // what sites have from many processes
-mod workers; // the bad days of a worker
-mod outages; // the bad days of an engine
-mod failover; // a copy of an engine takes over
-mod partition; // a network that loses everything
-mod politeness; // how many requests a site has at the same moment
-mod chance; // anything, at random moments
+mod tls; // engines that are trusted
+mod sites; // requests of many processes to a site
+mod workers; // failures of a worker
+mod outages; // failures of an engine
+mod failover; // a replica of the engine takes over
+mod partition; // a network that loses all packets
+mod politeness; // the number of requests to a site at the same moment
+mod chance; // random failures at random moments
 
 use crate::child::{WATCHDOG, crawl, ended, report};
 use crawler::web::crawl::state::{Progress, Record, State};

@@ -14,7 +14,7 @@ fn an_engine_that_is_killed_and_comes_back_has_lost_nothing() {
     for times in [50, 150] {
         shared.until_asked(times);
         shared.engine.kill();
-        thread::sleep(Duration::from_millis(200)); // away for a while: nothing is waited for
+        thread::sleep(Duration::from_millis(200)); // a short outage, with no event to wait for
         shared.engine.restart();
     }
     let outputs: Vec<_> = children.into_iter().map(ended).collect();

@@ -59,7 +59,7 @@ fn a_process_that_was_cut_off_for_a_minute_comes_back() {
     let far = start(&folders[1], "ip netns exec far");
     assert!(site.wait_until(WATCHDOG, |counts| counts.from(FAR) >= 20 && counts.from(NEAR) >= 20));
     passes("add");
-    thread::sleep(Duration::from_secs(1)); // what was on its way has come
+    thread::sleep(Duration::from_secs(1)); // delayed requests have arrived
     let (of_far, of_near) = (site.requests_from(FAR), site.requests_from(NEAR));
     thread::sleep(Duration::from_mins(1));
     assert_eq!(site.requests_from(FAR), of_far, "it was not cut off");

@@ -67,7 +67,7 @@ fn a_site_that_allows(stripes: usize, pages: usize) {
     for more in [40, 60] {
         until(first + more);
         let stopped = stop_one_with_a_lease(&children, &engine);
-        thread::sleep(Duration::from_secs(2)); // all of a lease
+        thread::sleep(Duration::from_secs(2)); // longer than a lease
         signal(&children[stopped], "-CONT");
     }
     until(first + 80);

@@ -36,8 +36,8 @@
 //! 4. A closed site has no stripes: it is being asked for its rules, or will be asked, and none of its
 //!    pages is taken.
 //! 5. A page of a site that was left is not open.
-//! 6. Of the pages that are being fetched, at most one was also being fetched at two earlier deaths of the
-//!    process. So only this page can be the cause of a third death.
+//! 6. At most one page in progress was also in progress at two earlier deaths of the process. So only this
+//!    page can be the cause of a third death.
 //!
 //! The frontier has no lock and no clock: its owner passes the current time as an argument.
 
@@ -346,7 +346,7 @@ impl Frontier {
         Status { sites, open: self.open, left: self.left, seen: self.seen.len() }
     }
 
-    /// Every page is over, or left.
+    /// All pages are finished or left.
     pub fn is_over(&self) -> bool {
         self.open == 0
     }

@@ -17,7 +17,7 @@ const ANSWER: Duration = Duration::from_secs(10);
 pub(super) struct Engine {
     client: Client,
     connection: Option<Connection>,
-    /// The checksum by which the engine knows the script.
+    /// The checksum that identifies the script in the engine.
     sum: Option<String>,
     /// Host and port, for messages to people.
     name: String,

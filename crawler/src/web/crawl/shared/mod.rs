@@ -109,7 +109,7 @@ impl Shared {
         stop: &CancelToken,
     ) -> anyhow::Result<Shared> {
         let mut engine = Engine::at(how.engine, how.crawl)?;
-        refuse_others(&state, how.crawl)?; // before the engine knows of the crawl
+        refuse_others(&state, how.crawl)?; // first: a refused process creates no crawl in the engine
         let patience = limits.patience;
         let secret = until_it_answers(&mut engine, patience, stop, |engine| agree(engine, how))??;
         let (file, is_new) = check_state(&state, how.crawl, secret)?;
@@ -164,7 +164,7 @@ impl Store for Shared {
         }
     }
 
-    /// Tries until the leases have expired, because after that the outcomes no longer count.
+    /// Tries until the leases have expired; after that, the engine ignores the outcomes.
     fn finish(&self) -> anyhow::Result<()> {
         let mut member = self.member();
         let patience = self.patience.min(member.lease);

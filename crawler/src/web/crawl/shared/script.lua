@@ -1,29 +1,29 @@
--- One step of a worker: brings what came of its leases, and takes new ones. It runs in the engine, and
--- nothing else runs meanwhile: so it happens as a whole, or not at all.
+-- One step of a worker: reports the outcomes of its leases, and takes new leases. The script runs in the
+-- engine, which runs no other command meanwhile, so the step is atomic.
 --
--- KEYS[1]: what the keys of the crawl begin with. ARGV[1]: the request. The answer is JSON, too. Both are
--- described in `wire.rs`. Times are milliseconds, and those of the engine's clock.
+-- KEYS[1] is the prefix of the crawl's keys, and ARGV[1] is the request. Request and answer are JSON, which
+-- `wire.rs` describes. Times are in milliseconds, by the engine's clock.
 --
---   about         hash      counts: open, left, seen, over; fence, the last token; suspect, a token
---   sites         hash      site -> what is known of it, as JSON
---   due           sorted    sites, by the time from which they may be asked for something
---   later         sorted    by its time: stripes that have rested, pages that are tried again
+--   about         hash      counts: open, left, seen, over; fence: the last token; suspect: a token
+--   sites         hash      site -> the data of the site, as JSON
+--   due           sorted    sites, by the time from which they may be sent a request
+--   later         sorted    ends of rests, and pages to try again, by time
 --   q:SITE        sorted    "attempts deaths address", by depth, and then in the order in which they were found
 --   aside:SITE    list      pages that failed while the site was being closed
---   held, leases  hash, sorted   token -> what is under way; token, by the time at which the lease runs out
---   s:BUCKET      set       sums of addresses that were seen
---   done:FILE     stream    records, until the file has them
---   dead          list      pages of which workers have died
---   rules:SITE, ask:SITE         the site's robots.txt; how far the questions to it are
+--   held, leases  hash, sorted   token -> the job of the lease; token, by the time at which the lease expires
+--   s:BUCKET      set       hashes of addresses that were seen
+--   done:FILE     stream    records that are not yet in the worker's file
+--   dead          list      pages and sites whose leases expired three times
+--   rules:SITE, ask:SITE         the site's robots.txt; the progress of the questions to the site
 --   told          hash      "worker site" -> the version of the rules that the worker has
---   last, workers hash, sorted   worker -> its last request and the answer; worker, by the time of that
+--   last, workers hash, sorted   worker -> its last request and the answer; worker, by the time of that request
 --   lefts, waits  set, list      sites that were left; pages that wait for another run
 
 local prefix, request = KEYS[1], cjson.decode(ARGV[1])
 local call, limits = redis.call, request.limits
 local function key(name) return prefix .. name end
 
--- A command and a list of its arguments, a thousand at a time: Lua has room for some thousands.
+-- Calls a command with a thousand arguments at a time, because Lua's stack holds only some thousands.
 local function call_with(name, where, list, option)
   for from = 1, #list, 1000 do
     local words = { unpack(list, from, math.min(from + 999, #list)) }
@@ -37,7 +37,7 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local RULES_COUNT, DEADLY, IN_A_ROW, BRIEFLY = 86400000, 3, 3, 10000
 local FIRST_PAUSE, LONGEST_PAUSE, LONG_AGO = 1000, 300000, 100000000000
 
--- A request that was answered, and whose answer was lost, has the same answer again: it has happened once.
+-- If an answer was lost, the worker repeats its request and gets the same answer, and the step happens once.
 local last = call('HGET', key('last'), request.worker)
 local number = request.number .. ' '
 if last and string.sub(last, 1, #number) == number then return string.sub(last, #number + 1) end
@@ -45,7 +45,7 @@ if last and string.sub(last, 1, #number) == number then return string.sub(last, 
 local counts = call('HMGET', key('about'), 'open', 'left', 'seen', 'over', 'fence', 'suspect', 'secret')
 if counts[7] ~= request.secret then return redis.error_reply('GONE there is no such crawl') end
 
-call('ZADD', key('workers'), now, request.worker) -- first, since a full engine refuses it: then nothing has happened
+call('ZADD', key('workers'), now, request.worker) -- first: if a full engine refuses this write, nothing has changed
 
 local about = { suspect = counts[6] or '' }
 for at, name in ipairs({ 'open', 'left', 'seen', 'over', 'fence' }) do about[name] = tonumber(counts[at]) or 0 end
@@ -64,8 +64,8 @@ local function site_of(name)
   return sites[name]
 end
 
--- A site that may have something to hand out is due, unless it rests. It is written with the others of this
--- step.
+-- Notes a site that may have a job to hand out. `write_due` makes all noted sites due, except sites that
+-- rest.
 local looked_at = {}
 local function look_at(name) looked_at[name] = true end
 local function write_due()
@@ -81,14 +81,14 @@ local function write_due()
   call_with('ZADD', 'due', due, 'NX')
 end
 
--- A page waits: behind those of its depth, or before them.
+-- Lets a page wait, behind or in front of the other pages of its depth.
 local function put(page, is_first)
   local order = is_first and 0 or about.seen
   call('ZADD', key('q:' .. page.site), page.depth * LONG_AGO + order, page.attempts .. ' ' .. page.deaths .. ' ' .. page.url)
 end
 
--- A page that is open waits again. The try counts if its site has answered whenever it was asked since it had
--- so many outages.
+-- Lets an open page wait again. The try counts if `outages` is still the number of the site's outages: the site
+-- has answered each question since then.
 local function put_back(page, outages)
   local site = site_of(page.site)
   if site.left then
@@ -100,7 +100,7 @@ local function put_back(page, outages)
   look_at(page.site)
 end
 
--- Takes on pages that have not been seen. Each is { address, site, depth, bucket, sum, other }. Many pages
+-- Adds the pages that have not been seen. A link is { address, site, depth, bucket, sum, other }. Many pages
 -- have the same links.
 local met = {}
 local function add(links)
@@ -110,7 +110,7 @@ local function add(links)
     local is_met = met[sum]
     met[sum] = true
     if is_met then
-      -- it was added, or left out
+      -- this link was already added or left out
     elseif about.seen >= limits.pages then
       if call('SISMEMBER', bucket, sum) == 0 then left_out = left_out + 1 end
     elseif call('SADD', bucket, sum) == 1 then
@@ -134,7 +134,7 @@ local function free(name, site)
   look_at(name)
 end
 
--- A stripe rests. For a site with one, that is the time from which it is due.
+-- Makes a stripe rest. A site with only one stripe is due at the end of the rest.
 local function rest(name, site)
   if site.delay == 0 then
     free(name, site)
@@ -142,7 +142,7 @@ local function rest(name, site)
     site.taken = site.taken - 1
     call('ZADD', key('due'), 'GT', now + site.delay, name)
   else
-    about.fence = about.fence + 1 -- no two are the same
+    about.fence = about.fence + 1 -- makes the entry unique
     call('ZADD', key('later'), now + site.delay, cjson.encode({ free = name, number = string.format('%.0f', about.fence) }))
   end
 end
@@ -151,14 +151,14 @@ local function recover(site)
   site.failures, site.rests, site.since, site.busy = 0, 0, nil, nil
 end
 
--- A page is over. Its record is kept until the worker says that its file has it.
+-- Records a finished page. The engine keeps the record until the worker reports that it is in the worker's file.
 local done = key('done:' .. request.file)
 local function keep(page, record)
   about.over = about.over + 1
   answer.mark = call('XADD', done, '*', 'url', page.url, 'record', record)
 end
 
--- A record of the engine's own: the worker that is told of it notes it.
+-- Records a page that the engine itself gives up; the worker that gets the answer writes the record.
 local function fail(page, why)
   local record = cjson.encode({ progress = 'failed', depth = page.depth, why = why, at = math.floor(now / 1000) })
   keep(page, record)
@@ -185,7 +185,7 @@ local function leave(name, site, why)
   call('DEL', key('q:' .. name))
 end
 
--- A site that is closed rests, and then it is asked; or it is left, if that would be too long.
+-- Makes a closed site rest before it is asked again, or leaves the site if the rest would be too long.
 local function close(name, site, asked, why)
   local pause = math.max(asked or 0, math.min(FIRST_PAUSE * 2 ^ site.rests, LONGEST_PAUSE))
   if asked then site.asked_until = now + asked end
@@ -209,7 +209,7 @@ local function open(name, site, pauses)
 end
 
 -- ANCHOR: drop
--- Takes what these tokens are for out of what is under way. Nothing for a token whose lease has run out.
+-- Ends the leases of these tokens, and returns their jobs. A token whose lease has already ended has no job.
 local function drop(tokens)
   local pages = {}
   if #tokens == 0 then return pages end
@@ -288,8 +288,8 @@ function what.known(page, site, came)
   rest(page.site, site)
 end
 
--- A site that was left is asked again; not before it wants to be, and not in this run if that is too late for
--- it.
+-- Asks a site again that was left, but not before the time that the site asked for. If that time is beyond the
+-- patience, the site stays left.
 local function take_on_again(name)
   local site, count = site_of(name), call('ZCARD', key('q:' .. name))
   local from = math.max(now, site.asked_until or now)
@@ -301,8 +301,8 @@ local function take_on_again(name)
   call('SREM', key('lefts'), name)
 end
 
--- Takes on the pages that the crawl begins with. If only left pages are not over, they are taken on again: a
--- process that joins then has a reason.
+-- Adds the pages with which the crawl begins. If only left pages remain, they are taken on again, because a
+-- user who starts a process then wants these pages.
 local function start()
   for _, worker in ipairs(call('ZRANGEBYSCORE', key('workers'), '-inf', now - RULES_COUNT)) do
     call('ZREM', key('workers'), worker)
@@ -318,7 +318,7 @@ local function start()
   add(request.starts)
 end
 
--- A lease that ran out: its worker is gone, or late. Three of them are one too many.
+-- Handles an expired lease: its worker is dead or late. At the third expiry, the page or site is given up.
 local function has_run_out(page)
   local site = site_of(page.site)
   page.deaths = page.deaths + 1
@@ -348,8 +348,8 @@ local function comes(entry)
   if entry.free then free(entry.free, site) else put_back(entry.page, entry.outages) end
 end
 
--- The question to a site, or else the page that is nearest to the start, if there is a stripe for it. Of the
--- jobs at which two workers have died, one is under way at a time: so a third death has one suspect.
+-- Returns the question to a site, or else the page nearest to the start if a stripe is free. Pages at which two
+-- workers have died are handed out one at a time, so a third death has only one suspect.
 local function next_of(name, site)
   if site.left then return nil end
   if site.stripes > 0 and site.rules_end <= now then
@@ -375,7 +375,7 @@ local function next_of(name, site)
   end
 end
 
--- The worker is told of the rules with the first page of a site.
+-- Adds the rules to the first page of a site that a worker gets.
 local told = {}
 local function tell(page, site)
   if told[page.site] or not site.version then return end
@@ -388,8 +388,8 @@ local function tell(page, site)
 end
 
 -- ANCHOR: lease
--- A token is higher than every one before it, also if the engine has forgotten the last ones: its clock has
--- gone on.
+-- A token is higher than every earlier token, even if the engine has lost the latest tokens, because its clock
+-- has moved on.
 local function lease(page, site)
   about.fence = math.max(about.fence + 1, clock[1] * 1000000 + clock[2])
   local token = string.format('%.0f', about.fence)
@@ -428,7 +428,7 @@ for _, entry in ipairs(call('ZRANGEBYSCORE', key('later'), '-inf', now, 'LIMIT',
   comes(cjson.decode(entry))
 end
 
--- A page of each site that is due, and if no other site is due, the next page of each.
+-- Hands out a page of each due site, and then further pages of these sites if no other site is due.
 while #answer.leases < request.most do
   write_due()
   local wanted = request.most - #answer.leases
@@ -468,13 +468,13 @@ if #answer.leases < request.most then
     if first[2] then answer.pause = math.min(answer.pause or LONGEST_PAUSE, first[2] - now) end
   end
 end
-if request.written then -- all up to that one, and that one, too
+if request.written then -- deletes all records up to and including this mark
   local at, number = string.match(request.written, '^(%d+)-(%d+)$')
   call('XTRIM', done, 'MINID', at .. '-' .. string.format('%.0f', number + 1))
 end
 answer.open, answer.left, answer.seen, answer.over_in_all = about.open, about.left, about.seen, about.over
 for _, name in ipairs({ 'leases', 'stale', 'over', 'notes' }) do
-  if #answer[name] == 0 then answer[name] = nil end -- an empty table would be an object
+  if #answer[name] == 0 then answer[name] = nil end -- JSON would have an object in place of an empty list
 end
 answer = cjson.encode(answer)
 if request.is_leaving then

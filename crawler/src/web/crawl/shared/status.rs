@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// The index of the last line that is shown of each kind.
-const SHOWN: &str = "9"; // an index: ten
+const SHOWN: &str = "9"; // the index 9 means ten lines
 
 /// Returns the progress of the crawl as text.
 ///

@@ -24,7 +24,7 @@ pub fn false_positive() -> TwoDays {
     crawl.moment.comes();
     let mut left = crawl.stop();
     crawl.moment.over();
-    left.extend(crawl.cut_off()); // known and presumed, without a difference
+    left.extend(crawl.cut_off()); // certain and possible interruptions are treated alike
     crawl.next_day(left)
 }
 // ANCHOR_END: false_positive
@@ -36,7 +36,7 @@ pub fn wrappers() -> TwoDays {
     let crawl = Crawl::start((1, 1), |crawl, page, token| {
         if page == "/news" {
             crawl.moment.here();
-            token.check()?; // it is cut off
+            token.check()?; // this page is cut off
         }
         let links = crawl.server.get(page);
         crawl.submit_links(links, token)
@@ -66,7 +66,7 @@ pub fn links_lost() -> TwoDays {
             token.check()?;
             if crawl.is_new(link) {
                 if link == "/shop" {
-                    crawl.moment.here(); // it is seen, and it is not submitted
+                    crawl.moment.here(); // the link is recorded as seen, but not submitted yet
                 }
                 crawl.submit(link); // refused
             }
@@ -76,7 +76,7 @@ pub fn links_lost() -> TwoDays {
     crawl.moment.comes();
     let mut left = crawl.stop();
     crawl.moment.over();
-    left.extend(crawl.cut_off()); // the first page: its links are looked at once more
+    left.extend(crawl.cut_off()); // the first page, whose links are examined again
     crawl.next_day(left)
 }
 // ANCHOR_END: links_lost
@@ -90,10 +90,10 @@ pub fn too_slow() -> TwoDays {
         match page {
             "/news" => {
                 crawl.moment.is_here.count_down();
-                token.sleep(Duration::from_hours(1))?; // gives up as soon as it is told
+                token.sleep(Duration::from_hours(1))?; // gives up as soon as the task is told to stop
             }
             "/shop" => {
-                crawl.moment.here(); // does not look at the token
+                crawl.moment.here(); // does not check the token
                 token.check()?;
             }
             _ => (),

@@ -9,8 +9,8 @@
 //! |---|---|
 //! | [`false_positive`] | that a page was complete when the request to stop came |
 //! | [`wrappers`] | the addresses of the tasks that had not begun |
-//! | [`links_lost`] | a link that it has noted as seen and could not submit |
-//! | [`too_slow`] | every page that was being fetched, since one of them took long to give up |
+//! | [`links_lost`] | a link that the crawl has recorded as seen but could not submit |
+//! | [`too_slow`] | every page that was being fetched, because one page took long to give up |
 //! | [`right()`] | nothing |
 //!
 //! A task waits at its moment only for a limited time, and every wait for a task is limited as well: a way

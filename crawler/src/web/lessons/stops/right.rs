@@ -62,7 +62,7 @@ pub fn right(threads: usize, point: Point, stopped: Page) -> TwoDays {
         token.check()?; // cut off: the page waits in the state, as before
         let links = crawl.server.get(page);
         here(Point::Fetched);
-        let new = lock(&writes).write(page, links); // not given up, even if the request has come
+        let new = lock(&writes).write(page, links); // written even if the request to stop has come
         here(Point::Written);
         for link in new {
             crawl.submit(link); // a link that is refused waits in the state
@@ -73,7 +73,7 @@ pub fn right(threads: usize, point: Point, stopped: Page) -> TwoDays {
     crawl.moment.comes();
     drop(crawl.stop()); // these pages wait in the state
     while !crawl.pages.await_termination(TICK) {
-        crawl.moment.over(); // one wait was not enough, so it waits again
+        crawl.moment.over(); // one wait was not enough, so the crawl waits again
     }
     let state = lock(&state);
     lock(&crawl.seen).clone_from(&state.found);

@@ -192,7 +192,7 @@ fn what_is_too_much_is_counted() {
     let found = of_most(document, None, 2);
     assert_eq!(texts(&found), ["http://example.org/dir/1", "http://example.org/dir/2"]);
     assert_eq!(found.left_out, 2);
-    assert_eq!(of_most(document, None, 0).left_out, 5); // the first counts twice
+    assert_eq!(of_most(document, None, 0).left_out, 5); // the first link counts twice
     assert_eq!(of_most(document, None, 4).left_out, 0);
 
     let begin = "http://example.org/dir/".len();

@@ -34,7 +34,7 @@ pub fn normalise(url: &Url) -> Url {
     let _ = url.set_password(None);
     let named = url.host_str().and_then(|host| host.strip_suffix('.')).filter(|name| !name.ends_with('.'));
     if let Some(host) = named.map(str::to_owned) {
-        let _ = url.set_host(Some(&host)); // a host that is nothing but a dot stays
+        let _ = url.set_host(Some(&host)); // a host that is only a dot does not change
     }
     if !url.cannot_be_a_base()
         && let Cow::Owned(path) = decoded(url.path())
@@ -226,9 +226,9 @@ impl Scope {
         Ok(scope)
     }
 
-    /// Limits the crawl to the start pages and to URLs that match a pattern of `only`, unless `only` is
-    /// empty, and that match no pattern of `not`. Patterns are matched against the whole URL. A `*` in a
-    /// pattern stands for any characters, including slashes.
+    /// Limits the crawl to the start pages and to URLs that match no pattern of `not`. If `only` is not
+    /// empty, each of these URLs must also match a pattern of `only`. Patterns are matched against the
+    /// whole URL. A `*` in a pattern stands for any characters, including slashes.
     ///
     /// # Errors
     /// Fails if a pattern is not valid.
