@@ -251,7 +251,7 @@ fn pool() -> TrackingExecutor<ThreadPoolExecutor, Job> {
 
 #[test]
 fn a_worker_that_nobody_stops_comes_to_the_end() {
-    let most = Arc::new(AtomicUsize::new(0)); // the largest number of outcomes that one turn has brought, in any schedule
+    let most = Arc::new(AtomicUsize::new(0)); // the most outcomes of one turn, in any schedule
     check({
         let most = Arc::clone(&most);
         move || {

@@ -181,7 +181,7 @@ fn accept(listener: &TcpListener, pool: &ThreadPoolExecutor, shared: &Arc<Shared
             _ if shared.stop.is_cancelled() => break,
             Ok(stream) => {
                 let shared = Arc::clone(shared);
-                let _ = pool.execute(move || server::serve(stream, &shared)); // if the pool refuses the task, the stream is closed
+                let _ = pool.execute(move || server::serve(stream, &shared)); // a refused task closes the stream
             }
             Err(_) => drop(shared.stop.sleep(PAUSE)), // no descriptor, for example
         }
