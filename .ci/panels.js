@@ -112,6 +112,15 @@ async function main() {
         if (!await isOpen() || !(await run(`${answer}.textContent`)).startsWith('You predicted: two are <refused>')) errors.push(`no-room: at the ${visit} visit, the answer or the prediction is missing`);
         await open('no-room');
     }
+    // Each page with a *Predict* has one field, except the page on which the answer is folded into the questions.
+    for (const file of fs.readdirSync(book).filter((name) => name.endsWith('.html') && name !== 'print.html')) {
+        const asks = /<h2 id="predict/.test(fs.readFileSync(path.join(book, file), 'utf8'));
+        if (!asks) continue;
+        const page = path.basename(file, '.html');
+        await open(page);
+        const fields = await run(`document.querySelectorAll('.predict-form').length`);
+        if (fields !== (page === 'the-problem' ? 0 : 1)) errors.push(`${page}: ${fields} fields for a prediction`);
+    }
     child.kill();
     await new Promise((resolve) => child.on('exit', resolve));
     fs.rmSync(profile, { recursive: true, force: true });
