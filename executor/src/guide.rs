@@ -40,7 +40,7 @@
 //! 4. `handle/mod.rs`, up to `mod error`: how the result of a task comes back.
 //! 5. `task/mod.rs`, up to `struct Rare`: what a pool stores of a task.
 //! 6. `thread_pool/queue.rs`, up to `struct LifoQueue`: where tasks wait.
-//! 7. `thread_pool/mod.rs`, up to `mod hooks`: the library's pool on a page.
+//! 7. `thread_pool/mod.rs`, up to `mod hooks`: a page about the library's pool.
 //! 8. `thread_pool/state.rs`: the facts that change together, under one lock.
 //! 9. `thread_pool/inbox.rs`, up to `use std`: the short way into the pool, which most tasks take.
 //! 10. `thread_pool/admission.rs`, up to `fn give_a_thread`: the long way into the pool.

@@ -310,7 +310,7 @@ pub(crate) mod system_name {
     /// Gives the calling thread a name for the system. The name in [`Thread::name`](std::thread::Thread::name)
     /// does not change.
     ///
-    /// The call goes through a file, because the standard library can only name a thread that it starts. A
+    /// The call writes the name to a file of the system, because the standard library can name only new threads. A
     /// system that does not have the file shows the first bytes of the whole name.
     pub(crate) fn set(name: &str) {
         let _ = std::fs::write("/proc/thread-self/comm", name);

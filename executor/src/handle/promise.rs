@@ -47,8 +47,8 @@ use crate::task::TaskState;
 /// the library never reports a wait for a promise's handle as [starvation](crate::Starvation). It assumes
 /// that the waiting thread can go on, and also all threads that wait for *this thread*. Suppose that all
 /// threads of a pool wait for a promise, and that only a task in the queue of this pool completes the
-/// promise. Then the threads wait without a report until the task is cancelled or dropped, which also drops
-/// the promise. The library does report a wait for the handle of a task. So if possible, let a task return
+/// promise. Then the library reports nothing, and the threads wait until the task is cancelled or dropped. This
+/// also drops the promise. The library does report a wait for the handle of a task. So if possible, let a task return
 /// its value instead of using a promise.
 #[doc(alias = "CompletableFuture")]
 #[must_use = "dropping it cancels its handle"]

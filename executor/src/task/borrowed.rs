@@ -78,8 +78,8 @@ where
     }
 }
 
-/// Runs `during`, and returns or unwinds as soon as `is_done` returns true. Until `is_done` returns true,
-/// calls `settle` again and again. The argument of `settle` says whether this thread unwinds.
+/// Runs `during`. Then calls `settle` again and again, until `is_done` returns true. If `during` has
+/// panicked, goes on to unwind after that. The argument of `settle` says whether this thread unwinds.
 #[inline]
 fn keep_frame<A>(during: impl FnOnce() -> A, is_done: impl Fn() -> bool, settle: impl Fn(bool)) -> A {
     let until_done = move |unwinding| {

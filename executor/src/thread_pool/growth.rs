@@ -40,7 +40,7 @@ use crate::sync::{Arc, MutexGuard};
 
 impl ThreadPoolExecutor {
     /// Starts a thread that waits for tasks, if there are fewer threads than the core size. Returns true if
-    /// the call has ordered a thread.
+    /// the call has asked the factory for a thread.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;

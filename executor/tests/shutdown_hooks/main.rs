@@ -169,8 +169,8 @@ fn a_process_has_one_set_of_hooks() {
     Process::start("installs_twice").assert_ends(0, &["AlreadyExists", "a"]);
 }
 
-/// At first the pool ends without cancels, so tasks that end within the grace period are not disturbed. Then
-/// the other tasks are cancelled, and the waiting tasks never begin.
+/// During the grace period the pool cancels no task, so a task that ends in this time is not disturbed. Then
+/// the pool cancels the other tasks, and the waiting tasks never begin.
 #[test]
 fn a_pool_is_ended_by_its_hook() {
     Process::start("ends_a_pool").assert_ends(143, &["quick task done", "log"]);

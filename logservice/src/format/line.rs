@@ -69,7 +69,7 @@ impl<'a> Line<'a> {
     }
 
     /// Appends a part of the line's syntax, such as a bracket, even if the line is full. The caller must have
-    /// reserved room for the syntax after the end of the line.
+    /// reserved room for this part behind the line.
     pub(super) fn close(&mut self, text: &str) {
         self.out.push_str(text);
     }

@@ -177,8 +177,8 @@ impl Builder {
         let writer = thread::Builder::new().name("log writer".into()).spawn(move || {
             line::becomes_writer();
             drop(marked);
-            // The payload is forgotten: a sink's destructor may panic, and the destructor of this panic's
-            // payload may panic, too.
+            // If the sink's destructor panics, the payload of that panic is leaked, because the payload's own
+            // destructor may panic, too.
             let _ = catch_unwind(AssertUnwindSafe(|| writer.run(second))).map_err(std::mem::forget);
         })?;
         // No thread has a handle before the writer's thread is marked. Otherwise code that runs when the

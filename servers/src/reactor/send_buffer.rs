@@ -56,7 +56,7 @@ pub(super) enum Source {
 }
 
 impl Tail {
-    /// Makes a tail of the bytes of `source` from `at` to `end`.
+    /// Makes a tail that consists of the bytes `at..end` of `source`.
     pub(super) fn new(source: Source, at: u64, end: u64) -> Tail {
         Tail { source, at, end, _share: Share::default() }
     }

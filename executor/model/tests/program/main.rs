@@ -1,4 +1,4 @@
-//! Protocols of programs, compiled against the model. A small protocol shows how to make a package of models
+//! Tests protocols between the threads of a program under the model. A small protocol shows how to make a package of models
 //! for a program. The other two protocols are those of real programs: how an example's searches end, and how
 //! answers come back to a server's event loop.
 #![cfg(feature = "shuttle")]

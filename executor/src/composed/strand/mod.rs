@@ -156,8 +156,8 @@ impl<K: StrandOwner> Strand<K> {
         Ok(Joined { offer, raise_in: self.raise_in(rises), drain: self.place(&state) })
     }
 
-    /// Returns the drain task's queue if `rises` is true and that queue must raise the drain task. Must be
-    /// called under the lock. If the drain task comes into a queue later, that queue reads the priority
+    /// Returns the queue of the drain task if `rises` is true and the queue must give the drain task a better
+    /// place. Must be called under the lock. If the drain task comes into a queue later, that queue reads the priority
     /// itself.
     fn raise_in(&self, rises: bool) -> Option<QueueId> {
         if rises { self.queue() } else { None }

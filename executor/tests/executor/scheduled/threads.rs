@@ -1,5 +1,5 @@
-//! The threads of a scheduled pool: the moment at which they are started, and the fate of due tasks while the
-//! system has no thread.
+//! The threads of a scheduled pool: when they are started, and what becomes of due tasks if the system cannot
+//! start a thread.
 
 use std::io;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! Waits of a pool's thread outside the bodies of tasks: in hooks, callbacks and destructors. Other tests
-//! here are about completion services whose tasks are in a line.
+//! here are about completion services over a serial executor.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -147,7 +147,7 @@ fn a_task_that_runs_inline_waits_for_the_pool_below_it() {
     });
 }
 
-/// The service's tasks are in a line. The head of the line is behind the taker's task in the queue.
+/// The service's tasks wait in a serial executor. Its drain task is behind the taker's task in the queue.
 #[test]
 fn a_service_over_a_line_that_has_not_begun() {
     within_deadline(|| {

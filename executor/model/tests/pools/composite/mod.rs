@@ -160,8 +160,8 @@ fn a_task_that_gets_no_thread_is_not_dropped_with_that_of_another() {
     check_scenario(Scenario { core: 2, maximum: 2, factory, scripts, ..Scenario::plain() });
 }
 
-/// Two submitters submit at the same time, and one of them gets no thread. The thread of the other submitter
-/// begins with the task for which the thread was started.
+/// Two submitters submit at the same time. The system starts a thread for only one of the two tasks. The new
+/// thread runs that task first.
 #[test]
 fn a_task_that_got_a_thread_does_not_lose_it_to_one_that_got_none() {
     let scripts = vec![vec![Step::Submit(Body::Gate)]; 2];
