@@ -1,4 +1,4 @@
-//! Tests the properties on real threads.
+//! Checks the properties of the answer on real threads.
 
 use exercises_harness::real::{check, probe, sync};
 

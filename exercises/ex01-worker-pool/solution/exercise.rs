@@ -61,7 +61,7 @@ impl WorkerPool {
 
 fn work(shared: &Shared) {
     while let Some(job) = next_job(shared) {
-        // No lock is held here. A panic ends only the job.
+        // The worker holds no lock here. A panic ends only the job.
         let _ = catch_unwind(AssertUnwindSafe(job));
     }
 }

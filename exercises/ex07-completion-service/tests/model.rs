@@ -1,5 +1,4 @@
-//! Tests the properties under the model: `src/exercise.rs` is compiled with locks and threads that the test
-//! schedules.
+//! Checks the properties of the answer under the model, which decides the schedule of the answer's threads.
 
 // Here `src/exercise.rs` uses the same library `executor`, compiled for the model.
 extern crate executor_model as executor;
