@@ -52,7 +52,7 @@ impl WorkerPool {
     /// threads have ended.
     pub fn shutdown(self) {
         self.shared.state.lock().unwrap().shutting_down = true;
-        self.shared.changed.notify_all(); // the end concerns all of them
+        self.shared.changed.notify_all(); // the end concerns all workers
         for worker in self.workers {
             worker.join().unwrap();
         }

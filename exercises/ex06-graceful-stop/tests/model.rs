@@ -1,6 +1,6 @@
 //! Checks the properties of the answer under the model, which decides the schedule of the answer's threads.
 
-// Here `src/exercise.rs` uses the same library `executor`, compiled for the model.
+// In this test `src/exercise.rs` uses the library `executor`, compiled for the model.
 extern crate executor_model as executor;
 
 use exercises_harness::model::{check, probe, sync};

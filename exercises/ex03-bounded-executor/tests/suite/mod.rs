@@ -255,7 +255,7 @@ pub fn the_permit_comes_back_when_the_inner_executor_refuses() {
     let refused =
         expect("execute()", NO_ROOM_YET, || bounded.execute(|| step("the refused job runs after all")));
     match refused {
-        Err(rejected) => drop(rejected), // and the job with it
+        Err(rejected) => drop(rejected), // drops the job, too
         Ok(()) => refusal_lost(),
     }
     step("drops the refused job");
