@@ -20,7 +20,7 @@ pub struct IndexArgs {
     #[arg(required_unless_present = "demo")]
     pub directories: Vec<PathBuf>,
 
-    /// Where the index is, or will be: a new or empty directory
+    /// The directory of the index; for a new index, a new or empty directory
     #[arg(long, value_name = "INDEX")]
     pub into: PathBuf,
 
@@ -28,12 +28,12 @@ pub struct IndexArgs {
     #[arg(long, value_name = "COUNT", value_parser = command_line::threads::<MOST_THREADS>)]
     pub threads: Option<NonZeroUsize>,
 
-    /// Bytes that a file may have; larger ones are skipped
+    /// The size of the largest file that is read, in bytes; larger files are skipped
     #[arg(long, value_name = "BYTES", default_value = "10485760", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub max_bytes: u64,
 
-    /// How often the index is written. Files since then are lost if the process is killed, and indexed again
-    /// by the next run
+    /// The interval between two commits of the index. If the process is killed, the next run indexes again
+    /// the files since the last commit
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = command_line::duration)]
     pub commit_every: Duration,
 
@@ -49,11 +49,11 @@ pub struct IndexArgs {
     #[arg(long, short, help_heading = "What happened")]
     pub verbose: bool,
 
-    /// Write files to try it with into this directory, if it is new or empty, and index them
+    /// Write example files into this directory if it is new or empty, and index the directory
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "directories", help_heading = "Demonstration")]
     pub demo: Option<PathBuf>,
 
-    /// How many files --demo writes
+    /// The number of files that --demo writes
     #[arg(
         long,
         value_name = "COUNT",
@@ -83,12 +83,12 @@ pub struct SearchArgs {
     /// The index
     pub index: PathBuf,
 
-    /// Words that a file must have. A phrase ("thread pool") must be there as it is; after --, -word must not
-    /// be there
+    /// Words that a file must have. The words of a phrase ("thread pool") must follow each other; after --,
+    /// -word excludes files with this word
     #[arg(required = true)]
     pub words: Vec<String>,
 
-    /// How many files are shown
+    /// The largest number of files that are shown
     #[arg(long, value_name = "COUNT", default_value = "10", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub limit: u32,
 

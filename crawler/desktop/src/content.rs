@@ -16,8 +16,8 @@ const LOOK: u64 = 8 << 10;
 /// The number of times that a file is read if it changes during each reading.
 const ATTEMPTS: usize = 3;
 
-/// The minimum age of a file's last change: a younger file may change again and keep the same time.
-/// File systems store times in steps of up to two seconds.
+/// The minimum age at which a file's last change identifies its version: a file that has changed more
+/// recently may change again and keep the same time. File systems store times in steps of up to two seconds.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// Distinguishes one version of a file from the next.

@@ -11,8 +11,8 @@ const INLINE: [&str; 22] = [
     "small", "span", "strong", "sub", "sup", "u", "wbr",
 ];
 
-/// Returns the visible text of the page, in the lines of the document: without tags, comments, scripts and
-/// styles. `is_xml` is true if the document is XHTML.
+/// Returns the visible text of the page, without tags, comments, scripts and styles; each text stays on its
+/// line of the document. `is_xml` is true if the document is XHTML.
 pub(super) fn text(document: &str, is_xml: bool) -> String {
     let written = String::with_capacity(document.len() / 2);
     let text = Text { written, lines: 1, line: 1, left_out: None, is_xml };

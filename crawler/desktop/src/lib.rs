@@ -11,7 +11,7 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | [`walk`] | which files there are, directory by directory |
+//! | [`walk`] | finds the files, one directory after the other |
 //! | [`content`] | turns a file into text: encodings, HTML, files that are not text |
 //! | `words` | turns text into words |
 //! | [`store`] | the index on disk, and its versions |
@@ -28,12 +28,12 @@
 //!
 //! 1. For each file, the index has at most one version. The commit that adds a file's next version also
 //!    removes its previous version.
-//! 2. A committed version survives any end of the process. After a crash, the next run finds all other
-//!    files again, because the index does not have them.
+//! 2. A committed version stays in the index, however the process ends. After a crash, the next run indexes
+//!    all uncommitted files, because the index does not have them.
 //! 3. A run removes a file from the index only if the run reached its end, read the file's directory, and
 //!    did not see the file.
 //! 4. Memory does not grow with the tree, except by one byte for each file that the index had before. With
-//!    `--follow`, memory also grows by the names of the directories outside the tree to which links lead.
+//!    `--follow`, memory also holds the names of the directories outside the tree that are reached by links.
 
 pub mod content;
 pub use content::{Content, Skipped, Stamp, read};

@@ -16,19 +16,19 @@ use std::sync::{Mutex, PoisonError};
 #[derive(clap::Args, Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 pub struct Rules {
-    /// Also hidden files: those whose names begin with a dot
+    /// Include hidden files, which have names that begin with a dot
     #[arg(long, help_heading = "Which files")]
     pub hidden: bool,
 
-    /// Also what .gitignore and .ignore leave out
+    /// Include files that .gitignore and .ignore exclude
     #[arg(long, help_heading = "Which files")]
     pub no_ignore: bool,
 
-    /// Follow symbolic links out of the directories that are named; each directory is walked once
+    /// Follow symbolic links that lead out of the named directories; each directory is walked once
     #[arg(long, help_heading = "Which files")]
     pub follow: bool,
 
-    /// Stay in the file systems of the directories that are named
+    /// Stay in the file systems of the named directories
     #[arg(long, help_heading = "Which files")]
     pub one_file_system: bool,
 }

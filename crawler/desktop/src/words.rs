@@ -114,8 +114,7 @@ impl<'a> WordStream<'a> {
         }
     }
 
-    /// Returns the position `at` without the marks before it, because a mark belongs to the character
-    /// before the mark.
+    /// Returns the position after the marks at `at`, because these marks belong to the character before `at`.
     fn without_marks(&self, at: usize) -> usize {
         let marks = self.text[at..].chars().take_while(|c| is_mark(*c));
         at + marks.map(char::len_utf8).sum::<usize>()

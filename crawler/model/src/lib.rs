@@ -5,7 +5,7 @@
 //! cargo test -p crawler-model
 //! ```
 
-/// The items that replace those of std and `executor` in the crawler's files.
+/// Items that the crawler's files use in place of items of std and `executor`.
 pub mod door {
     pub use executor_model::program::sync;
     pub use executor_model::{

@@ -54,8 +54,8 @@ struct Book {
     /// The number of exchanges that succeed before an exchange fails.
     good: usize,
     /// The thread of the worker, or `None` if something may stop the worker. In an undisturbed run, a turn
-    /// has room for as many leases as it brings outcomes, and only the worker's thread takes a turn that
-    /// brings no outcome.
+    /// that brings some outcomes may take at least the same number of leases, and only the worker's thread
+    /// takes a turn that brings no outcome.
     undisturbed: Option<ThreadId>,
     /// The number of leases that are handed out.
     out: usize,

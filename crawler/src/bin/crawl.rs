@@ -1,10 +1,10 @@
 //! A crawler of web sites that tracks its tasks: if a run is stopped, the next run fetches the remaining
 //! pages.
 //!
-//! The threads of a pool take leases from a store, each for a page or for a question to a site. Each thread
-//! then reports the outcome to the store: see [`work`]. After each page, the crawler leaves the site alone
-//! for a while. The store knows when the next request to a site may be sent, so no thread sleeps because of
-//! a site's pause.
+//! The threads of a pool take leases from a store; each lease is for a page or for a question to a site. Each
+//! thread then reports the outcome to the store: see [`work`]. After each page, the crawler leaves the site
+//! alone for a while. The store knows when the next request to a site may be sent, so no thread sleeps
+//! because of a site's pause.
 //!
 //! ```sh
 //! cargo run --bin crawl -- --demo --state demo.crawl

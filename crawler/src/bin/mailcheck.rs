@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 
 /// Says which mail accounts have new mail.
 ///
-/// Exit status: 0 there is new mail; 1 there is none; 3 none was seen, but some account has failed; 2 the
-/// command line or the hosts file is wrong; 130 a signal came, 143 a second SIGTERM.
+/// Exit status: 0 there is new mail; 1 there is no new mail; 3 no new mail was seen, but an account has
+/// failed; 2 the command line or the hosts file is wrong; 130 a signal came, 143 a second SIGTERM.
 #[derive(Parser)]
 #[command(version, after_help = accounts::EXAMPLE)]
 struct Args {
@@ -29,7 +29,7 @@ struct Args {
     #[arg(long, value_name = "FILE", required_unless_present = "demo")]
     hosts: Option<PathBuf>,
 
-    /// Ask eight built-in servers instead, some of them bad
+    /// Ask eight built-in servers instead; some of these servers are faulty
     #[arg(long, conflicts_with = "hosts")]
     demo: bool,
 
@@ -37,11 +37,11 @@ struct Args {
     #[arg(long, value_name = "TIME", default_value = "10s", default_value_if("demo", "true", "2s"), value_parser = command_line::duration)]
     within: Duration,
 
-    /// Accounts that are asked at once: all of them, but not more than 100, if this is not given
+    /// The number of accounts that are asked at once [default: all accounts, but at most 100]
     #[arg(long, value_name = "N", conflicts_with = "listing")]
     threads: Option<NonZeroUsize>,
 
-    /// Check as the well-known listing does
+    /// Check in the faulty way of a well-known Java listing
     #[arg(long)]
     listing: bool,
 
@@ -77,8 +77,8 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 // ANCHOR: check_mail
-/// Asks all accounts, at most `most` of them at once, and returns an answer for each, in their order. When
-/// this function returns, its threads have ended.
+/// Asks all accounts, at most `most` accounts at once, and returns the answers in the order of the accounts.
+/// When this function returns, its threads have ended.
 ///
 /// Waits at most for `within`, or until `stop` is cancelled. This function also waits for a task that
 /// ignores its token.

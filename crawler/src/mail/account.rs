@@ -22,8 +22,8 @@ pub struct Account {
     pub user: String,
     /// The secret with which the user logs in.
     pub login: Login,
-    /// The folder whose new messages are counted: its name as mail programs show it. POP3 has no folders
-    /// and ignores this field.
+    /// The name of the folder whose new messages are counted, in the form that mail programs show. POP3 has
+    /// no folders and ignores this field.
     pub folder: String,
     /// True if the password or the token may be sent over a connection that is not encrypted.
     pub allow_plain_password: bool,

@@ -25,8 +25,8 @@ pub struct Script {
     pub mail: u64,
     /// The time that the server takes to answer the login.
     pub delay: Duration,
-    /// The fault of the server and its moment: a command of the client, or `listen`, `connect`, `greeting`,
-    /// or `password`.
+    /// The fault of the server, and the moment of the fault: a command of the client, or `listen`, `connect`,
+    /// `greeting`, or `password`.
     pub fault: Option<(&'static str, Fault)>,
 }
 

@@ -173,7 +173,7 @@ fn done(tag: &str, what: &str, line: &str) -> io::Result<()> {
     }
 }
 
-/// Returns the first word, in capitals, and the rest.
+/// Returns the first word of a text, in capitals, and the rest of the text.
 fn first_word(words: &str) -> (String, &str) {
     let (word, rest) = words.split_once(' ').unwrap_or((words, ""));
     (word.to_ascii_uppercase(), rest)

@@ -115,9 +115,8 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns why an account whose check was cancelled has no answer: its deadline after `within` has passed,
-/// its token was cancelled, or no thread could be started. The text names the step that
-/// the check had reached.
+/// Returns the reason why a cancelled check has no answer: the deadline after `within` has passed, the token
+/// was cancelled, or no thread could be started. The text names the step that the check had reached.
 pub fn called_off(call: &CancelToken, within: Duration, progress: &Progress) -> String {
     let why = match call.reason().map(|reason| reason.kind()) {
         Some(CancelKind::Deadline) => format!("no answer within {}", words(within)),

@@ -10,72 +10,72 @@ use url::Url;
 /// The largest number of threads in a pool.
 const MOST_THREADS: usize = 256;
 
-/// Crawls web sites, and goes on where it was stopped
+/// Crawls web sites, and continues where the last run was stopped
 #[derive(clap::Parser, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(name = "crawl", version)]
 pub struct CrawlArgs {
-    /// Where to begin; http:// unless there is https:// before it
+    /// Addresses at which the crawl begins; the scheme is http:// if an address has no scheme
     #[arg(required_unless_present = "demo", value_parser = address)]
     pub starts: Vec<Url>,
 
-    /// What has been crawled and what has not: a file that is made if it is not there
+    /// The file that records which pages have been crawled; a new file is created if it does not exist
     #[arg(long, value_name = "FILE")]
     pub state: PathBuf,
 
-    /// Other hosts that are crawled: example.org, or .example.org for all that are below it
+    /// Other hosts to crawl: example.org, or .example.org for all hosts below it
     #[arg(long, value_name = "HOST", help_heading = "Which pages")]
     pub allow: Vec<String>,
 
-    /// Only addresses that match, such as `*/docs/*`; * is anything, also slashes
+    /// Crawl only addresses that match, such as `*/docs/*`; * stands for any characters, including slashes
     #[arg(long, value_name = "PATTERN", help_heading = "Which pages")]
     pub only: Vec<String>,
 
-    /// No addresses that match, such as `*.pdf`
+    /// Crawl no addresses that match, such as `*.pdf`
     #[arg(long, value_name = "PATTERN", help_heading = "Which pages")]
     pub not: Vec<String>,
 
-    /// Ask also whether the addresses on other hosts are there that links lead to
+    /// Also check that linked addresses on other hosts exist
     #[arg(long, help_heading = "Which links are broken")]
     pub check: bool,
 
-    /// Look also whether the parts of pages are there that links lead to, as in `page#part`
+    /// Also check that linked parts of pages exist, as in `page#part`
     #[arg(long, help_heading = "Which links are broken")]
     pub fragments: bool,
 
-    /// Statuses that make no link broken, such as 403,429
+    /// Statuses that do not make a link broken, such as 403,429
     #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(100..=999), help_heading = "Which links are broken")]
     pub accept: Vec<u16>,
 
-    /// Links and redirects from the start that are followed
+    /// The largest number of links and redirects that lead from the start to a page
     #[arg(long, value_name = "COUNT", default_value = "20", help_heading = "Which pages")]
     pub depth: u32,
 
-    /// Pages that are taken on
+    /// The largest number of pages in the crawl
     #[arg(long, value_name = "COUNT", default_value = "100000", value_parser = pages, help_heading = "Which pages")]
     pub pages: usize,
 
-    /// Also addresses that are not on the public internet: those of this machine, or of an office
+    /// Also crawl private addresses, such as the addresses of this machine or of an office network
     #[arg(long, help_heading = "Which pages")]
     pub allow_private: bool,
 
-    /// Do not ask for robots.txt: for a site of one's own
+    /// Do not request robots.txt; use this flag only for your own site
     #[arg(long, help_heading = "Which pages")]
     pub ignore_robots: bool,
 
-    /// How long a site is left alone after a page
+    /// The pause before the next request to the same site
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = delay, help_heading = "Politeness")]
     pub delay: Duration,
 
-    /// Pages of a site that are fetched at the same time
+    /// The number of pages of a site that are fetched at the same time
     #[arg(long, value_name = "COUNT", default_value = "1", value_parser = command_line::threads::<MOST_THREADS>, help_heading = "Politeness")]
     pub per_site: NonZeroUsize,
 
-    /// What the crawler says that it is
+    /// The name that the crawler sends to sites as its User-Agent
     #[arg(long, value_name = "TEXT", default_value = concat!("crawl/", env!("CARGO_PKG_VERSION")), help_heading = "Politeness")]
     pub user_agent: String,
 
-    /// The name whose group in robots.txt counts [default: the product of --user-agent]
+    /// The name by which robots.txt addresses the crawler [default: the product of --user-agent]
     #[arg(long, value_name = "NAME", help_heading = "Politeness")]
     pub robots_name: Option<String>,
 
@@ -83,28 +83,28 @@ pub struct CrawlArgs {
     #[arg(long, value_name = "COUNT", default_value = "16", value_parser = command_line::threads::<MOST_THREADS>, help_heading = "Limits")]
     pub threads: NonZeroUsize,
 
-    /// How often a page is tried again
+    /// The number of times that a page is tried again
     #[arg(long, value_name = "COUNT", default_value = "3", help_heading = "Limits")]
     pub retries: u32,
 
-    /// How long a site may be away before its pages are left to another run
+    /// How long a site may fail to answer before its pages are left to another run
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = delay, help_heading = "Limits")]
     pub patience: Duration,
 
-    /// Also pages that could not be fetched in an earlier run
+    /// Also try pages that could not be fetched in an earlier run
     #[arg(long, help_heading = "Which pages")]
     pub retry_failed: bool,
 
-    /// Ask again for pages that were asked for so long ago, such as --again=7d or 12h; without AGE, for all.
-    /// A server does not send again what has not changed
+    /// Request again the pages that were requested at least AGE ago, such as --again=7d or 12h; without AGE,
+    /// all pages. A server need not send an unchanged page again
     #[arg(long, value_name = "AGE", num_args = 0..=1, require_equals = true, default_missing_value = "0s", value_parser = age, help_heading = "Which pages")]
     pub again: Option<Duration>,
 
-    /// Time for a page
+    /// The time limit for a page
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = command_line::duration, help_heading = "Limits")]
     pub timeout: Duration,
 
-    /// Bytes of a page that are read; robots.txt and lists of pages have limits of their own
+    /// The number of bytes of a page that are read; robots.txt and lists of pages have their own limits
     #[arg(long, value_name = "BYTES", default_value = "4194304", help_heading = "Limits")]
     pub max_bytes: u64,
 
@@ -116,7 +116,7 @@ pub struct CrawlArgs {
     #[arg(long, value_name = "DIRECTORY", help_heading = "What is written")]
     pub save: Option<PathBuf>,
 
-    /// Write a line of JSON for each page and its links
+    /// Write a line of JSON for each page and its links into this file
     #[arg(long, value_name = "FILE", help_heading = "What is written")]
     pub graph: Option<PathBuf>,
 
@@ -125,26 +125,26 @@ pub struct CrawlArgs {
     pub json: bool,
 
     /// Share the crawl with other processes: the address of a Redis or Valkey, such as
-    /// `redis://USER:PASSWORD@HOST:6379/0`, or `rediss://` for TLS. The state is then what this process has
-    /// recorded
+    /// `redis://USER:PASSWORD@HOST:6379/0`, or `rediss://` for TLS. The state then has only the records of
+    /// this process
     #[arg(long, value_name = "URL", requires = "crawl", conflicts_with_all = ["demo", "again", "retry_failed"], help_heading = "Many processes")]
     pub frontier: Option<String>,
 
-    /// The name of the crawl. `crawl status --frontier URL --crawl NAME` says how far it is
+    /// The name of the crawl. `crawl status --frontier URL --crawl NAME` prints the progress of the crawl
     #[arg(long, value_name = "NAME", requires = "frontier", help_heading = "Many processes")]
     pub crawl: Option<String>,
 
-    /// How long a page may be under way before another process fetches it again [default: 30 s more than
-    /// --timeout]
+    /// How long the fetch of a page may take before another process fetches the page again [default: 30 s
+    /// more than --timeout]
     #[arg(long, value_name = "TIME", hide = true, value_parser = command_line::duration)]
     pub lease: Option<Duration>,
 
-    /// Crawl a built-in site of so many pages
+    /// Crawl a built-in site with this number of pages
     #[arg(long, value_name = "PAGES", num_args = 0..=1, default_missing_value = "2000", conflicts_with = "starts")]
     pub demo: Option<usize>,
 }
 
-/// Says how far a crawl is on which many processes work
+/// Prints the progress of a crawl that many processes share
 #[cfg(feature = "redis")]
 #[derive(clap::Parser, Debug)]
 #[command(name = "crawl status")]

@@ -156,8 +156,8 @@ fn a_full_disk_ends_the_crawl_and_loses_nothing() {
     assert_eq!((run.status.code(), &report["fetched"]), (Some(0), &site.pages().len().into()));
 }
 
-/// A reader that has closed its end of the pipe wants no more output, so this is not an error. A full disk
-/// is an error of the program. The program does not panic on a full disk or a closed pipe.
+/// A reader that has closed its end of the pipe wants no more output, so a closed pipe is not an error. A
+/// full disk is an error of the program. The program does not panic on a full disk or a closed pipe.
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_nobody_takes_is_no_panic() {

@@ -11,7 +11,7 @@
 //!    running.
 //! 4. A frame with a [`Role`] has no token of its own, and the search for the current token skips such a
 //!    frame.
-//! 5. No token is dropped, and no user's code runs, while the stack is borrowed.
+//! 5. No token is dropped, and no user code runs, while the stack is borrowed.
 
 use std::cell::RefCell;
 use std::fmt;

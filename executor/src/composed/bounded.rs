@@ -384,7 +384,7 @@ impl<E: fmt::Debug> fmt::Debug for BoundedExecutor<E> {
             .field("under_way", &self.permits.with_tasks())
             .field("bound", &bound)
             .field("waiting", &self.permits.waiting())
-            .field("executor", self.inner.executor()) // this may call a user's code, so no lock is held
+            .field("executor", self.inner.executor()) // this may call user code, so no lock is held
             .finish()
     }
 }

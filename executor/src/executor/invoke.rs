@@ -311,7 +311,7 @@ impl<T: Send + 'static, E: Send + 'static> Race<T, E> {
     }
 
     /// Returns the next handle. The outcomes of all tasks must be decided. A thread may have decided an
-    /// outcome without having delivered the handle. Between these two steps the thread runs no user's code,
+    /// outcome without having delivered the handle. Between these two steps the thread runs no user code,
     /// so this wait is short.
     fn next_decided(&self) -> Option<TaskHandle<Result<T, E>>> {
         masked(|| self.running.next(Deadline::NEVER)).ok().flatten()

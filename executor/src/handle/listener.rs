@@ -3,7 +3,7 @@
 //!
 //! A handle has room for one [`Listener`]. The thread that decides the outcome turns the listener into a
 //! [`Notification`]. After this thread has released the lock of the state, it wakes the waiters
-//! ([`Notification::release_waiters`]). Then it runs the user's code ([`CallbackDue::run`]), which can take
+//! ([`Notification::release_waiters`]). Then it runs the user code ([`CallbackDue::run`]), which can take
 //! long.
 
 use std::task::Waker;
@@ -164,7 +164,7 @@ pub(super) enum Notification<T> {
     Collect(Arc<dyn Collector<T>>, Option<Name>),
 }
 
-/// User's code that must run after the waiters have been woken, because it can take long.
+/// User code that must run after the waiters have been woken, because it can take long.
 #[must_use]
 pub(super) enum CallbackDue<T> {
     None,
@@ -211,7 +211,7 @@ pub(super) fn wake(waker: Waker) {
 }
 
 impl<T> CallbackDue<T> {
-    /// Runs the user's code on this thread. The panic hook reports a panic in this code; the panic does not
+    /// Runs the user code on this thread. The panic hook reports a panic in this code; the panic does not
     /// reach the task or its thread.
     pub(super) fn run_here(self) {
         discard(contain(|| match self {

@@ -101,7 +101,7 @@ impl PoolShared {
                 return self.give_a_thread(state, task);
             }
             if state.live == 0 {
-                // Threads were ordered, but no thread has started. Perhaps no thread ever starts and takes a
+                // Threads were requested, but no thread has started. Perhaps no thread ever starts and takes a
                 // task from the queue. So the submitter waits until a thread has started or will not start.
                 if is_starting_a_worker(self) {
                     drop(state); // this thread would wait for itself
@@ -183,7 +183,7 @@ impl PoolShared {
         let Err((error, mut state)) = self.order_worker(state, Some(id)) else { return Ok(()) };
         let Some(task) = state.take_first_task(id) else { return Ok(()) }; // another worker has taken it
         // The factory has failed: use the existing workers, or wait for the workers that other
-        // submitters have ordered.
+        // submitters have requested.
         let may_wait = !is_starting_a_worker(self);
         while may_wait && state.phase == PoolState::Running && state.live == 0 && state.starting > 0 {
             state = self.started.wait(state);

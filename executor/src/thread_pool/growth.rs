@@ -14,7 +14,7 @@
 //! |---|---|
 //! | the factory fails | it drops the [`Worker`]: *starting* goes down; the submitter takes its task back |
 //! | the [`Worker`] is dropped after the factory's `Ok` | the last such drop also drops the first tasks |
-//! | a worker unwinds (a bug of this crate) | if it was the last worker and tasks wait, it orders another one |
+//! | a worker unwinds (a bug of this crate) | if it was the last worker and tasks wait, it requests another worker |
 //!
 //! # Invariants
 //!
@@ -56,8 +56,8 @@ impl ThreadPoolExecutor {
         state.phase == PoolState::Running && is_below_core && self.shared.start_one(state)
     }
 
-    /// Starts all threads up to the core size, and returns the number of threads that the call has ordered.
-    /// If the factory returns `Ok` and then drops the worker, the thread is not ordered a second time.
+    /// Starts all threads up to the core size, and returns the number of threads that the call has requested.
+    /// If the factory returns `Ok` and then drops the worker, the thread is not requested a second time.
     ///
     /// ```
     /// use executor::ThreadPoolExecutor;
@@ -146,7 +146,7 @@ impl PoolShared {
         self.terminate_if_done(state);
     }
 
-    /// Orders another worker if the last worker has unwound and tasks wait. The inbox must be
+    /// Requests another worker if the last worker has unwound and tasks wait. The inbox must be
     /// closed.
     pub(super) fn replace_last_worker(&self, state: MutexGuard<'_, PoolData>) {
         let tasks_wait = self.to_be_taken(&state) > 0;
@@ -157,7 +157,7 @@ impl PoolShared {
         }
     }
 
-    /// Orders a worker without a first task. Returns false if the factory fails.
+    /// Requests a worker without a first task. Returns false if the factory fails.
     pub(super) fn start_one(&self, state: MutexGuard<'_, PoolData>) -> bool {
         let Some(shared) = self.me.upgrade() else { return false };
         match shared.order_worker(state, None) {

@@ -106,7 +106,7 @@ impl Inbox {
 
     /// Opens the inbox if there is nothing to decide for the next task. The inbox must be closed when this is called.
     pub(super) fn open(&self, state: &mut PoolData) {
-        // Counts only live threads, because a thread that was ordered may fail to start.
+        // Counts only live threads, because a thread that was requested may fail to start.
         let has_its_threads = state.live >= state.settings.grows_to().max(1);
         let need_not_wake = state.idle == 0 || state.searching;
         if state.phase == PoolState::Running && has_its_threads && need_not_wake && self.in_use {

@@ -38,7 +38,7 @@ pub(super) struct PoolShared {
     pub(super) inbox: Inbox,
     /// Wakes workers, because there is a task, a size has changed, or the pool ends.
     pub(super) work: Condvar,
-    /// Wakes submitters, because a worker that was ordered has begun, or will not start.
+    /// Wakes submitters, because a worker that was requested has begun, or will not start.
     pub(super) started: Condvar,
     pub(super) terminated: Latch,
 

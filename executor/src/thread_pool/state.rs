@@ -18,7 +18,7 @@
 //!
 //! 1. The phase only moves to a later phase.
 //! 2. `live + starting` is the number of threads of the pool. Each thread counts in one of the two numbers
-//!    from the moment when it is ordered until it leaves, or until the pool knows that it will not start.
+//!    from the moment when it is requested until it leaves, or until the pool knows that it will not start.
 //! 3. `live` includes the `idle` workers. While `searching` is true, one live worker will look for a task
 //!    before it sleeps.
 //! 4. A task, a queue or a setting that is taken out of the state is dropped after the lock was released.
@@ -50,7 +50,7 @@ pub(super) struct PoolData {
 
     /// Threads that have begun and have not left.
     pub(super) live: usize,
-    /// Threads that were ordered and have not begun yet. See `growth`.
+    /// Threads that were requested and have not begun yet. See `growth`.
     pub(super) starting: usize,
     /// The largest number of threads so far.
     pub(super) peak: usize,
@@ -59,7 +59,7 @@ pub(super) struct PoolData {
     /// True if a worker was woken and has not looked for a task yet, or will look again before it sleeps.
     pub(super) searching: bool,
 
-    /// Tasks for each of which a thread was ordered. A busy worker takes these tasks before tasks in the
+    /// Tasks for each of which a thread was requested. A busy worker takes these tasks before tasks in the
     /// queue.
     pub(super) first_tasks: VecDeque<Task>,
     /// Submitters inside the thread factory. A submitter inside the factory takes its own task back if the

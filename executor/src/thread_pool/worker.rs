@@ -35,7 +35,7 @@
 //!
 //! 1. A worker holds only the task that it runs.
 //! 2. An idle or new worker looks for a task before it leaves. A submitter may count on that worker: it may
-//!    have ordered the worker for a task, or have put a task into the inbox or a hand-off queue because the
+//!    have requested the worker for a task, or have put a task into the inbox or a hand-off queue because the
 //!    worker sleeps or searches.
 //! 3. A worker decides to leave and stops counting as live in one step, under the lock of the state.
 //! 4. Before a worker sleeps, it closes the inbox and finds no task. The worker holds the lock of the state
@@ -61,7 +61,7 @@ use crate::waiting::worker_context::PoolWorker;
 const KEPT: usize = 4096;
 
 // ANCHOR: worker
-/// The body of a worker thread. `first_task` is the task for which the worker was ordered.
+/// The body of a worker thread. `first_task` is the task for which the worker was requested.
 pub(super) fn run(shared: &Arc<PoolShared>, first_task: Option<TaskId>) {
     let mut worker = LiveWorker::begin(shared, first_task);
     let _role = enter_role(Role::Worker(shared.address()));
@@ -220,7 +220,7 @@ impl<'a> LiveWorker<'a> {
     }
 
     /// Decides the next step. The worker takes its own first task before older first tasks. For each older
-    /// first task, another thread was ordered, or its submitter takes it back.
+    /// first task, another thread was requested, or its submitter takes it back.
     fn decide(&self, state: &mut PoolData, search: &mut Search<'_>) -> Next {
         let is_surplus = state.workers() > state.most_workers() && state.live > 1;
         if state.phase == PoolState::Stopping || is_surplus && !search.is_counted_on {
@@ -253,7 +253,7 @@ impl<'a> LiveWorker<'a> {
 
     /// Finds a task or a batch for this worker. A worker on which submitters count takes tasks of the queue
     /// before first tasks: a hand-off queue has accepted its tasks because workers were idle, and for each
-    /// first task a thread was ordered.
+    /// first task a thread was requested.
     fn find(&self, state: &mut PoolData, search: &mut Search<'_>) -> Option<Next> {
         if !search.is_counted_on
             && let Some(task) = state.first_tasks.pop_front()
@@ -366,7 +366,7 @@ impl<'a> LiveWorker<'a> {
 
 impl Drop for LiveWorker<'_> {
     /// Counts the worker out if its thread unwinds, which would be a bug of this crate. If the last worker
-    /// unwinds and tasks wait, another worker is ordered.
+    /// unwinds and tasks wait, another worker is requested.
     fn drop(&mut self) {
         if !self.left {
             let mut state = self.shared.state.lock();
@@ -450,7 +450,7 @@ mod tests {
         }
         unwind(worker);
         let header = page.join_timeout(Duration::from_secs(10)).unwrap();
-        assert_eq!(header, 7, "it has found that there may be another thread, and ordered it");
+        assert_eq!(header, 7, "it has found that there may be another thread, and requested it");
         pool.close();
     }
 

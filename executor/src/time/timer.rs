@@ -9,7 +9,7 @@
 //!              at()                    takes it               nothing is due
 //!   Nobody ───────────▶ Wanted ────────────────────▶ Awake ────────────────────▶ Asleep(until)
 //!     ▲                   ▲                          │ │ ▲                          │
-//!     │                   └── a job has user's code ─┘ │ └── the time has come, or ─┘
+//!     │                   └── a job has user code ─┘ │ └── the time has come, or ─┘
 //!     └─────────── nothing to watch for a while ───────┘     at() with an earlier one
 //! ```
 //!
@@ -20,14 +20,14 @@
 //! watcher would sleep for longer than [`LINGER`]. Without this wake-up, a removed deadline in the far future
 //! would keep the watcher asleep.
 //!
-//! # Jobs and user's code
+//! # Jobs and user code
 //!
 //! A job is a short piece of the library's own code. For instance, a job marks a token. A job does not call
-//! user's code, which can take long or block: the job returns that code as a callback. Before the watcher
+//! user code, which can take long or block: the job returns that code as a callback. Before the watcher
 //! runs a callback, it gives up the watch, so that no other job runs late. If there are other deadlines, a
 //! *spare* thread or a new thread takes the watch. After the callback, the thread takes the watch again if
 //! the watch has no thread and needs one; otherwise the thread remains as a spare for a while. No thread is
-//! started while another thread is starting or coming back from user's code. So the number of threads is at
+//! started while another thread is starting or coming back from user code. So the number of threads is at
 //! most one above the largest number of callbacks that ran at the same time.
 //!
 //! # Invariants
@@ -48,7 +48,7 @@ use crate::sync::{Arc, Condvar, Duration, Instant, Mutex, MutexGuard, lazy_stati
 /// A thread without work ends after this time.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// A job of the timer. If it returns user's code, a thread runs that code without the watch, as it may block.
+/// A job of the timer. If it returns user code, a thread runs that code without the watch, as it may block.
 type TimerJob = Box<dyn FnOnce() -> Option<UserCode> + Send>;
 
 lazy_static! {
@@ -67,7 +67,7 @@ struct Timer {
     changed: Condvar,
     /// Notified to wake a spare: a thread must take the watch.
     wanted: Condvar,
-    /// The number of threads that run user's code. A thread adds itself under the lock, and subtracts itself
+    /// The number of threads that run user code. A thread adds itself under the lock, and subtracts itself
     /// before it takes the lock again. So every thread that is not counted here looks at the watch before it
     /// ends.
     in_user_code: AtomicUsize,
@@ -167,7 +167,7 @@ impl Timer {
         }
         // A thread that is starting or coming back takes the watch. If this thread started another one, many
         // short callbacks would start a thread each. Relaxed is enough: at worst the counter still includes a
-        // thread that has left user's code, and then one thread too many is started.
+        // thread that has left user code, and then one thread too many is started.
         if state.threads > self.in_user_code.load(Ordering::Relaxed) {
             return;
         }
@@ -218,7 +218,7 @@ impl Timer {
         Some(state)
     }
 
-    /// Runs the jobs that are due, until a job returns user's code. Then gives up the watch, and returns that
+    /// Runs the jobs that are due, until a job returns user code. Then gives up the watch, and returns that
     /// code for the caller to run. Returns `None` if there has been no deadline for [`LINGER`].
     fn watch<'a>(self: &'a Arc<Self>, mut state: MutexGuard<'a, TimerData>) -> Option<UserCode> {
         loop {
@@ -387,7 +387,7 @@ mod tests {
     #[test]
     fn no_thread_is_started_while_another_one_is_on_its_way() {
         let timer = Timer::new();
-        timer.state.lock().threads = 1; // this thread is starting, or coming back from user's code
+        timer.state.lock().threads = 1; // this thread is starting, or coming back from user code
         timer.summon(timer.state.lock());
         assert!(timer.state.lock().watch == TimerWatch::Wanted);
         assert_eq!(timer.state.lock().threads, 1);

@@ -34,7 +34,7 @@
 //! | what happens | who looks |
 //! |---|---|
 //! | a thread that could go on falls asleep | that thread, before it sleeps |
-//! | a pool with tasks loses a thread, or an ordered thread | its waiting threads: it [wakes] them |
+//! | a pool with tasks loses a thread, or a thread that it was about to start | its waiting threads: it [wakes] them |
 //! | a task or a submission comes to a pool whose threads all wait | its waiting threads: it wakes them |
 //! | permits come back but serve no waiter, or another thread takes a handle | other waiters: the [source] wakes them |
 //!

@@ -140,7 +140,7 @@ fn a_submitter_waits_until_a_thread_is_idle_that_its_task_can_be_handed_to() {
     });
 }
 
-/// The pool waits for a thread that it has ordered. The ordered thread does not come, so the pool can start
+/// The pool waits for a thread that it has requested. The requested thread does not come, so the pool can start
 /// another thread.
 #[test]
 fn a_submitter_waits_until_a_thread_that_was_to_come_does_not() {

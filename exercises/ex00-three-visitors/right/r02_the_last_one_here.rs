@@ -1,4 +1,4 @@
-//! Right: the calling thread starts a thread for each visitor but the last, and serves the last visitor
+//! Right: the calling thread starts a thread for each visitor except the last one, and serves the last visitor
 //! itself.
 
 use crate::sync::thread;

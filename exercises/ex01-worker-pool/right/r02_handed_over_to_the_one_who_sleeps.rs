@@ -87,8 +87,8 @@ impl WorkerPool {
         let job: Job = Box::new(job);
         let mut state = self.state.lock().unwrap();
         match state.sleepers.pop() {
-            // The order is set under the lock of the sleepers, so a sleeper that is no longer listed has its
-            // order.
+            // The order is set under the lock of the sleepers, so a sleeper that is no longer in the list
+            // already has its order.
             Some(bed) => bed.wake_with(Order::Run(job)),
             None => state.waiting.push_back(job),
         }

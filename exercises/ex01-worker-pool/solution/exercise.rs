@@ -52,7 +52,7 @@ impl WorkerPool {
     /// threads have ended.
     pub fn shutdown(self) {
         self.shared.state.lock().unwrap().shutting_down = true;
-        self.shared.changed.notify_all(); // the end concerns all of them
+        self.shared.changed.notify_all(); // the end concerns all workers
         for worker in self.workers {
             worker.join().unwrap();
         }
@@ -61,7 +61,7 @@ impl WorkerPool {
 
 fn work(shared: &Shared) {
     while let Some(job) = next_job(shared) {
-        // No lock is held here. A panic ends only the job.
+        // The worker holds no lock here. A panic ends only the job.
         let _ = catch_unwind(AssertUnwindSafe(job));
     }
 }

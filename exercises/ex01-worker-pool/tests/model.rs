@@ -1,9 +1,8 @@
-//! Tests the properties under the model: `src/exercise.rs` is compiled with locks and threads that the test
-//! schedules.
+//! Checks the properties of the answer under the model, which decides the schedule of the answer's threads.
 
 use exercises_harness::model::{check, probe, sync};
 
 mod suite;
 
-// Declares the answer as `mod exercise`, and a test for each property in exercise.toml.
+// Declares `mod exercise`, which is the answer, and declares a test for each property in exercise.toml.
 exercises_macros::properties!();

@@ -1,8 +1,8 @@
-//! Tests the properties on real threads.
+//! Checks the properties of the answer on real threads.
 
 use exercises_harness::real::{check, probe, sync};
 
 mod suite;
 
-// Declares the answer as `mod exercise`, and a test for each property in exercise.toml.
+// Declares `mod exercise`, which is the answer, and declares a test for each property in exercise.toml.
 exercises_macros::properties!();

@@ -52,7 +52,7 @@ impl Door {
     }
 }
 
-/// The right to leave through a door. All clones share this right, and only the first use counts.
+/// A pass to leave through the door. All clones share the pass, and only its first use counts.
 #[derive(Clone)]
 struct Pass(Arc<Mutex<Option<Arc<Door>>>>);
 

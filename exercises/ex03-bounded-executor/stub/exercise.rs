@@ -12,8 +12,8 @@ use crate::sync::Arc;
 pub struct BoundedExecutor<E> {
     inner: E,
     // A semaphore has permits: `acquire()` waits for a permit and returns a `Permit`; dropping the `Permit`
-    // gives the permit back. A permit that must outlive the borrow is taken with `permit.forget()` and given
-    // back with `semaphore.release(1)`.
+    // gives the permit back. A `Permit` borrows the semaphore. To keep a permit without the borrow, call
+    // `permit.forget()`, and later `semaphore.release(1)`.
 }
 
 impl<E: Executor> BoundedExecutor<E> {

@@ -1,5 +1,5 @@
-//! Right: this answer has no thread-local. One lock guards the summary and a map, which has the time at which
-//! each running task began, by the task's id.
+//! Right: this answer has no thread-local. One lock guards the summary, and a map from the id of each running
+//! task to the time at which the task began.
 #![allow(unused)]
 
 use std::cell::Cell;

@@ -1,10 +1,10 @@
 //! A pool that times its tasks. The exercise is in `src/exercise.rs`; `README.md` says what to do.
 
-// The locks and threads of the exercise. Here the locks and threads are real; the tests also use locks and
-// threads of a model that decides the schedule.
+// In this library the answer uses real locks and threads. The tests also run the answer with the locks and
+// threads of a model.
 pub use exercises_sync as sync;
 
 pub mod exercise;
 
-// This line does not compile if the answer bypasses `crate::sync`.
+// This line does not compile if the answer uses locks or threads that do not come from `crate::sync`.
 exercises_macros::door!(exercise);

@@ -78,7 +78,7 @@ impl Drop for Open {
     }
 }
 
-/// A connection without an answer. If it is still here when this value is dropped, it is refused.
+/// A connection without an answer. If the connection is still here when this value is dropped, it is refused.
 struct Unanswered<C: Connection> {
     connection: Option<C>,
     refused: Arc<AtomicUsize>,

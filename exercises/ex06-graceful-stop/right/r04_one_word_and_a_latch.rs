@@ -1,6 +1,6 @@
 //! Right: this answer uses atomics. One word counts the clients inside, and its lowest bit says whether the
-//! server stops. The thread whose change leaves a stopping server without clients announces the end. A second
-//! word is the outcome, which is set once, and a Latch releases the waiting threads.
+//! server stops. If a change leaves the stopping server without clients, the thread of that change announces the
+//! end. A second word is the outcome, which is set once, and a Latch releases the waiting threads.
 #![allow(unused)]
 
 use core::time::Duration;
@@ -58,7 +58,7 @@ const IN_ORDER: usize = 1;
 const CUT_OFF: usize = 2;
 
 struct Gate {
-    /// CLIENT for each client inside, plus STOPPING once the server stops.
+    /// CLIENT times the number of clients inside, plus STOPPING once the server stops.
     inside: AtomicUsize,
     outcome: AtomicUsize,
     decided: Latch,

@@ -96,7 +96,7 @@ impl<L: Listener> Server<L> {
         let over = self.cut_off.load(Ordering::Relaxed)
             || deadline.attach(|| self.pool.await_termination(Duration::MAX));
         if !over {
-            // Set first, so that no other caller mistakes the pool's end for an orderly stop.
+            // The flag is set first, so that no other caller mistakes the pool's end for an orderly stop.
             self.cut_off.store(true, Ordering::Relaxed);
             drop(self.pool.shutdown_now());
         }

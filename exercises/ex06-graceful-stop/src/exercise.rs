@@ -4,7 +4,7 @@
 //! This is the only file to edit. `cargo test -p ex06-graceful-stop` checks your answer.
 #![allow(unused)]
 
-use core::time::Duration; // Duration::MAX is the longest there is
+use core::time::Duration; // Duration::MAX is the longest duration
 
 use executor::prelude::*;
 use executor::{CancelToken, ThreadPoolExecutor};

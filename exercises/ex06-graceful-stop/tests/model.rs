@@ -1,12 +1,11 @@
-//! Tests the properties under the model: `src/exercise.rs` is compiled with locks and threads that the test
-//! schedules.
+//! Checks the properties of the answer under the model, which decides the schedule of the answer's threads.
 
-// Here `src/exercise.rs` uses the same library `executor`, compiled for the model.
+// In this test `src/exercise.rs` uses the library `executor`, compiled for the model.
 extern crate executor_model as executor;
 
 use exercises_harness::model::{check, probe, sync};
 
 mod suite;
 
-// Declares the answer as `mod exercise`, and a test for each property in exercise.toml.
+// Declares `mod exercise`, which is the answer, and declares a test for each property in exercise.toml.
 exercises_macros::properties!();

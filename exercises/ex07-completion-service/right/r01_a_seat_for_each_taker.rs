@@ -103,8 +103,8 @@ impl<E: Executor, T: Send + 'static> CompletionService<E, T> {
         if let Some(result) = state.results.pop_front() {
             return Some(result);
         }
-        // Each pending task serves one seat. There may be more seats than pending tasks: such a seat waits
-        // while any task is pending, because more tasks may be submitted meanwhile.
+        // Each pending task serves one seat. If there are more seats than pending tasks, the other seats
+        // wait while any task is pending, because more tasks may be submitted meanwhile.
         if state.pending == 0 {
             return None;
         }

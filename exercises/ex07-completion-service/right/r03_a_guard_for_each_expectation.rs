@@ -1,5 +1,5 @@
 //! Right: each expected result has a guard, which moves into the callback. The callback turns its guard into a
-//! result; if the guard is dropped in any other way, as by a refusal, the expected result is withdrawn.
+//! result; if the guard is dropped in any other way, for example by a refusal, the expected result is withdrawn.
 #![allow(unused)]
 
 use std::collections::VecDeque;

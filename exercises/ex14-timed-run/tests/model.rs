@@ -1,5 +1,4 @@
-//! Tests the properties under the model, with `src/exercise.rs` compiled against locks and threads whose
-//! schedule the test decides.
+//! Checks the properties of the answer under the model, which decides the schedule of the answer's threads.
 
 // Here the `executor` that `src/exercise.rs` uses is the same library, compiled for the model.
 extern crate executor_model as executor;
@@ -8,5 +7,5 @@ use exercises_harness::model::{check, probe, sync};
 
 mod suite;
 
-// Declares the answer as `mod exercise`, and a test for each property in exercise.toml.
+// Declares `mod exercise`, which is the answer, and declares a test for each property in exercise.toml.
 exercises_macros::properties!();

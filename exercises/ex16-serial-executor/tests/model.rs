@@ -1,9 +1,8 @@
-//! Tests the properties under the model, with `src/exercise.rs` compiled against locks and threads whose
-//! schedule the test decides.
+//! Checks the properties of the answer under the model, which decides the schedule of the answer's threads.
 
 use exercises_harness::model::{below, check, probe, sync};
 
 mod suite;
 
-// Declares the answer as `mod exercise`, and a test for each property in exercise.toml.
+// Declares `mod exercise`, which is the answer, and declares a test for each property in exercise.toml.
 exercises_macros::properties!();

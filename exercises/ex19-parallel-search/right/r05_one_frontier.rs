@@ -1,5 +1,5 @@
-//! Right: all positions are in one queue. A job is the right to search the first position in the queue; the
-//! thread whose job was refused uses this right itself.
+//! Right: all positions are in one queue. Each job searches the position that is first in
+//! the queue when the job begins. If the executor refuses a job, the submitter searches that position itself.
 #![allow(unused)]
 
 use std::collections::hash_map::Entry;

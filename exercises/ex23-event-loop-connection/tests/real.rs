@@ -1,4 +1,4 @@
-//! Tests the properties on real threads.
+//! Checks the properties of the answer on real threads.
 
 use exercises_harness::real::check;
 #[allow(unused_imports, reason = "nothing here needs a lock; an answer may, all the same")]
@@ -6,5 +6,5 @@ use exercises_harness::real::sync;
 
 mod suite;
 
-// Declares the answer as `mod exercise`, and a test for each property in exercise.toml.
+// Declares `mod exercise`, which is the answer, and declares a test for each property in exercise.toml.
 exercises_macros::properties!();

@@ -122,8 +122,8 @@ impl<T: Clone + Send + Sync + 'static> TrackingExecutor<T> {
 
     /// Returns the tags of the tasks that were cut off, in any order. Every later call returns the same tags.
     ///
-    /// Returns `None` if the executor was not stopped, or if a task still runs. A running task may be done or
-    /// cut off in the end.
+    /// Returns `None` if the executor was not stopped, or if a task still runs. A task that still runs may end
+    /// as done or as cut off.
     pub fn cut_off(&self) -> Option<Vec<T>> {
         let state = self.book.state.lock().unwrap();
         (state.is_stopped && state.running == 0).then(|| state.cut_off.clone())

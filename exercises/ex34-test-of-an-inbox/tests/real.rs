@@ -4,5 +4,5 @@ use exercises_harness::real::{check, probe, sync};
 
 mod suite;
 
-// Declares the answer as `mod exercise`, and a test for each property in exercise.toml.
+// Declares `mod exercise`, which is the answer, and declares a test for each property in exercise.toml.
 exercises_macros::properties!();

@@ -9,8 +9,8 @@ use super::backend::{Condvar, Mutex, MutexGuard, ONE_AT_A_TIME, others_wait, thr
 use crate::recorder::{Census, accepts, begin_trial, census, expecting, live_threads, rejects};
 use crate::verdict::fail;
 
-/// The number of times that a thread yields before we conclude that the others never sleep: a thousand times
-/// more than they need.
+/// The number of times that a thread yields before the probe concludes that the other threads never sleep. In
+/// a right answer, the other threads sleep after at most a thousandth of this number.
 const PATIENCE: usize = 2_000;
 
 /// A number that threads change and wait for, such as the number of jobs that have begun.

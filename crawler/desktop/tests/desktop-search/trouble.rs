@@ -15,8 +15,8 @@ fn said(run: &Output) -> String {
     String::from_utf8_lossy(&run.stderr).into_owned()
 }
 
-/// Runs both programs on a damaged index. A signal must not end either program, and a program that fails
-/// must explain this in a sentence.
+/// Runs both programs on a damaged index. A signal must not end either program, and a program that fails must
+/// explain its failure in a sentence.
 fn both(folder: &Folder, what: &str) -> (Option<i32>, Option<i32>) {
     let search = folder.run("search", &[], &["number1"]);
     let index = folder.run("index", &[], &["tree"]);
@@ -224,8 +224,8 @@ fn a_pipe_is_not_waited_for() {
     assert_eq!(content, desktop_search::Content::Skipped(desktop_search::Skipped::Special));
 }
 
-/// A reader that has closed its end of the pipe wants no more output, so this is not an error. A full disk
-/// is an error of the program. The program does not panic on a full disk or a closed pipe.
+/// A reader that has closed its end of the pipe wants no more output, so a closed pipe is not an error. A
+/// full disk is an error of the program. The program does not panic on a full disk or a closed pipe.
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_nobody_takes_is_no_panic() {

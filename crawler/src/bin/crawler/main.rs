@@ -30,24 +30,23 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Ends a queue by poison pills: four ways that fail, each stopped by a watchdog, and one that works
+    /// Ends a queue by poison pills: four ways fail, and a watchdog stops each of them; one way works
     Pills {
         /// Which one
         #[arg(value_enum, default_value = "right")]
         variant: Variant,
     },
-    /// Stops a crawl: four ways that lose pages or fetch them again, and one that does neither
+    /// Stops a crawl: four ways lose pages or fetch them again, and one way does neither
     Stops {
         /// Which one
         #[arg(value_enum, default_value = "right")]
         way: Stop,
     },
-    /// Kills a crawl at each of its steps, for each order in which it can write what it has done
+    /// Kills a crawl at each of its steps, for each order in which a crawl can record its work
     Orders,
-    /// Kills a worker, or stops it for a while, at each moment, for each way in which two workers can share a
-    /// queue of pages
+    /// Kills or pauses a worker at each moment, for each way in which two workers can share a queue of pages
     Leases,
-    /// Leaves sites alone after each page: two ways that keep threads from other sites, and one that does not
+    /// Pauses between requests to a site: two ways block threads that other sites need, and one way does not
     Politeness {
         /// Which one
         #[arg(value_enum, default_value = "scheduled")]
@@ -61,11 +60,11 @@ enum Variant {
     Endless,
     /// One pill for three consumers
     Single,
-    /// Each of two producers puts a pill, and the first one comes before the second producer's files
+    /// Each of two producers puts a pill, and the first pill comes before the second producer's files
     Overtaking,
     /// The consumer dies, and the producer waits for room
     Dead,
-    /// Two producers, three consumers, and one of them dies
+    /// Two producers and three consumers, and one consumer dies
     Right,
 }
 
@@ -73,13 +72,13 @@ enum Variant {
 enum Stop {
     /// A page that was complete is reported as cut off
     FalsePositive,
-    /// The tasks that had not begun are handed out without their addresses
+    /// The tasks that had not begun are returned without the addresses of their pages
     Wrappers,
-    /// A link is noted as seen, and then it is refused
+    /// A link is recorded as seen, and then the crawl refuses its page
     LinksLost,
-    /// A page takes longer to give up than the crawl waits
+    /// The task of a page gives up only after the crawl has stopped waiting for it
     TooSlow,
-    /// The state always says what is left
+    /// The state always names the remaining pages
     Right,
 }
 
@@ -87,9 +86,9 @@ enum Stop {
 enum Pause {
     /// A thread sleeps after each page
     Sleeping,
-    /// A thread looks at one page after the other until one may be fetched
+    /// A thread checks one page after the other until it finds a page that may be fetched
     Asking,
-    /// A timer says when a page may be fetched
+    /// A timer signals when a page may be fetched
     Scheduled,
 }
 

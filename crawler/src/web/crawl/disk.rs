@@ -37,13 +37,13 @@ pub struct Disk {
     frontier: Frontier,
     visitor: Arc<Visitor>,
     rules: HashMap<Arc<str>, Arc<Rules>>,
-    /// For each job, the failed tries and the deaths of the process in earlier runs.
+    /// For each job, the numbers of failed tries and of deaths of the process in earlier runs.
     tries: HashMap<String, (u32, u32)>,
     /// Sites that still have to be asked for rules or lists.
     asking: HashMap<Arc<str>, Box<Asking>>,
     changes: Changes,
     keeper: Keeper,
-    /// The key of each lease that is handed out.
+    /// The key of the job of each lease that is handed out.
     out: Vec<Arc<str>>,
     under_way: UnderWay,
 }
@@ -245,8 +245,8 @@ impl Disk {
     }
 
     /// Records a failure of a site. A pause that the site has asked for also counts in the next run. Pauses
-    /// that the crawler itself has chosen do not count in the next run, because a user may start a new run
-    /// for a reason.
+    /// that the crawler itself has chosen do not count in the next run, because a user who starts a new run
+    /// may have a reason to try the site again.
     fn trouble(&mut self, site: &Arc<str>, trouble: Trouble, why: &str, asked: Option<Duration>) {
         self.rest(site, asked.unwrap_or_default());
         let Trouble::Left(pages) = trouble else { return };
@@ -280,7 +280,7 @@ impl Disk {
         })
     }
 
-    /// Records that a lease is no longer handed out.
+    /// Removes the job's lease from the list of leases that are handed out.
     fn has_come_back(&mut self, job: &Job) {
         let name = key(job);
         self.out.retain(|out| **out != *name);

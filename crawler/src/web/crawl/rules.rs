@@ -30,7 +30,7 @@ const MOST_LISTS: usize = 20;
 /// The number of redirects of `robots.txt` that are followed (RFC 9309, section 2.3.1.2).
 const MOST_MOVES: usize = 5;
 
-/// The reason in the record if a panic occurred instead of an answer.
+/// The reason that is recorded if fetching or reading a file panicked.
 const PANICKED: &str = "reading it panicked, which is a bug of this program";
 
 /// The rules of a site for the crawler.

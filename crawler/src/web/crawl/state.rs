@@ -53,7 +53,7 @@ const CACHE: usize = 16 << 20;
 /// The longest pause that can be right: a longer pause was written with a wrong clock.
 const LONGEST_REST: Duration = Duration::from_hours(24);
 
-/// The rules for a site if the process died while it read the site's own rules; these rules allow nothing.
+/// Rules that allow nothing, for a site whose own rules the process read when it died.
 const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
 
 /// The changes that are written together.
@@ -67,7 +67,7 @@ pub struct Changes {
     pub tried: Vec<Job>,
     /// The `robots.txt` of sites, or `None` if the file could not be read.
     pub rules: Vec<(Arc<str>, Option<Vec<u8>>)>,
-    /// Sites to which no request may be sent, each with a time that starts now.
+    /// Sites to which no request may be sent for some time, each with this time, counted from now.
     pub rests: Vec<(Arc<str>, Duration)>,
 }
 
@@ -152,7 +152,7 @@ impl State {
         &self.path
     }
 
-    /// Adds a death to everything that was being fetched when the process died.
+    /// Adds one to the number of deaths of each job that was in progress when the process died.
     fn count_deaths(&self) -> anyhow::Result<()> {
         let died = under_way::at_death(&self.path);
         let write = self.database.begin_write()?;

@@ -97,7 +97,7 @@ impl Visitor {
         })
     }
 
-    /// Returns a readable answer, or the result of the visit if there is none.
+    /// Returns a readable answer, or the result of the visit if there is no readable answer.
     fn readable(
         &self,
         job: &Job,

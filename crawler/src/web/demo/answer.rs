@@ -1,10 +1,10 @@
-//! An answer before it is turned into bytes.
+//! The answers of the demo site, before they are turned into bytes.
 
 use std::fmt::Write as _;
 
-/// A correct answer with a length.
+/// An answer of the demo site.
 pub(super) enum Answer {
-    /// A correct answer in chunks.
+    /// A correct answer with a length.
     Whole(Reply),
     /// A correct answer in chunks.
     Chunked(Reply),

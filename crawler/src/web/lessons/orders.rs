@@ -50,7 +50,7 @@ impl Process {
     }
 }
 
-/// The cost of the crash points of an order.
+/// The cost of an order at its worst crash points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
     /// The number of writes of a run that is not killed.

@@ -105,7 +105,7 @@ fn pages() -> impl Iterator<Item = usize> {
 }
 
 // ANCHOR: sleeping
-/// Lets a thread that has fetched a page sleep; meanwhile no other thread may send requests to the site.
+/// Makes a thread sleep after each page; meanwhile no other thread may send requests to the site of the page.
 ///
 /// # Errors
 /// Fails if the system cannot start a thread.
@@ -126,7 +126,7 @@ pub fn sleeping(diary: &Arc<Diary>, stop: &CancelToken) -> anyhow::Result<()> {
 // ANCHOR_END: sleeping
 
 // ANCHOR: asking
-/// Lets a thread that finds a page whose site is paused put the page back, and take the next page.
+/// Makes a thread put a page back if the site of the page is paused, and then take the next page.
 ///
 /// # Errors
 /// Fails if the system cannot start a thread.

@@ -47,7 +47,7 @@ pub struct Sitemap {
 }
 
 impl Sitemap {
-    /// Returns the reason, for a person, why the list could not be read completely, or `None` if it could.
+    /// Returns in words why the list could not be read completely, or `None` if the list is complete.
     pub fn trouble(&self) -> Option<String> {
         let is_empty = self.pages.is_empty() && self.indexes.is_empty();
         match self.left_out {

@@ -113,7 +113,7 @@ fn compressed_bytes_count_as_what_they_become() {
     assert_eq!((bomb.body.len(), bomb.is_truncated), (100_000, true));
 }
 
-/// Without this package, `ureq` reads only the last of the listed fields.
+/// The library `ureq` alone can read only the last of the valid heads in this test.
 #[test]
 fn heads_are_read_as_browsers_read_them() {
     let many = (0..1000).map(|number| format!("X-{number}: y\r\n")).collect::<Vec<_>>().concat();

@@ -1,4 +1,4 @@
-//! Threads that a pool has ordered, and that start late or never.
+//! Threads that a pool has requested, and that start late or never.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,7 +40,7 @@ fn a_thread_may_take_its_time_to_come() {
         let handle = pool.submit(|| 7).unwrap();
         let stats = pool.stats();
         assert_eq!((stats.threads, stats.active, stats.queued, stats.task_count()), (1, 1, 0, 1), "{stats}");
-        assert_eq!(stats.peak_threads, 1, "a thread that was ordered counts, here as in the pool size");
+        assert_eq!(stats.peak_threads, 1, "a thread that was requested counts, here as in the pool size");
         assert_eq!(pool.snapshot().running.len(), 1);
         let worker = hoarding.next();
         thread::spawn(|| worker.run());
@@ -105,7 +105,7 @@ fn a_submitter_waits_the_moment_until_the_first_thread_has_come_or_will_not() {
                 assert!(first.into_iter().all(|handle| handle.join_timeout(LONG).is_ok()));
             } else {
                 drop((one, other));
-                let third = third.result(); // the pool ordered a third thread for it
+                let third = third.result(); // the pool requested a third thread for it
                 drop(hoarding.next());
                 assert_matches!(third.join_timeout(LONG), Err(JoinError::Cancelled(_)));
             }
@@ -139,7 +139,7 @@ fn a_submitter_that_waits_for_the_first_thread_is_refused_when_the_pool_is_shut_
 }
 
 /// If a task's own thread cannot be started, the task needs one of the threads that other submitters have
-/// ordered.
+/// requested.
 #[test]
 fn a_submitter_whose_factory_fails_waits_the_moment_until_another_thread_has_come_or_will_not() {
     struct Second(Hoarding);
@@ -238,7 +238,7 @@ impl ThreadFactory for Slow {
 }
 
 #[test]
-fn the_last_thread_there_is_stays_while_others_are_only_ordered() {
+fn the_last_thread_there_is_stays_while_others_are_only_requested() {
     within_deadline(|| {
         let slow = Arc::new(Slow(AtomicUsize::new(1), Mutex::default()));
         let pool = ThreadPoolExecutor::builder()

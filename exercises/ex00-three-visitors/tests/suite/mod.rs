@@ -7,14 +7,14 @@ use super::exercise::{Visit, serve_all};
 use crate::probe::Counter;
 use crate::sync::Arc;
 
-const NOBODY_ELSE: &str = "a visitor who is being served waits here for all others to be served as well, and one of them is not: \
-                           serve_all() waits for one visitor before it has started a thread for each. A thread that is started and \
-                           joined in the same loop is one after the other, too";
+const NOBODY_ELSE: &str = "a visitor who is being served waits here for all others to be served as well, and one of the others is \
+                           not: serve_all() waits for one visitor before it has started a thread for each. If the threads are \
+                           started and joined in the same loop, the visitors are still served one after the other";
 
 const FORGOTTEN: &str = "a visit has gone nowhere: it has been dropped, and not run. Does your loop come to the first and to the last \
                          visitor?";
 
-/// A record of some visits: which have begun, and which have ended.
+/// Counts the visits that have begun, and the visits that have ended.
 struct Seen {
     begun: Counter,
     over: Counter,

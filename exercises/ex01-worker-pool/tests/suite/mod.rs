@@ -16,7 +16,7 @@ fn shut_down(pool: WorkerPool) {
     expect("shutdown()", STUCK_SHUTDOWN, || pool.shutdown());
 }
 
-/// Executes `jobs` jobs. Each job waits until all of them have begun, so they end only if all run at once.
+/// Executes `jobs` jobs. Each job waits until all jobs have begun, so the jobs end only if all run at once.
 fn run_at_once(pool: &WorkerPool, jobs: usize, cause: &str) {
     let begun = Arc::new(Counter::new("the other job to begin"));
     let ended = Arc::new(Counter::new("jobs that must run at the same time"));
@@ -76,7 +76,7 @@ pub fn one_worker_runs_the_jobs_in_their_order() {
     if !order.is_sorted() {
         fail(
             &format!("the order was {order:?}"),
-            "a queue is first in, first out: push at one end, take from the other, and let no job go round it. (If the newest job came \
+            "a queue is first in, first out: push at one end, take from the other end, and let no job go round it. (If the newest job came \
              first, the oldest one might wait for ever.)",
         );
     }

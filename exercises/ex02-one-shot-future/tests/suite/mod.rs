@@ -55,7 +55,7 @@ fn check_value(got: Result<Value, Abandoned>, number: u32) {
         Ok(_) => fail("join() returned another value", "from which place does join() take that value?"),
         Err(Abandoned) => fail(
             "join() returned Err(Abandoned), and the promise was completed",
-            "complete() ends with the drop of the promise: Drop must leave a value that is there alone. Or join() takes \
+            "complete() ends with the drop of the promise: if there is a value, Drop must not replace it. Or join() takes \
              the wrong turn when it finds nothing, instead of waiting; or it asks two questions (is there a value, is the \
              promise gone?) and lets go of the lock between them",
         ),

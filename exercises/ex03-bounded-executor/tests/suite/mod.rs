@@ -93,7 +93,7 @@ fn let_in(bounded: &BoundedExecutor<Inner>, cause: &str, job: impl FnOnce() + Se
     if expect("execute()", cause, || bounded.execute(job)).is_err() {
         fail(
             "execute() refused the job, and the inner executor has not",
-            "a bounded executor has to wait for room, and must not refuse a job because there is none",
+            "a bounded executor has to wait for room, and must not refuse a job because there is no room",
         );
     }
 }
@@ -150,7 +150,7 @@ pub fn every_job_runs_once() {
         if accepted.is_err() {
             fail(
                 "execute() refused a job",
-                "a bounded executor has to wait for room, and must not refuse a job because there is none",
+                "a bounded executor has to wait for room, and must not refuse a job because there is no room",
             );
         }
     }
@@ -255,7 +255,7 @@ pub fn the_permit_comes_back_when_the_inner_executor_refuses() {
     let refused =
         expect("execute()", NO_ROOM_YET, || bounded.execute(|| step("the refused job runs after all")));
     match refused {
-        Err(rejected) => drop(rejected), // and the job with it
+        Err(rejected) => drop(rejected), // drops the job, too
         Ok(()) => refusal_lost(),
     }
     step("drops the refused job");
@@ -399,7 +399,7 @@ pub fn a_cancelled_caller_does_not_get_in_without_room() {
         let token = CancelToken::new();
         token.cancel();
         let cause = "acquire() returns an error if the caller's task is cancelled. execute() must not panic then, or wait \
-                     for ever: refuse the job (RejectReason::Interrupted), or wait on";
+                     for ever: refuse the job (RejectReason::Interrupted), or go on waiting";
         let submit = move || drop(expect("execute()", cause, || bounded.execute(|| {})));
         let submit = move || token.attach(submit);
         thread::Builder::new().name("cancelled caller".into()).spawn(submit).expect("a thread")
@@ -411,7 +411,7 @@ pub fn a_cancelled_caller_does_not_get_in_without_room() {
         fail(
             "two jobs were let in, and the bound is 1: the caller of the second is cancelled",
             "acquire() returned an error and no permit, and the job was handed over all the same. Refuse the job \
-             (RejectReason::Interrupted), or wait on",
+             (RejectReason::Interrupted), or go on waiting",
         );
     }
     inner.run_one();
@@ -423,7 +423,7 @@ pub fn a_cancelled_caller_does_not_get_in_without_room() {
         &inner,
         bounded,
         "a caller whose task was cancelled was refused or let in, and its permit is gone",
-        "a caller to which acquire() has given no permit gave one back: make the value that returns the permit only after \
+        "acquire() has given the caller no permit, and the caller gave one back: make the value that returns the permit only after \
          acquire() has succeeded",
     );
 }

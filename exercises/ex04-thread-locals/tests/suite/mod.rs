@@ -52,7 +52,7 @@ impl Executor for Inner {
 }
 
 const NO_WAIT: &str = "nothing in execute() has to wait, and nothing in it panics";
-const PASS_ON: &str = "clean up in a Drop, which lets a panic pass, or go on with what you have caught \
+const PASS_ON: &str = "clean up in a Drop, which lets a panic pass, or resume the panic that you have caught \
                        (std::panic::resume_unwind). A panic of your own does not say what has gone wrong in the job";
 const CLEAN_UP: &str = "what is cleaned up after a job has to be dropped, on the job's thread, before the closure returns. \
                         Perhaps no other job comes, and perhaps the thread never ends";
@@ -154,7 +154,7 @@ pub fn a_job_finds_nobody_signed_in() {
         execute(&isolating, move || {
             nobody_is_signed_in(
                 &format!("the job of {user}"),
-                "the job before it on this thread has left them there, and no code has cleaned up in between (`let _ = x;` \
+                "the job before it on this thread has left her signed in, and no code has cleaned up in between (`let _ = x;` \
                  drops x at once, `let _x = x;` does not)",
             );
             step(&format!("{user} signs in"));
@@ -214,7 +214,7 @@ pub fn a_panic_still_reaches_the_inner_executor() {
         fail(
             "the job panicked, and the inner executor takes it for completed",
             "the panic was caught and dropped: no caller will hear of it. Clean up in a Drop, which does not stop a panic, \
-             or go on with it (std::panic::resume_unwind)",
+             or resume the panic (std::panic::resume_unwind)",
         )
     };
     if panic.message() != "a panic on purpose" {
@@ -308,7 +308,7 @@ pub fn a_session_on_the_jobs_thread_is_there_again_afterwards() {
         if ended.get() != 0 || signed_in() != Some(user) {
             fail(
                 &format!(
-                    "the user {user:?} was signed in on the thread that ran the job, and is not any more"
+                    "the user {user:?} was signed in on the thread that ran the job, and is not signed in any more"
                 ),
                 "keep the session that is there when the job begins, whichever thread has submitted the job and whatever the \
                  user's name is, and put it back",
@@ -350,7 +350,7 @@ fn check_still_there(user: &str, ended: &Counter, within: usize) {
     let (now, ended) = (who(), ended.get());
     let seen = if within == 0 {
         format!(
-            "{user} was signed in by a job within other jobs; sessions of those that have ended already: {ended}"
+            "{user} was signed in by a job within other jobs; sessions of these jobs that have ended already: {ended}"
         )
     } else {
         format!(
@@ -442,7 +442,7 @@ pub fn a_session_may_look_around_when_it_ends() {
         }));
     });
     let cause = "the old session was dropped while the slot was borrowed, and its Drop is the user's code, which looks \
-                 into the slot. Take it out first (`take` and `replace` give it to you), drop it afterwards";
+                 into the slot. Take it out first (`take` and `replace` give it to you), and drop it afterwards";
     expect("the job", cause, || inner.run_one());
     if ended.get() != 1 {
         fail(

@@ -138,7 +138,7 @@ pub fn every_task_is_counted_once() {
     let side_by_side = [timed.task_until(&begun, &gate), timed.task_until(&begun, &gate)];
     let last = timed.task_of(0);
     wait_for(&begun, 2);
-    gate.add(); // both end at about the same time
+    gate.add(); // both tasks end at about the same time
     for task in side_by_side {
         join(task);
     }
@@ -357,7 +357,7 @@ pub fn the_log_is_called_once_after_the_last_task() {
     if early > 0 {
         fail(
             "the log was called while tasks are still running",
-            "that nothing runs just now is not the end, and shutdown() is not the end either: tasks that were accepted still run. The \
+            "a moment without a running task is not the end, and shutdown() is not the end either: tasks that were accepted still run. The \
              pool calls terminated() when it has ended",
         );
     }

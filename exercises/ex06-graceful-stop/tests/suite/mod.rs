@@ -14,8 +14,8 @@ use world::{
     A_WHILE, Client, Door, Fate, NO_END, Running, join, join_shutdown, no_deadline, spawn, time_is_up,
 };
 
-const AT_SIZE: &str = "the accept loop comes back after the hundredth client as after the first, whether that client was handed over or \
-                       refused; and at the end each client has an answer";
+const AT_SIZE: &str = "the accept loop comes back after the hundredth client just as after the first one, whether that client was \
+                       handed over or refused; and at the end each client has an answer";
 
 /// The number of clients in the properties about many clients.
 const MANY: usize = 300;
@@ -220,7 +220,7 @@ pub fn the_wait_ends_with_the_deadline() {
         })
     };
     let cause = "the time is up, and shutdown() waits for a request that does not end. The deadline may come during the wait. A request \
-                 that ignores its token may never end, so it cannot be waited for afterwards either";
+                 that ignores its token may never end, so shutdown() must not wait for it afterwards either";
     running.shutdown(cause, &deadline);
     join(clock);
     client.let_finish();
@@ -266,7 +266,7 @@ pub fn the_outcome_tells_how_it_ended() {
     if running.shutdown(NO_END, &time_is_up()) != Stopped::CutOff {
         fail(
             "a request was cut off, and shutdown() returned InOrder",
-            "that the pool has ended says nothing: a pool also ends after shutdown_now(). Say what you did",
+            "the end of the pool says nothing: a pool also ends after shutdown_now(). Say what you did",
         );
     }
     running.end();
@@ -312,7 +312,7 @@ pub fn shutdowns_at_the_same_time_agree() {
             &format!(
                 "the time was up for the second of two calls while a request was in progress, and this call returned {second:?}"
             ),
-            "that another thread is stopping the server is not the end: each caller of shutdown() must wait for the end, and learn the \
+            "a shutdown() that another thread has begun is not the end: each caller of shutdown() must wait for the end, and learn the \
              outcome. If one caller decides the outcome, it must write the outcome down before it cuts off any client",
         );
     }

@@ -226,7 +226,7 @@ impl Running {
         let server = Arc::new(Server::new(Arc::clone(&door), pool));
         let loop_thread = {
             let server = Arc::clone(&server);
-            let cause = "run() must not panic. That the pool refuses a client is nothing unusual: a pool refuses tasks when it is full, \
+            let cause = "run() must not panic. It is nothing unusual that the pool refuses a client: a pool refuses tasks when it is full, \
                          and after its shutdown()";
             spawn("accept loop", move || expect("run()", cause, || server.run()))
         };

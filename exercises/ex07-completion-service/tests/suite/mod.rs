@@ -153,7 +153,7 @@ fn check(taken: &Taken, expected: &str, when: &str, cause: &str) {
 const ASLEEP: &str =
     "take() asks again and again, or sleeps where the tests cannot see it: wait on a Condvar of crate::sync";
 const HAS_ENDED: &str = "a task has ended, and its result is nowhere to be found";
-const NOTHING_LEFT: &str = "no task is left whose result could come, and take() waits for one";
+const NOTHING_LEFT: &str = "no task is left whose result could come, and take() waits for a result";
 
 /// Calls take() once more, after every result has been taken.
 fn check_end<E: Executor>(service: &Service<E>) {
@@ -202,7 +202,7 @@ pub fn results_come_in_the_order_in_which_tasks_end() {
     let cause = "a task has ended, and take() waits for another one that was submitted before it. Do not wait for a certain task: let the \
                  end of every task be reported";
     desk.run(1);
-    check(&take(&service, cause), "the result 2", "the second task has ended, alone", cause);
+    check(&take(&service, cause), "the result 2", "only the second task has ended", cause);
     desk.run(1);
     desk.run(0);
     let order = "two tasks have ended since the last take(), first the third and then the first";
@@ -446,15 +446,15 @@ pub fn the_executor_may_run_tasks_at_once() {
 
 pub fn try_take_takes_what_is_there() {
     let (desk, service) = at_a_desk();
-    let cause = "it waits for a task that has not ended. It returns a result that is there, and None if there is none";
+    let cause = "it waits for a task that has not ended. Return a result that is there, or None";
     let try_take = || at_once("try_take()", cause, || service.try_take());
     check(&try_take(), "None", "nothing was submitted", "there is nothing to come");
     submit_all(&service, &[1]);
     check(&try_take(), "None", "the task has not ended", "its result is not there yet");
     desk.run(0);
     check(&try_take(), "the result 1", "the task has ended", HAS_ENDED);
-    let cause = "try_take() has taken the last result, and take() waits for another: count a result off whether take() or try_take() \
-                 takes it";
+    let cause = "try_take() has taken the last result, and take() waits for another one: count off every result, whether take() or \
+                 try_take() takes it";
     check(&take(&service, cause), "None", "a take() after the last result", "a result comes once");
 }
 

@@ -46,7 +46,7 @@ fn invoke(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Outc
 /// Returns the outcomes of jobs that must all be accepted, as texts that can be compared.
 fn outcomes(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Vec<String> {
     let Ok(outcomes) = invoke(simulation, jobs, timeout) else {
-        fail("invoke_all() returned a refusal", "the executor has refused none")
+        fail("invoke_all() returned a refusal", "the executor has refused no job")
     };
     outcomes
         .iter()
@@ -58,8 +58,8 @@ fn outcomes(simulation: &Simulation, jobs: Vec<Job<u32>>, timeout: Millis) -> Ve
         .collect()
 }
 
-const IN_ORDER: &str = "the outcomes are right, and their order is not: put each where its job was, also the outcome of a \
-                        job that was cancelled";
+const IN_ORDER: &str = "the outcomes are right, and their order is wrong: put each outcome where its job was, also the \
+                        outcome of a job that was cancelled";
 
 fn check(outcomes: &[String], expected: &[&str], what: &str, cause: &str) {
     if outcomes != expected {
@@ -85,7 +85,7 @@ pub fn outcomes_are_in_the_order_of_the_jobs() {
                  was";
     check(&three, &["1", "2", "3"], "jobs of 30, 10 and 20 ms, and time enough", cause);
     let none = outcomes(&Simulation::of(&[]), Vec::new(), 100);
-    check(&none, &[], "no jobs", "there may be none, and then there are no outcomes");
+    check(&none, &[], "no jobs", "there may be no jobs, and then there are no outcomes");
 }
 
 pub fn the_jobs_run_side_by_side() {
@@ -145,7 +145,7 @@ pub fn what_has_ended_in_time_keeps_its_result() {
     let simulation = Simulation::of(&[NEVER, 5, 8]);
     let outcomes = outcomes(&simulation, jobs(&Ran::default(), 3), 10);
     let cause = "two jobs have ended in time, while the caller waited for the first job: when the time is up, look at \
-                 each before you give it up";
+                 each job before you give it up";
     check(&outcomes, &["cancelled", "2", "3"], "jobs without an end, of 5 and of 8 ms, in 10 ms", cause);
 }
 
@@ -227,7 +227,7 @@ pub fn a_running_job_is_told_to_give_up() {
     };
     let clock = Impatient { first_runs, passed: Shared::default() };
     if invoke_all(&pool, &clock, jobs, 10).is_err() {
-        fail("invoke_all() returned a refusal", "the pool has refused none");
+        fail("invoke_all() returned a refusal", "the pool has refused no job");
     }
     let cause = "the time is up, and the job was not told: cancel() cancels its token as well, cancel_keep_running() and \
                  dropping the handle do not";
@@ -256,14 +256,14 @@ pub fn nothing_is_submitted_after_the_deadline() {
     let what = "jobs of 8 ms, run one after the other inside submit(), and a timeout of 10 ms";
     if ran.contains(&3) {
         fail(
-            &format!("{what}: {ran:?} were run"),
+            &format!("{what}: these jobs were run: {ran:?}"),
             "after 16 ms the time is up, and job 3 has not begun: look at the clock before each submission",
         );
     }
     if outcomes.len() != 3 || outcomes[2] != "cancelled" {
         fail(
             &format!("{what}: the outcomes are {}", outcomes.join(", ")),
-            "there is an outcome for each job: that of one which was never submitted is Err(TaskError::Cancelled)",
+            "there is an outcome for each job: the outcome of a job that was never submitted is Err(TaskError::Cancelled)",
         );
     }
 }
@@ -278,7 +278,7 @@ pub fn a_timeout_of_zero_is_over_at_once() {
     simulation.go_on();
     let ran = ran.with(|ran| ran.clone());
     if !ran.is_empty() {
-        fail(&format!("a timeout of 0, and these were run afterwards: {ran:?}"), "cancel every job");
+        fail(&format!("a timeout of 0, and these jobs were run afterwards: {ran:?}"), "cancel every job");
     }
 }
 
@@ -322,7 +322,7 @@ pub fn a_refusal_leaves_nothing_behind() {
     let ran = ran.with(|ran| ran.clone());
     if !ran.is_empty() {
         fail(
-            &format!("the third job was refused, no caller will see any result, and these ran on: {ran:?}"),
+            &format!("the third job was refused, no caller sees a result, and these jobs ran on: {ran:?}"),
             "cancel the jobs that were submitted before it; `?` forgets them, and dropping a handle does not cancel its job",
         );
     }

@@ -82,7 +82,7 @@ impl Simulation {
 
     /// Runs the remaining jobs until they end, except for the jobs that were cancelled.
     pub fn go_on(&self) {
-        step("and the executor goes on with what it has");
+        step("the executor goes on with the jobs that it has");
         while let Some((.., task)) = self.next_to_end(NEVER) {
             task.run();
         }

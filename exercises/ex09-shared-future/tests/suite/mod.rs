@@ -24,7 +24,7 @@ struct Awaiting {
 /// A waker that records that the task must be polled again, as the waker of a runtime does.
 struct Woken {
     times: Counter,
-    /// A closure that runs on the thread that wakes the task, as a runtime may do.
+    /// A closure that runs on the thread that wakes the task: a runtime's waker may run code there.
     also: Shared<Option<Box<dyn FnOnce() + Send>>>,
 }
 
@@ -132,7 +132,7 @@ pub fn everybody_gets_the_same_value() {
     if !values.windows(2).all(|two| Arc::ptr_eq(&two[0], &two[1])) {
         fail(
             "they got different Arcs",
-            "the value is put into one Arc, once, and each waiter gets a clone of that",
+            "the value is put into one Arc, once, and each waiter gets a clone of this Arc",
         );
     }
 }
@@ -146,7 +146,7 @@ pub fn who_comes_later_gets_the_value_too() {
             "complete() must return true if it decided the outcome",
         );
     }
-    let cause = "the first one who asks has taken it away: give out clones of the Arc. Or the drop of the promise, at the \
+    let cause = "the first caller has taken the value away: give out clones of the Arc. Or the drop of the promise, at the \
                  end of complete(), has decided anew";
     check(&joined(&future, cause), Ok(7), "the promise was completed before", cause);
     check(&joined(&early, cause), Ok(7), "another waiter has got the value already", cause);
@@ -176,7 +176,7 @@ pub fn is_done_says_whether_it_is_decided() {
     let (_promise, future) = promise::<u32>();
     future.cancel();
     if !future.is_done() {
-        fail("it was cancelled, and is_done() is false", cause);
+        fail("the future was cancelled, and is_done() is false", cause);
     }
     let (dropped, future) = promise::<u32>();
     drop(dropped);
@@ -208,7 +208,7 @@ pub fn a_task_is_woken_only_when_it_is_decided() {
         );
     }
     promise.complete(7);
-    check(&task.wait_to_be_woken(NOT_RELEASED), Ok(7), "the task was woken", "and finds the value");
+    check(&task.wait_to_be_woken(NOT_RELEASED), Ok(7), "the task was woken", "it finds the value");
 }
 
 pub fn every_task_that_polled_is_woken() {
@@ -217,9 +217,9 @@ pub fn every_task_that_polled_is_woken() {
     tasks.iter_mut().for_each(Awaiting::poll_in_vain);
     promise.complete(7);
     let cause =
-        "two tasks have left a waker, and one was woken: the second must not take the first one's place";
+        "two tasks have left a waker each, and only one was woken: no waker must take another one's place";
     for task in tasks {
-        check(&task.wait_to_be_woken(cause), Ok(7), "the task was woken", "and finds the value");
+        check(&task.wait_to_be_woken(cause), Ok(7), "the task was woken", "it finds the value");
     }
 }
 
@@ -272,7 +272,7 @@ pub fn the_waker_of_the_last_poll_counts() {
     promise.complete(7);
     let cause = "a task may move to another runtime, and then its old waker does not wake it any more: keep the waker of every \
                  poll, not only of the first";
-    check(&task.wait_to_be_woken(cause), Ok(7), "the task was woken", "and finds the value");
+    check(&task.wait_to_be_woken(cause), Ok(7), "the task was woken", "it finds the value");
 }
 
 pub fn what_is_done_can_be_had() {
@@ -316,9 +316,10 @@ pub fn cancel_releases_everybody() {
             "cancel() must return true if it decided the outcome",
         );
     }
-    let cause = "it was cancelled, and a waiter goes on waiting: the thread that decides the outcome tells threads and tasks, both";
-    check(&join(cause, thread), Err(Cancelled), "it was cancelled", "there is no value");
-    check(&task.wait_to_be_woken(cause), Err(Cancelled), "it was cancelled", "there is no value");
+    let cause = "the future was cancelled, and a waiter goes on waiting: the thread that decides the outcome must tell \
+                 the threads and the tasks";
+    check(&join(cause, thread), Err(Cancelled), "the future was cancelled", "there is no value");
+    check(&task.wait_to_be_woken(cause), Err(Cancelled), "the future was cancelled", "there is no value");
     if promise.complete(7) {
         fail(
             "complete() returned true after a cancel()",
@@ -339,7 +340,7 @@ pub fn a_decided_outcome_stays() {
     let (late, future) = promise();
     future.cancel();
     if late.complete(7) {
-        fail("complete() returned true, and it was cancelled", cause);
+        fail("complete() returned true, and the future was cancelled", cause);
     }
     check(&joined(&future, cause), Err(Cancelled), "a cancel(), and then the value", cause);
     if future.cancel() {
@@ -432,6 +433,6 @@ pub fn many_tasks_are_woken() {
         );
     }
     for task in tasks {
-        check(&task.wait(NOT_RELEASED), Ok(0), "one of many tasks was woken", "and finds the value");
+        check(&task.wait(NOT_RELEASED), Ok(0), "one of many tasks was woken", "it finds the value");
     }
 }

@@ -51,7 +51,7 @@ fn join<R>(handle: thread::JoinHandle<R>) -> R {
 fn check_job(taken: u32, put: u32) {
     if taken != put {
         fail(
-            &format!("take() returned job {taken}, and job {put} was to come"),
+            &format!("take() returned job {taken}, and not job {put}"),
             "jobs come out in the order in which they went in, each of them once: push at one end, pop at the other",
         );
     }
@@ -205,7 +205,7 @@ pub fn a_worker_that_was_woken_for_nothing_sleeps_again() {
         let inbox = Arc::clone(&inbox);
         start("submitter", move || put(&inbox, 2))
     };
-    let thief = start("thief", move || take(&inbox)); // it may be quicker than the worker that was woken
+    let thief = start("thief", move || take(&inbox)); // the thief may be quicker than the woken worker
     join(late);
     let jobs = [thief, worker].map(|taker| taken(NOT_TAKEN, taker));
     if jobs.iter().sum::<u32>() != 3 {
@@ -227,7 +227,7 @@ pub fn no_job_lies_beside_a_sleeping_worker() {
     let sum: u32 = workers.map(|worker| taken(NOT_TAKEN, worker)).iter().sum();
     if sum != 10 {
         fail(
-            &format!("the numbers of the jobs taken add up to {sum}, those put to 10"),
+            &format!("the numbers of the jobs that were taken add up to {sum}, and not to 10"),
             "each job is taken once",
         );
     }

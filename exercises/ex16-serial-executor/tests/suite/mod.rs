@@ -144,7 +144,7 @@ fn execute(line: &dyn Executor, job: Job, cause: &str) -> Result<(), Refused> {
     expect("execute()", cause, || line.execute(job))
 }
 
-/// Executes a job that must be taken.
+/// Executes a job, and fails the test if the executor refuses the job.
 fn take(line: &dyn Executor, job: Job) {
     if execute(line, job, NO_WAIT).is_err() {
         let cause = "a serial executor has no bound and no end of its own: it refuses only if the underlying executor \

@@ -89,7 +89,7 @@ where
         expect("execute()", cause, || self.striped.execute(self.keys.key(key), job))
     }
 
-    /// Executes a job that must be taken.
+    /// Executes a job, and fails the test if the executor refuses the job.
     fn take_that(&self, key: &'static str, number: u32, work: Box<dyn FnOnce() + Send>) {
         if self.execute(key, number, work, NO_WAIT).is_err() {
             fail("execute() refused a job, and the underlying executor has refused nothing", NOT_REFUSED);

@@ -292,8 +292,8 @@ pub fn a_panic_is_not_that_of_the_one_who_helps() {
         3
     };
     run(&pool, 13, PANIC, with_a_half_elsewhere(&pool, PANIC, Box::new(half)));
-    // After the panic, the thread that ran the half has its previous task again: a half that the thread
-    // offers now is a part of that task.
+    // A thread runs a half that panics, and then continues its own task. If the thread offers another half now,
+    // that half is a part of its own task.
     let (jobs, then) = (pool.clone(), two_that_meet(&pool));
     let half = move || {
         join_that_panics(&jobs, HELPS, brings(0), panics());

@@ -4,8 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The number of deaths of the process, while a page was being fetched, after which the page is not fetched
-/// again.
+/// A page is not fetched again if the process has died this number of times while it fetched the page.
 pub const DEADLY: u32 = 3;
 
 /// The time for which the rules of a site are valid (RFC 9309, section 2.4).
@@ -15,7 +14,7 @@ pub const RULES_COUNT: Duration = Duration::from_hours(24);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
-/// Returns the pause after a failed try that had `tries` failed tries before it.
+/// Returns the pause after a failed try; `tries` is the number of failed tries before that try.
 pub fn pause_after(tries: u32) -> Duration {
     FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(tries)).min(LONGEST_PAUSE)
 }

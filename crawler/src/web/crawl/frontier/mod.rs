@@ -35,7 +35,7 @@
 //!    stripe has no page.
 //! 4. A closed site has no stripes: it is being asked for its rules, or will be asked, and none of its
 //!    pages is taken.
-//! 5. A page of a site that was left is not open.
+//! 5. If a site was left to the next run, none of its pages is open.
 //! 6. At most one page in progress was also in progress at two earlier deaths of the process. So only this
 //!    page can be the cause of a third death.
 //!
@@ -65,7 +65,7 @@ const BRIEFLY: Duration = Duration::from_secs(10);
 pub struct Frontier {
     limits: Limits,
     sites: HashMap<Arc<str>, Site>,
-    /// Hashes of the addresses: they have 64 bits, and a key that no site knows. If two addresses have the
+    /// Hashes of the addresses, with 64 bits, made with a key that no site knows. If two addresses have the
     /// same hash by chance, one of them is not fetched.
     seen: HashSet<u64>,
     sum: RandomState,
@@ -79,7 +79,7 @@ pub struct Frontier {
     count: u64,
     /// The number of pages that are not finished.
     open: usize,
-    /// The number of waiting pages of sites that were left.
+    /// The number of waiting pages of sites that were left to the next run.
     left: usize,
 }
 
@@ -242,8 +242,8 @@ impl Frontier {
         self.look_at(name);
     }
 
-    /// Records the time until which a site asked an earlier run to send no requests. Returns true if the
-    /// requested time is beyond the patience of this run; then the site is left.
+    /// Records the end of a pause that a site asked for in an earlier run. Returns true if the end is beyond
+    /// the patience of this run; then the site is left.
     pub fn leave_alone(&mut self, name: &Arc<str>, until: Instant, now: Instant) -> bool {
         let new = || Site::default();
         let site = self.sites.entry(Arc::clone(name)).or_insert_with(new);
@@ -333,8 +333,8 @@ impl Frontier {
         self.put_back(job);
     }
 
-    /// Subtracts pages of left sites from the count of pages that wait for the next run, because no run
-    /// will fetch them.
+    /// Subtracts `pages` from the count of pages that wait for the next run, because no run will fetch these
+    /// pages.
     pub fn give_up(&mut self, pages: usize) {
         self.left -= pages;
     }

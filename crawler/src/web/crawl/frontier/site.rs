@@ -40,7 +40,7 @@ pub(super) struct Site {
     pub(super) since: Option<Instant>,
     /// The value of `outages` when the site was closed.
     pub(super) outages_before: u32,
-    /// Pages that failed while the site was being closed or was closed.
+    /// Pages whose try failed and closed the site, or failed while the site was closed.
     pub(super) aside: Vec<Job>,
     pub(super) is_left: bool,
     /// True if only links to the site are checked.

@@ -101,8 +101,8 @@ impl Engine {
         self.query(cmd(name).arg(key).arg(args)).map_err(|error| self.trouble(&error))
     }
 
-    /// Returns which of the given values are in the sets of the crawl: each member is the name of a set and
-    /// a value to look for. The call takes one round trip.
+    /// Returns, for each pair in `members`, whether a set of the crawl has a value: a pair is the name of the
+    /// set and the value. The call takes one round trip.
     pub(super) fn are_members(&mut self, members: &[(String, String)]) -> Result<Vec<bool>, Trouble> {
         let mut questions = pipe();
         for (set, member) in members {

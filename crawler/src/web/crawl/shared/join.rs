@@ -76,11 +76,11 @@ pub(super) fn check_state(state: &State, crawl: &str, secret: u64) -> anyhow::Re
     Ok((name, true))
 }
 
-/// An entry of the stream of records: its mark, and then names and values alternately.
+/// An entry of the stream of records: its mark, and then names and values in turn.
 type Entry = (String, Vec<String>);
 
-/// Writes the records of an earlier run with this file that the engine accepted, but that the run did not
-/// write before it ended. After this call, the engine may delete the records that were written.
+/// Writes records that an earlier run with this file has left in the engine: the run ended before it wrote
+/// them to the file. After this call, the engine may delete the records that were written.
 pub(super) fn recall(engine: &mut Engine, state: &State, file: &str) -> Result<anyhow::Result<()>, Trouble> {
     let (stream, mut from) = (format!("done:{file}"), "-".to_owned());
     loop {

@@ -16,7 +16,7 @@ const MANY: usize = 64;
 pub(super) struct Marks(VecDeque<(u64, String)>);
 
 impl Marks {
-    /// Records that all records up to this mark are durable once this number of writes is durable.
+    /// Adds a mark: all records up to this mark are durable once this number of writes is durable.
     pub(super) fn add(&mut self, writes: u64, mark: String) {
         self.0.push_back((writes, mark));
     }

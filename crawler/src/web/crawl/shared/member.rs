@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fs, mem, process};
 
-/// The rules for a site at which processes died while they read its own rules; they allow nothing.
+/// Rules that allow nothing, for a site at which processes died while they read the site's own rules.
 const NOTHING: &[u8] = b"User-agent: *\nDisallow: /\n";
 
 pub(super) struct Member {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// The index of the last line that is shown of each kind.
+/// The index of the last worker, and of the last dead letter, that is shown.
 const SHOWN: &str = "9"; // the index 9 means ten lines
 
 /// Returns the progress of the crawl as text.

@@ -65,7 +65,7 @@ pub(super) struct Request<'r> {
     /// The pages with which the crawl begins, if the worker has just joined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) starts: Option<Vec<Link>>,
-    /// The rules for a site at which processes died while they read its own rules.
+    /// Rules for a site at which processes died while they read the site's own rules.
     pub(super) nothing: String,
     /// The mark up to which the file has all records.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,5 @@
 //! Threads that could end a wait: a thread outside the pool, a free thread, a thread that the pool has
-//! ordered, and a thread that is about to leave.
+//! requested, and a thread that is about to leave.
 
 use std::io;
 use std::sync::{Arc, OnceLock, Weak};
