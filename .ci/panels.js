@@ -1,9 +1,10 @@
 // Plays the panels of the built book in a real browser, compares them with the graphs of states, and writes down a prediction.
 //
-//   node --experimental-websocket .ci/panels.js target/book
+//   node --experimental-websocket .ci/panels.js target/book [axe.min.js]
 //
 // Each panel is played along a shortest way, which this program searches itself, and fifty times by chance. After each move, the
-// panel must show what the graph says. Needs Chromium from the distribution's package; without it, nothing is tried.
+// panel must show what the graph says. With the library axe, each page is also tried for readers who use a keyboard or a screen
+// reader, or who see few colours: in a light and in a dark theme, with all answers open. Needs Chromium from the distribution's package; without it, nothing is tried.
 'use strict';
 const { spawn, spawnSync } = require('node:child_process');
 const fs = require('node:fs');
@@ -39,7 +40,7 @@ async function browser(profile) {
         socket.send(JSON.stringify({ id: answers.size, method, params }));
     });
     for (const domain of ['Page', 'Runtime', 'Log']) await send(`${domain}.enable`);
-    const run = async (expression) => (await send('Runtime.evaluate', { expression, returnByValue: true })).result?.value;
+    const run = async (expression) => (await send('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true })).result?.value;
     const open = async (page) => {
         await send('Page.navigate', { url: pathToFileURL(path.join(book, `${page}.html`)).href });
         while (await run('document.readyState') !== 'complete' || await run('location.href') === 'about:blank') await sleep(50);
@@ -54,6 +55,28 @@ function shortest({ states, breaks }, from) {
         if (states[state].end?.kind === breaks) return way;
         states[state].moves.forEach(({ to }, move) => ways.has(to) || ways.set(to, [...way, move]));
     }
+}
+
+// Tries each page by the rules of the Web Content Accessibility Guidelines, levels A and AA.
+async function findBarriers({ run, open, errors }, axe) {
+    const rules = { preload: false, runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] };
+    for (const theme of ['light', 'navy']) {
+        await run(`localStorage.setItem('mdbook-theme', '${theme}')`);
+        for (const page of pagesOf('')) {
+            await open(page);
+            await run(`document.querySelectorAll('details').forEach((fold) => { fold.open = true; })`);
+            await run(`document.querySelectorAll('.predict-answer').forEach((answer) => { answer.hidden = false; })`);
+            await run(axe);
+            const found = await run(`axe.run(document, ${JSON.stringify(rules)}).then(({ violations }) => violations.map(({ id, nodes }) => \`\${id}: \${nodes[0].html.slice(0, 100)}\`))`);
+            (found ?? ['axe has not run']).forEach((fault) => errors.push(`${page}, ${theme}: ${fault}`));
+        }
+    }
+}
+
+// The names of the built pages whose text matches.
+function pagesOf(pattern) {
+    const names = fs.readdirSync(book).filter((name) => name.endsWith('.html') && !['print.html', 'toc.html', '404.html'].includes(name));
+    return names.filter((name) => fs.readFileSync(path.join(book, name), 'utf8').match(pattern)).map((name) => path.basename(name, '.html'));
 }
 
 async function main() {
@@ -113,14 +136,14 @@ async function main() {
         await open('no-room');
     }
     // Each page with a *Predict* has one field, except the page on which the answer is folded into the questions.
-    for (const file of fs.readdirSync(book).filter((name) => name.endsWith('.html') && name !== 'print.html')) {
-        const asks = /<h2 id="predict/.test(fs.readFileSync(path.join(book, file), 'utf8'));
-        if (!asks) continue;
-        const page = path.basename(file, '.html');
+    for (const page of pagesOf(/<h2 id="predict/)) {
         await open(page);
         const fields = await run(`document.querySelectorAll('.predict-form').length`);
         if (fields !== (page === 'the-problem' ? 0 : 1)) errors.push(`${page}: ${fields} fields for a prediction`);
     }
+    const axe = process.argv[3];
+    if (axe) await findBarriers({ run, open, errors }, fs.readFileSync(axe, 'utf8'));
+    else console.log('skipped: accessibility, without axe');
     child.kill();
     await new Promise((resolve) => child.on('exit', resolve));
     fs.rmSync(profile, { recursive: true, force: true });

@@ -16,3 +16,15 @@ window.playground_text = (block, hidden) => {
     const commands = [...block.querySelectorAll('.command')].map((line) => line.textContent.slice('$ '.length));
     return commands.length ? commands.join('\n') : wholeText(block, hidden);
 };
+
+// A block that is wider than the page takes the focus, so that the keyboard can scroll it.
+const widths = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+        if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+        else target.removeAttribute('tabindex');
+    }
+});
+document.querySelectorAll('main :is(pre > code, figure)').forEach((block) => widths.observe(block));
+
+// For a screen reader, a label must have a role to be a button that opens something.
+document.getElementById('mdbook-sidebar-toggle')?.setAttribute('role', 'button');

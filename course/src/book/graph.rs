@@ -23,7 +23,7 @@ pub(super) fn svg(pages: &[Page], contents: &Contents, core: &[String], exercise
     let count = contents.chapters();
     let height = (count + 1) * LINE;
     let mut text = format!(
-        "<svg viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" role=\"img\" aria-label=\"All chapters below each \
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" role=\"group\" aria-label=\"All chapters below each \
          other in the order of the book. An arc leads from each page to the later pages that need it. Beside a \
          page stand its exercises.\">\n"
     );
