@@ -56,6 +56,74 @@ function shortest({ states, breaks }, from) {
     }
 }
 
+// Predicts on each page with a *Predict*: nothing, then in each field a wrong value, and after another visit the right one. Returns the
+// number of fields.
+async function predict(run, open, errors) {
+    let count = 0;
+    for (const file of fs.readdirSync(book).filter((name) => name.endsWith('.html') && name !== 'print.html')) {
+        const html = fs.readFileSync(path.join(book, file), 'utf8');
+        if (!/<h2 id="predict/.test(html)) continue;
+        const page = path.basename(file, '.html');
+        const fault = (text) => errors.push(`${page}: ${text}`);
+        const fields = JSON.parse(/<script[^>]*class="predict">(.*?)<\/script>/.exec(html)?.[1] ?? '[]');
+        const wrong = ({ kind, right, options }) => ({
+            number: () => right * 2 + 1,
+            choice: () => options.find(({ say }) => say !== right).say,
+            order: () => [...right].reverse(),
+        })[kind]();
+        const form = `document.querySelector('.predict-form')`;
+        const fill = async (valueOf) => {
+            for (const [at, field] of fields.entries()) {
+                const controls = `[...${form}.querySelectorAll('fieldset')[${at}].querySelectorAll('input, button')]`;
+                const value = valueOf(field);
+                const press = (number) => run(`${controls}[${number}].click()`);
+                if (field.kind === 'number') await run(`${controls}[0].value = ${value}`);
+                if (field.kind === 'choice') await press(field.options.findIndex(({ say }) => say === value));
+                if (field.kind === 'order') {
+                    const buttons = field.items.map((_, number) => number);
+                    for (const number of buttons) if (await run(`${controls}[${number}].ariaPressed`) === 'true') await press(number);
+                    for (const item of value) await press(field.items.indexOf(item));
+                }
+            }
+            await run(`${form}.requestSubmit()`);
+        };
+        // The verdict on each field, if the answer is open.
+        const verdicts = async () => await run(`document.querySelector('.predict-answer').hidden`) === false
+            ? run(`[...document.querySelectorAll('.predict-said li')].map((verdict) => verdict.textContent.replaceAll('’', "'"))`) : undefined;
+        const plain = (text) => text.replaceAll('`', '');
+        if (!fields.length) {
+            fault('there is no field');
+            continue;
+        }
+        count += fields.length;
+        await open(page);
+        await run('localStorage.clear()');
+        await open(page);
+        if (await verdicts()) fault('the answer is open before the prediction');
+        await run(`${form}.requestSubmit()`);
+        const asks = await run(`${form}.querySelector('[role=status]').textContent`);
+        if (await verdicts() || !asks.startsWith('Still to predict')) fault('the answer opens without a prediction');
+        await run(`${form}.querySelector('textarea').value = 'two are <refused>'`);
+        await fill(wrong);
+        for (const visit of ['first', 'second']) {
+            const said = await verdicts() ?? [];
+            if (await run(`document.querySelector('.predict-said blockquote').textContent`) !== 'two are <refused>') fault(`the words are missing at the ${visit} visit`);
+            fields.forEach((field, at) => {
+                const { kind, right, ask } = field;
+                const but = field.options?.find(({ say }) => say === wrong(field)).but ?? '';
+                const told = { number: 'too high', choice: `Right: “${right}”. ${but}`, order: 'Wrong places: 1, ' }[kind];
+                if (!said[at]?.startsWith(plain(`${ask}Not so. You: `)) || !said[at].includes(plain(told))) fault(`it says of a wrong value: ${said[at]}`);
+            });
+            await open(page);
+        }
+        await run(`document.querySelector('.predict-said button').click()`);
+        await fill(({ right }) => right);
+        const said = await verdicts() ?? [];
+        fields.forEach(({ ask }, at) => said[at]?.startsWith(plain(`${ask}Right. `)) || fault(`it says of the right value: ${said[at]}`));
+    }
+    return count;
+}
+
 async function main() {
     if (spawnSync('chromium', ['--version']).error) return console.log('skipped: there is no chromium');
     const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'panels-'));
@@ -100,33 +168,13 @@ async function main() {
             for (let turn = 0; turn < 50; turn++) await play((state) => Math.floor(Math.random() * state.moves.length));
         }
     }
-    // The answer to a *Predict* opens when the reader has written something, and is open at the next visit.
-    const [answer, form] = ['.predict-answer', '.predict-form'].map((name) => `document.querySelector('${name}')`);
-    const isOpen = () => run(`!${answer}.hidden`);
-    await open('no-room');
-    if (await isOpen()) errors.push('no-room: the answer is open before the prediction');
-    await run(`${form}.requestSubmit()`);
-    if (await isOpen()) errors.push('no-room: the answer opens without a prediction');
-    await run(`${form}.querySelector('textarea').value = 'two are <refused>', ${form}.requestSubmit()`);
-    for (const visit of ['first', 'second']) {
-        if (!await isOpen() || !(await run(`${answer}.textContent`)).startsWith('You predicted: two are <refused>')) errors.push(`no-room: at the ${visit} visit, the answer or the prediction is missing`);
-        await open('no-room');
-    }
-    // Each page with a *Predict* has one field, except the page on which the answer is folded into the questions.
-    for (const file of fs.readdirSync(book).filter((name) => name.endsWith('.html') && name !== 'print.html')) {
-        const asks = /<h2 id="predict/.test(fs.readFileSync(path.join(book, file), 'utf8'));
-        if (!asks) continue;
-        const page = path.basename(file, '.html');
-        await open(page);
-        const fields = await run(`document.querySelectorAll('.predict-form').length`);
-        if (fields !== (page === 'the-problem' ? 0 : 1)) errors.push(`${page}: ${fields} fields for a prediction`);
-    }
+    const predicted = await predict(run, open, errors);
     child.kill();
     await new Promise((resolve) => child.on('exit', resolve));
     fs.rmSync(profile, { recursive: true, force: true });
-    console.log(`${moves} moves played; ${errors.length} faults`);
+    console.log(`${moves} moves played; ${predicted} fields filled in; ${errors.length} faults`);
     errors.slice(0, 20).forEach((error) => console.log(error));
-    process.exitCode = moves && !errors.length ? 0 : 1;
+    process.exitCode = moves && predicted && !errors.length ? 0 : 1;
 }
 
 main().then(() => process.exit(), (error) => { console.error(error); process.exit(1); });
