@@ -34,7 +34,7 @@ struct Field {
     #[serde(default)]
     options: Vec<Choice>,
     /// Each item has a text and an expression. The numbers in the first groups give the order; for expressions
-    /// without a group, their places in the file give it.
+    /// without a group, the ends of what they match give it.
     #[serde(default)]
     items: Vec<[String; 2]>,
 }
@@ -164,7 +164,7 @@ impl Field {
             let captures = found(expression, text)?;
             #[expect(clippy::cast_precision_loss, reason = "no file has that many characters")]
             let place = captures.get(1).map_or_else(
-                || Ok(captures.get(0).map_or(0, |all| all.start()) as f64),
+                || Ok(captures.get(0).map_or(0, |all| all.end()) as f64),
                 |group| number(group.as_str()),
             )?;
             places.push((place, item));
