@@ -97,8 +97,6 @@ async function predict(run, open, errors) {
         }
         count += fields.length;
         await open(page);
-        await run('localStorage.clear()');
-        await open(page);
         if (await verdicts()) fault('the answer is open before the prediction');
         await run(`${form}.requestSubmit()`);
         const asks = await run(`${form}.querySelector('[role=status]').textContent`);
@@ -106,6 +104,7 @@ async function predict(run, open, errors) {
         await run(`${form}.querySelector('textarea').value = 'two are <refused>'`);
         await fill(wrong);
         for (const visit of ['first', 'second']) {
+            if (visit === 'second') await open(page);
             const said = await verdicts() ?? [];
             if (await run(`document.querySelector('.predict-said blockquote').textContent`) !== 'two are <refused>') fault(`the words are missing at the ${visit} visit`);
             fields.forEach((field, at) => {
@@ -114,7 +113,6 @@ async function predict(run, open, errors) {
                 const told = { number: 'too high', choice: `Right: “${right}”. ${but}`, order: 'Wrong places: 1, ' }[kind];
                 if (!said[at]?.startsWith(plain(`${ask}Not so. You: `)) || !said[at].includes(plain(told))) fault(`it says of a wrong value: ${said[at]}`);
             });
-            await open(page);
         }
         await run(`document.querySelector('.predict-said button').click()`);
         await fill(({ right }) => right);
