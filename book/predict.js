@@ -31,8 +31,8 @@ const kinds = {
                 const isRight = off <= (about ? Math.abs(right) / 10 : 0);
                 const of = digits(value / right, 2);
                 const times = about && right && value > 0 ? `, ${value < right ? `${of} of it` : `${of} times as much`}` : '';
-                const told = `You: ${full(digits(value, 10))}, ${about ? 'measured' : 'right'}: ${full(digits(right, about ? 3 : 10))}`;
-                return [isRight, isRight ? `${told}.` : `${told}: ${full(digits(off, about ? 2 : 10))} too ${value < right ? 'low' : 'high'}${times}.`];
+                const told = `You: ${full(digits(value, 10))}. ${about ? 'Measured' : 'Right'}: ${full(digits(right, about ? 3 : 10))}.`;
+                return [isRight, isRight ? told : `${told} That is ${full(digits(off, about ? 2 : 10))} too ${value < right ? 'low' : 'high'}${times}.`];
             },
         };
     },

@@ -150,12 +150,13 @@ impl Field {
 
     /// Returns the text from which the right value is read.
     fn text(&self, page: &Page) -> anyhow::Result<String> {
-        let Some(from) = &self.from else { return Ok(page.text.clone()) };
+        let Some(from) = &self.from else { return Ok(page.text.replace('\r', "")) };
         let is_named = |file: &&str| Path::new(file).ends_with(from);
         let file = includes(&page.text).map(|include| include.file).find(is_named);
         let file =
             page.path.with_file_name(file.with_context(|| format!("the page does not include {from}"))?);
-        fs::read_to_string(&file).with_context(|| format!("cannot read {from}"))
+        let text = fs::read_to_string(&file).with_context(|| format!("cannot read {from}"))?;
+        Ok(text.replace('\r', ""))
     }
 
     fn order(&self, text: &str) -> anyhow::Result<Value> {
@@ -207,7 +208,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("transcripts")).unwrap();
         fs::write(dir.path().join("transcripts/a.txt"), "a: 9.5 s\nb: 1,004.5 s\nc has\n").unwrap();
-        let text = page.replace("BLOCK", &format!("```predict\n{block}```"));
+        let text = page.replace(
+            "BLOCK",
+            &format!("```predict{}{block}```", if page.contains('\r') { "\r\n" } else { "\n" }),
+        );
         let page = Page { path: dir.path().join("page.md"), name: "page.md".to_owned(), text };
         match (marked(&page), &faults(&[page])[..]) {
             (Ok(Some((_, data))), []) => Ok(data),
@@ -237,6 +241,9 @@ mod tests {
         let order =
             |items: &str| read(PAGE, &ORDER.replace("['c', '^c'], ['a', '^a'], ['b', '^b']", items)).unwrap();
         assert_eq!(read(PAGE, ORDER).unwrap()[0]["right"], json!(["a", "b", "c"]));
+        let windows = |text: &str| text.replace('\n', "\r\n");
+        let own = "[[field]]\nask = 'When?'\nfind = '^After (.*) s.$'\n";
+        assert_eq!(read(&windows(PAGE), &windows(own)).unwrap()[0]["right"], json!(7.0));
         assert_eq!(order(r"['b', 'b: ([\d,.]+)'], ['a', 'a: ([\d.]+)']")[0]["right"], json!(["a", "b"]));
     }
 
