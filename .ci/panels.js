@@ -72,24 +72,20 @@ async function predict(run, open, errors) {
             order: () => [...right].reverse(),
         })[kind]();
         const form = `document.querySelector('.predict-form')`;
-        const fill = async (valueOf) => {
-            for (const [at, field] of fields.entries()) {
-                const controls = `[...${form}.querySelectorAll('fieldset')[${at}].querySelectorAll('input, button')]`;
-                const value = valueOf(field);
-                const press = (number) => run(`${controls}[${number}].click()`);
-                if (field.kind === 'number') await run(`${controls}[0].value = ${value}`);
-                if (field.kind === 'choice') await press(field.options.findIndex(({ say }) => say === value));
-                if (field.kind === 'order') {
-                    const buttons = field.items.map((_, number) => number);
-                    for (const number of buttons) if (await run(`${controls}[${number}].ariaPressed`) === 'true') await press(number);
-                    for (const item of value) await press(field.items.indexOf(item));
-                }
-            }
-            await run(`${form}.requestSubmit()`);
-        };
+        const fill = (valueOf) => run(fields.map((field, at) => {
+            const controls = `[...${form}.querySelectorAll('.predict-field')[${at}].querySelectorAll('input, button')]`;
+            const value = valueOf(field);
+            const press = (number) => `${controls}[${number}].click();`;
+            return {
+                number: () => `${controls}[0].value = ${value};`,
+                choice: () => press(field.options.findIndex(({ say }) => say === value)),
+                order: () => `${controls}.forEach((button) => button.ariaPressed === 'true' && button.click());`
+                    + value.map((item) => press(field.items.indexOf(item))).join(''),
+            }[field.kind]();
+        }).join('') + `${form}.requestSubmit()`);
         // The verdict on each field, if the answer is open.
         const verdicts = async () => await run(`document.querySelector('.predict-answer').hidden`) === false
-            ? run(`[...document.querySelectorAll('.predict-said li')].map((verdict) => verdict.textContent.replaceAll('’', "'"))`) : undefined;
+            ? run(`[...document.querySelectorAll('.predict-said > ul > li')].map((verdict) => verdict.textContent.replaceAll('’', "'"))`) : undefined;
         const plain = (text) => text.replaceAll('`', '');
         if (!fields.length) {
             fault('there is no field');
@@ -110,8 +106,8 @@ async function predict(run, open, errors) {
             fields.forEach((field, at) => {
                 const { kind, right, ask } = field;
                 const but = field.options?.find(({ say }) => say === wrong(field)).but ?? '';
-                const told = { number: 'too high', choice: `Right: “${right}”. ${but}`, order: 'Wrong places: 1, ' }[kind];
-                if (!said[at]?.startsWith(plain(`${ask}Not so. You: `)) || !said[at].includes(plain(told))) fault(`it says of a wrong value: ${said[at]}`);
+                const told = { number: 'too high', choice: `Right: “${right}”. ${but}`, order: `(you: ${right[0]})` }[kind];
+                if (!said[at]?.startsWith(plain(`${ask}Not so. `)) || !said[at].includes(plain(told))) fault(`it says of a wrong value: ${said[at]}`);
             });
         }
         await run(`document.querySelector('.predict-said button').click()`);

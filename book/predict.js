@@ -16,14 +16,17 @@ const withCode = (text) => text.split('`').map((part, place) => (place % 2 ? ele
 
 const digits = (number, most) => number.toLocaleString('en', { maximumSignificantDigits: most });
 
-// The fields. Each kind makes the parts of a field, reads and writes its value (undefined if it is not filled in), and says of a value
-// whether it is right, and in words how far off it is. A stored value may be that of a field which has changed since.
+// A group of controls under its question.
+const group = (ask, ...parts) => element('fieldset', { className: 'predict-field' }, element('legend', {}, ...withCode(ask)), ...parts);
+
+// The fields. Each kind makes its element, reads and writes its value (undefined if it is not filled in), and says of a value whether it
+// is right, and in words how far off it is. A stored value may be that of a field which has changed since.
 const kinds = {
-    number({ unit, about, right }) {
+    number({ ask, unit, about, right }) {
         const input = element('input', { type: 'number', step: 'any' });
         const full = (text) => (unit ? `${text} ${unit}` : text);
         return {
-            parts: [element('label', {}, input, unit ? ` ${unit}` : '')],
+            node: element('label', { className: 'predict-field' }, ...withCode(ask), ' ', input, unit ? ` ${unit}` : ''),
             read: () => (input.value === '' ? undefined : Number(input.value)),
             write: (value) => { input.value = value; },
             judge(value) {
@@ -36,10 +39,10 @@ const kinds = {
             },
         };
     },
-    choice({ options, right }, name) {
+    choice({ ask, options, right }, name) {
         const inputs = options.map(() => element('input', { type: 'radio', name }));
         return {
-            parts: options.map(({ say }, place) => element('label', {}, inputs[place], ' ', ...withCode(say))),
+            node: group(ask, ...options.map(({ say }, place) => element('label', {}, inputs[place], ' ', ...withCode(say)))),
             read: () => options[inputs.findIndex(({ checked }) => checked)]?.say,
             write: (value) => options.forEach(({ say }, place) => { inputs[place].checked = say === value; }),
             judge(value) {
@@ -49,7 +52,7 @@ const kinds = {
         };
     },
     // The reader presses the items in their order. A press on an item that has a place takes the place away.
-    order({ items, right }) {
+    order({ ask, items, right }) {
         let placed = [];
         const buttons = items.map((item) => element('button', { type: 'button', onclick: () => press(item) }));
         const show = () => buttons.forEach((button, at) => {
@@ -63,7 +66,7 @@ const kinds = {
         };
         show();
         return {
-            parts: ['Press them in their order.', ...buttons],
+            node: group(ask, 'Press them in their order.', ...buttons),
             read: () => (placed.length === items.length ? placed : undefined),
             write: (value) => {
                 placed = value.filter((item) => items.includes(item));
@@ -71,9 +74,8 @@ const kinds = {
             },
             judge(value) {
                 const wrong = value.flatMap((item, at) => (item === right[at] ? [] : [at + 1]));
-                const order = `The order is: ${right.join(' · ')}.`;
-                if (!wrong.length) return [true, order];
-                return [false, `You: ${value.join(' · ')}. Wrong places: ${wrong.join(', ')}. ${order}`];
+                const lines = right.map((item, at) => (item === value[at] ? item : `${item} (you: ${value[at]})`));
+                return [!wrong.length, wrong.length ? `Wrong places: ${wrong.join(', ')}. The order is:` : 'The order is:', lines];
             },
         };
     },
@@ -94,7 +96,7 @@ function predict(data) {
     const skip = element('button', { type: 'button', textContent: 'Show the answer without a prediction' });
     const again = element('button', { type: 'button', textContent: 'Change it' });
     const form = element('form', { className: 'predict-form', noValidate: true },
-        ...fields.map(({ ask, parts }) => element('fieldset', {}, element('legend', {}, ...withCode(ask)), ...parts)),
+        ...fields.map(({ node }) => node),
         element('label', {}, 'Why, and what else (if you like)', text),
         status, element('button', { textContent: 'Keep it, and show the answer' }), skip);
     const said = element('section', { className: 'predict-said', tabIndex: -1, ariaLabel: 'Your prediction' });
@@ -123,8 +125,10 @@ function predict(data) {
         if (isFolded) next.open = true;
         said.hidden = !isPredicted();
         const verdicts = predicted().map(({ ask, read, judge }) => {
-            const [isRight, words] = judge(read());
-            return element('li', {}, ...withCode(ask), element('br'), element('strong', { textContent: isRight ? 'Right. ' : 'Not so. ' }), ...withCode(words));
+            const [isRight, words, lines = []] = judge(read());
+            const verdict = [element('strong', { textContent: isRight ? 'Right. ' : 'Not so. ' }), ...withCode(words)];
+            const list = lines.length ? [element('ol', {}, ...lines.map((line) => element('li', {}, ...withCode(line))))] : [];
+            return element('li', {}, ...withCode(ask), element('br'), ...verdict, ...list);
         });
         said.replaceChildren(element('ul', {}, ...verdicts), text.value.trim() ? element('blockquote', { textContent: text.value.trim() }) : '', again);
     };
@@ -133,7 +137,7 @@ function predict(data) {
         const missing = fields.findIndex(({ read }) => read() === undefined);
         if (missing >= 0) {
             status.textContent = `Still to predict: ${fields[missing].ask}`;
-            return form.querySelectorAll('fieldset')[missing].querySelector('input, button').focus();
+            return fields[missing].node.querySelector('input, button').focus();
         }
         keep();
         open();
