@@ -79,6 +79,66 @@ function pagesOf(pattern) {
     return names.filter((name) => fs.readFileSync(path.join(book, name), 'utf8').match(pattern)).map((name) => path.basename(name, '.html'));
 }
 
+// Predicts on each page with a *Predict*: nothing, then in each field a wrong value, and after another visit the right one. Returns the
+// number of fields.
+async function predict(run, open, errors) {
+    let count = 0;
+    for (const page of pagesOf(/<h2 id="predict/)) {
+        const html = fs.readFileSync(path.join(book, `${page}.html`), 'utf8');
+        const fault = (text) => errors.push(`${page}: ${text}`);
+        const fields = JSON.parse(/<script[^>]*class="predict">(.*?)<\/script>/.exec(html)?.[1] ?? '[]');
+        const wrong = ({ kind, right, options }) => ({
+            number: () => right * 2 + 1,
+            choice: () => options.find(({ say }) => say !== right).say,
+            order: () => [...right].reverse(),
+        })[kind]();
+        const form = `document.querySelector('.predict-form')`;
+        const fill = (valueOf) => run(fields.map((field, at) => {
+            const controls = `[...${form}.querySelectorAll('.predict-field')[${at}].querySelectorAll('input, button')]`;
+            const value = valueOf(field);
+            const press = (number) => `${controls}[${number}].click();`;
+            return {
+                number: () => `${controls}[0].value = ${value};`,
+                choice: () => press(field.options.findIndex(({ say }) => say === value)),
+                order: () => `${controls}.forEach((button) => button.ariaPressed === 'true' && button.click());`
+                    + value.map((item) => press(field.items.indexOf(item))).join(''),
+            }[field.kind]();
+        }).join('') + `${form}.requestSubmit()`);
+        // The verdict on each field, if the answer is open.
+        const verdicts = async () => await run(`document.querySelector('.predict-answer').hidden`) === false
+            ? run(`[...document.querySelectorAll('.predict-said > ul > li')].map((verdict) => verdict.textContent.replaceAll('’', "'"))`) : undefined;
+        const plain = (text) => text.replaceAll('`', '');
+        if (!fields.length) {
+            fault('there is no field');
+            continue;
+        }
+        count += fields.length;
+        await open(page);
+        if (await verdicts()) fault('the answer is open before the prediction');
+        await run(`${form}.requestSubmit()`);
+        const asks = await run(`${form}.querySelector('[role=status]').textContent`);
+        if (await verdicts() || !asks.startsWith('Still to predict')) fault('the answer opens without a prediction');
+        await run(`${form}.querySelector('textarea').value = 'two are <refused>'`);
+        await fill(wrong);
+        for (const visit of ['first', 'second']) {
+            if (visit === 'second') await open(page);
+            const said = await verdicts() ?? [];
+            if (await run(`document.querySelector('.predict-said blockquote').textContent`) !== 'two are <refused>') fault(`the words are missing at the ${visit} visit`);
+            fields.forEach((field, at) => {
+                const { kind, right, ask } = field;
+                const but = field.options?.find(({ say }) => say === wrong(field)).but ?? '';
+                const told = { number: 'too high', choice: `Right: “${right}”. ${but}`, order: `(you: ${right[0]})` }[kind];
+                if (!said[at]?.startsWith(plain(`${ask}Not so. `)) || !said[at].includes(plain(told))) fault(`it says of a wrong value: ${said[at]}`);
+            });
+        }
+        await run(`document.querySelector('.predict-said button').click()`);
+        await fill(({ right }) => right);
+        const said = await verdicts() ?? [];
+        fields.forEach(({ ask }, at) => said[at]?.startsWith(plain(`${ask}Right. `)) || fault(`it says of the right value: ${said[at]}`));
+    }
+    return count;
+}
+
 async function main() {
     if (spawnSync('chromium', ['--version']).error) return console.log('skipped: there is no chromium');
     const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'panels-'));
@@ -123,33 +183,16 @@ async function main() {
             for (let turn = 0; turn < 50; turn++) await play((state) => Math.floor(Math.random() * state.moves.length));
         }
     }
-    // The answer to a *Predict* opens when the reader has written something, and is open at the next visit.
-    const [answer, form] = ['.predict-answer', '.predict-form'].map((name) => `document.querySelector('${name}')`);
-    const isOpen = () => run(`!${answer}.hidden`);
-    await open('no-room');
-    if (await isOpen()) errors.push('no-room: the answer is open before the prediction');
-    await run(`${form}.requestSubmit()`);
-    if (await isOpen()) errors.push('no-room: the answer opens without a prediction');
-    await run(`${form}.querySelector('textarea').value = 'two are <refused>', ${form}.requestSubmit()`);
-    for (const visit of ['first', 'second']) {
-        if (!await isOpen() || !(await run(`${answer}.textContent`)).startsWith('You predicted: two are <refused>')) errors.push(`no-room: at the ${visit} visit, the answer or the prediction is missing`);
-        await open('no-room');
-    }
-    // Each page with a *Predict* has one field, except the page on which the answer is folded into the questions.
-    for (const page of pagesOf(/<h2 id="predict/)) {
-        await open(page);
-        const fields = await run(`document.querySelectorAll('.predict-form').length`);
-        if (fields !== (page === 'the-problem' ? 0 : 1)) errors.push(`${page}: ${fields} fields for a prediction`);
-    }
+    const predicted = await predict(run, open, errors);
     const axe = process.argv[3];
     if (axe) await findBarriers({ run, open, errors }, fs.readFileSync(axe, 'utf8'));
     else console.log('skipped: accessibility, without axe');
     child.kill();
     await new Promise((resolve) => child.on('exit', resolve));
     fs.rmSync(profile, { recursive: true, force: true });
-    console.log(`${moves} moves played; ${errors.length} faults`);
+    console.log(`${moves} moves played; ${predicted} fields filled in; ${errors.length} faults`);
     errors.slice(0, 20).forEach((error) => console.log(error));
-    process.exitCode = moves && !errors.length ? 0 : 1;
+    process.exitCode = moves && predicted && !errors.length ? 0 : 1;
 }
 
 main().then(() => process.exit(), (error) => { console.error(error); process.exit(1); });

@@ -2,7 +2,7 @@
 
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
-use crate::book::{build, generated, includes, links, order, prose, readable, transcripts};
+use crate::book::{build, generated, includes, links, order, predictions, prose, readable, transcripts};
 use crate::exam::Exam;
 use crate::exercises::catalogue;
 use crate::ways::Ways;
@@ -54,14 +54,17 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let commands = Commands::of(workspace)?;
     faults.extend(pages.iter().chain(&readme).flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
+    let unpredicted = predictions::faults(&pages);
+    let can_be_built = listings_are_there && unpredicted.is_empty();
+    faults.extend(unpredicted);
     let transcript = |name: &str| fs::read_to_string(sources.join("transcripts").join(name)).ok();
     if let Some(exam) = Exam::read(workspace)? {
         faults.extend(exam.faults(&contents, transcript));
         let for_teachers = pages.iter().filter(|page| page.name == "for-teachers.md");
         faults.extend(silent(for_teachers, &format!("There are {} questions", exam.count())));
     }
-    if listings_are_there {
-        // If a listing is broken, no book can be built, so there are no links to follow.
+    if can_be_built {
+        // If a listing or a prediction is broken, no book can be built, so there are no links to follow.
         match build(workspace) {
             Ok(book) => {
                 faults.extend(links::faults(&book)?);

@@ -15,6 +15,7 @@ mod includes;
 mod links;
 mod order;
 mod pages;
+mod predictions;
 mod prose;
 mod readable;
 mod record;
@@ -57,6 +58,8 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
         .with_context(|| format!("mdBook cannot read the book in {}", source.display()))?;
     includes::check(&book.source_dir())?;
     steps::add(&mut book.book, &Ways::read(workspace)?);
+    let pages = book.source_dir();
+    predictions::put(&mut book.book, &pages)?;
 
     let cannot_write = || {
         format!(

@@ -42,6 +42,34 @@ fn a_book_is_built_again_only_when_something_has_changed() {
     assert!(page.exists());
 }
 
+/// The page has the right value, which is read from the included file, and not the block of the author.
+#[test]
+fn a_prediction_becomes_data_for_the_script() {
+    let project = Project::new();
+    let page = |find: &str| {
+        let block =
+            format!("```predict\n[[field]]\nask = \"</script>\"\nfrom = \"code.rs\"\nfind = '{find}'\n```\n");
+        project.write(
+            "book/src/index.md",
+            &format!(
+                "# First\n\n## Predict\n\n{block}\n## Run\n\n```rust\n{{{{#include ../../code.rs}}}}\n```\n"
+            ),
+        );
+    };
+    project.write("code.rs", "// ANCHOR: main\nfn main() { sleep(17) }\n// ANCHOR_END: main\n");
+    page(r"sleep\((\d+)\)");
+    let output = project.course(&["book", "build"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let html = fs::read_to_string(project.path("target/book/index.html")).unwrap();
+    let (_, data) = html.split_once("class=\"predict\">").unwrap();
+    let (data, _) = data.split_once("</script>").unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    assert_eq!((&data[0]["right"], &data[0]["ask"]), (&17.0.into(), &"</script>".into()));
+    assert!(!html.contains("[[field]]"), "{html}");
+    page("wait");
+    assert!(complaint(&project).contains("index.md:5: \"</script>\": nothing matches `wait`"));
+}
+
 #[test]
 fn a_missing_anchor_fails_the_build_and_leaves_the_last_book_alone() {
     let project = Project::new();

@@ -57,6 +57,7 @@ fn each_kind_of_fault_is_found() {
             "# First\n\n<p class=\"facts\">You need <a href=\"second.html\">the second</a>.</p>\n",
             "index.md:3: needs second.md, which does not come before it",
         ),
+        ("book/src/index.md", "# First\n\n## Predict\n\nWhen?\n", "index.md:3: has no block ```predict"),
         ("book/src/third.md", "# Third\n", "third.md: SUMMARY.md does not name this page"),
         ("book/src/index.md", "# First\n\nIt gives 53,583 answers.\n", "index.md:3: 53,583 is in no listing"),
         ("book/src/index.md", "# First\n\nIf it moves away\n", "index.md:3: the sentence stops at"),
