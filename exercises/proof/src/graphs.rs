@@ -62,8 +62,9 @@ fn of(wanted: Option<&str>) -> anyhow::Result<Vec<Program>> {
 /// Returns the graph of a program as text, after checking that the goal can be reached, and that no run fails
 /// with the solution.
 fn proven(program: &Program) -> anyhow::Result<String> {
-    let graph = recorded(program, exercises_proof_model::SCENES)?;
-    let right = recorded(program, exercises_proof_solutions::SCENES)?;
+    let wrong = scene(program, exercises_proof_model::SCENES)?;
+    let graph = Graph { listing: program.listing(wrong.source)?, ..recorded(program, wrong)? };
+    let right = recorded(program, scene(program, exercises_proof_solutions::SCENES)?)?;
     for state in &right.states {
         if let Some(end) = state.end.as_ref().filter(|end| end.kind != Kind::Ended) {
             bail!("{}: the solution can be broken, too: {}", program.name, end.text);
@@ -77,18 +78,21 @@ fn proven(program: &Program) -> anyhow::Result<String> {
     Ok(text(&graph))
 }
 
-/// Returns the graph of a program with one of its two answers, after comparing the graph with a random walk.
-fn recorded(program: &Program, scenes: &[Scene]) -> anyhow::Result<Graph> {
-    let Program { name, title, goal, breaks, .. } = program;
-    let scene = scenes.iter().find(|scene| scene.name == name);
-    let scene = scene.with_context(|| format!("{name} has not been built: it is from {:?}", program.code))?;
+fn scene<'a>(program: &Program, scenes: &'a [Scene]) -> anyhow::Result<&'a Scene> {
+    let scene = scenes.iter().find(|scene| scene.name == program.name);
+    scene.with_context(|| format!("{} has not been built: it is from {:?}", program.name, program.code))
+}
+
+/// Returns the graph of a scene, without a listing, after comparing the graph with a random walk.
+fn recorded(program: &Program, scene: &Scene) -> anyhow::Result<Graph> {
+    let Program { title, goal, breaks, .. } = program;
     let (threads, states) = record(scene);
     let graph = Graph {
         format: FORMAT,
         title: title.clone(),
         goal: goal.clone(),
         breaks: *breaks,
-        listing: program.listing(scene.source)?,
+        listing: Vec::new(),
         threads,
         states,
     };
