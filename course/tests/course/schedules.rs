@@ -119,7 +119,7 @@ fn a_move_that_is_none_says_why() {
         let text = played(&project, &format!("schedule1 {none}"), 2);
         assert!(text.contains(&format!("`{none}` is no thread: there are 1 to 2")), "{text}");
     }
-    assert!(played(&project, "schedule9", 2).contains("nothing called `schedule9`"));
+    assert!(played(&project, "schedule99", 2).contains("nothing called `schedule99`"));
 }
 
 #[test]
