@@ -19,6 +19,7 @@ mod prose;
 mod readable;
 mod record;
 mod recipes;
+mod schedules;
 mod speed_up;
 mod steps;
 mod transcripts;
@@ -30,6 +31,7 @@ use self::built::Note;
 use crate::ways::Ways;
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
+use exercises_protocol::Kinds;
 use mdbook_driver::MDBook;
 use std::fs;
 use std::path::PathBuf;
@@ -57,6 +59,7 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
         .with_context(|| format!("mdBook cannot read the book in {}", source.display()))?;
     includes::check(&book.source_dir())?;
     steps::add(&mut book.book, &Ways::read(workspace)?);
+    schedules::add(&mut book.book, &Kinds::read(&workspace.exercises())?);
 
     let cannot_write = || {
         format!(

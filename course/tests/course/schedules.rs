@@ -2,6 +2,8 @@
 //! and wrong moves.
 
 use crate::fixture::{Project, stderr, stdout};
+use exercises_protocol::graph::{Graph, Move};
+use exercises_protocol::{Kinds, counted};
 use std::fs;
 use std::io::Write;
 use std::process::{Output, Stdio};
@@ -165,5 +167,37 @@ fn a_game_that_nobody_ends_is_no_failure() {
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success() && !stdout(&output).contains("worker: locks"), "{}", stdout(&output));
+    }
+}
+
+/// Plays each program along a shortest way.
+#[test]
+fn each_program_can_be_won_in_the_least_number_of_moves() {
+    let project = Project::with_programs();
+    let exercises = project.path("exercises");
+    for program in Kinds::read(&exercises).unwrap().schedule {
+        let graph: Graph =
+            serde_json::from_str(&fs::read_to_string(program.graph(&exercises)).unwrap()).unwrap();
+        let distances = graph.distances(program.breaks);
+        let (mut moves, mut at) = (Vec::new(), 0);
+        while distances[at] != Some(0) {
+            let step = graph.states[at].moves.iter().find(|step| distances[step.to] < distances[at]).unwrap();
+            let of_it = graph.states[at].moves.iter().filter(|other| other.thread == step.thread);
+            let of_it: Vec<&Move> = of_it.collect();
+            let letter = of_it.iter().zip('a'..).find(|(other, _)| **other == step && of_it.len() > 1);
+            moves.push(format!(
+                "{}{}",
+                step.thread + 1,
+                letter.map(|(_, letter)| letter.to_string()).unwrap_or_default()
+            ));
+            at = step.to;
+        }
+        let text = played(&project, &format!("{} {}", program.name, moves.join(" ")), 0);
+        let least = counted(moves.len(), "move");
+        assert!(
+            text.contains(&format!("That is it, after {least}. The least is {}.", moves.len())),
+            "{text}"
+        );
+        assert!(is_remembered(&project, &program.name), "{}", program.name);
     }
 }

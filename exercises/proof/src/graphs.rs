@@ -3,14 +3,12 @@
 use std::fs;
 
 use anyhow::{Context, bail, ensure};
+use exercises_harness::model::SCHEDULES;
 use exercises_harness::model::graph::{Scene, record, text, walk};
 use exercises_protocol::Kinds;
 use exercises_protocol::graph::{Code, FORMAT, Graph, Kind, Program, State};
 
 use crate::{built, folder};
-
-/// The number of steps of a random walk.
-const STEPS: usize = 4_000;
 
 /// Records the graph of each program, or of the programs of one exercise, and writes the files of these
 /// graphs. Returns the programs' names: there are none if no program is from that exercise.
@@ -90,7 +88,15 @@ fn is_reached_by_chance(scene: &Scene, graph: &Graph) -> anyhow::Result<bool> {
     let nearest = nearest.with_context(|| format!("{}: the goal cannot be reached", scene.name))?;
     let mut denied = graph.clone();
     denied.states[nearest].end = None;
-    Ok(walk(scene, &denied, STEPS).is_err())
+    Ok(walk(scene, &denied, steps(graph)).is_err())
+}
+
+/// Returns the number of steps of a random walk. A walk has [`SCHEDULES`] different runs, and each of them has
+/// at least as many steps as the shortest one.
+fn steps(graph: &Graph) -> usize {
+    let kinds = [Kind::Ended, Kind::Deadlock, Kind::BrokenPromise, Kind::Panic];
+    let shortest = kinds.into_iter().filter_map(|kind| graph.distances(kind)[0]).min().unwrap_or(1);
+    shortest * (SCHEDULES - 1)
 }
 
 fn scene<'a>(program: &Program, scenes: &'a [Scene]) -> anyhow::Result<&'a Scene> {
@@ -111,7 +117,7 @@ fn recorded(program: &Program, scene: &Scene) -> anyhow::Result<Graph> {
         threads,
         states,
     };
-    walk(scene, &graph, STEPS).map_err(anyhow::Error::msg)?;
+    walk(scene, &graph, steps(&graph)).map_err(anyhow::Error::msg)?;
     Ok(graph)
 }
 
@@ -128,7 +134,7 @@ mod tests {
         let walked = |change: &dyn Fn(&mut Vec<State>)| {
             let mut changed = graph.clone();
             change(&mut changed.states);
-            walk(scene, &changed, STEPS)
+            walk(scene, &changed, steps(&graph))
         };
         assert_eq!(walked(&|_| ()), Ok(()));
         let ends: Vec<usize> =
