@@ -117,7 +117,7 @@ async function yours({ run, open, errors }) {
     await open(at);
     await until('the file is not named', async () => (await place()).includes('a/<b>.rs'));
     for (let step = 0; step < 2; step++) await run(`${panel}.querySelector('.schedule-choices button').click()`);
-    await until('the end is not told', async () => await said() === 'A, worker: unlocks. Here the check failed. It <hangs>. The <cause>.');
+    await until('the end is not told', async () => await said() === 'A, worker: unlocks. Here the check failed.\nSeen: It <hangs>.\nLikely cause: The <cause>.');
     if (await run(`${panel}.querySelectorAll('.schedule-choices button, .schedule-progress a').length`)) errors.push('your schedule: it goes on after its end');
     await run(`${panel}.querySelector('.schedule-tools button').click()`);
     await until('no step back', async () => await said() === 'One move was taken back.');

@@ -126,7 +126,7 @@ function scheduler(graph, place, name) {
         const how = { deadlock: 'No thread can go on', broken_promise: 'All threads have ended, and', ended: 'The end', panic: 'The end' }[kind];
         const end = kind === 'broken_promise' ? `${how} ${text}.` : `${how}: ${text}.`;
         const moves = counted(way.length, 'move');
-        if (isOwn) return `Here the check failed. ${text} ${graph.cause}`;
+        if (isOwn) return `Here the check failed.\nSeen: ${text}\nLikely cause: ${graph.cause}`;
         return kind === graph.breaks
             ? `${end} That is it, after ${moves}. The least is ${left[0]}.`
             : `${end} That is not what was asked for, after ${moves}.`;

@@ -99,7 +99,7 @@ fn states(schedule: &Schedule) -> Vec<State> {
     for n in 0..=events.len() {
         let stand = |(thread, (did, line)): (usize, &(String, Option<u32>))| {
             let next = events[n..].iter().find(|event| event.thread == thread);
-            let at_the_end = || (schedule.threads[thread].end.clone(), None);
+            let at_the_end = || (schedule.threads[thread].end.clone(), *line);
             let (next, next_line) =
                 next.map_or_else(at_the_end, |event| (words(schedule, event), event.line));
             Stand { did: did.clone(), line: *line, next, next_line }
@@ -187,7 +187,7 @@ mod tests {
         let [first, .., last] = &graph.states[..] else { panic!("{graph:?}") };
         let stand = |stand: &Stand| (stand.did.clone(), stand.line, stand.next.clone(), stand.next_line);
         assert_eq!(stand(&first.threads[1]), (String::new(), None, "locks".into(), Some(3)));
-        assert_eq!(stand(&last.threads[1]), ("waits".into(), Some(4), "waits at line 4".into(), None));
+        assert_eq!(stand(&last.threads[1]), ("waits".into(), Some(4), "waits at line 4".into(), Some(4)));
         let end = last.end.as_ref().unwrap();
         assert_eq!((end.kind, end.text.as_str()), (graph.breaks, "It does not end."));
     }
