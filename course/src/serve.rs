@@ -6,19 +6,21 @@
 //! process waits for this.
 
 use crate::book;
+use crate::exercises::replay;
 use crate::log::Log;
 use crate::workspace::Workspace;
 use anyhow::{Context, anyhow, bail};
 use executor::{CancelToken, ExecutorExt, ExecutorService, ThreadPoolExecutor};
+use servers::http::{Body, Response, Status};
 use servers::{AccessLog, Files, HostArgs, Hosts, Limits, Listener, Server, Site, Stats};
-use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, fs};
 
 /// The ports that are tried if `--addr` is not given.
 const PORTS: RangeInclusive<u16> = 8000..=8099;
@@ -48,7 +50,8 @@ pub fn serve(
     command_line::stop_on_signals(&stop)?;
     let pool = Arc::new(ThreadPoolExecutor::fixed(threads.get()));
     let hosts = hosts.on(listener.local_addr().ip());
-    let server = Arc::new(server(&root, hosts, &pool, &stop, log.of_answers())?);
+    let yours = listener.local_addr().ip().is_loopback().then(|| replay::path(workspace));
+    let server = Arc::new(server(&root, hosts, yours, &pool, &stop, log.of_answers())?);
     announce(listener.local_addr());
 
     for connection in listener.incoming_until(&stop) {
@@ -65,18 +68,36 @@ pub fn serve(
 fn server(
     root: &Path,
     hosts: Hosts,
+    yours: Option<PathBuf>,
     pool: &Arc<ThreadPoolExecutor>,
     stop: &CancelToken,
     log: AccessLog,
 ) -> anyhow::Result<Server> {
     let files = Files::below(root).with_context(|| format!("cannot serve {}", root.display()))?;
     let stats = Arc::new(Stats::new().with_pool("pool", pool));
-    let site = Site::new(Some(files)).answering_for(hosts).with_stats(&stats);
+    let mut site = Site::new(Some(files)).answering_for(hosts).with_stats(&stats);
+    if let Some(yours) = yours {
+        site =
+            site.route("/your-schedule.json", &["GET"], "on which schedule your answer failed", move |_| {
+                your_schedule(&yours)
+            });
+    }
     let pool = Arc::clone(pool);
     // A browser keeps its connections open for a long time. Without this limit, idle connections of
     // browsers would hold threads that other connections need, and would delay the end of the process.
     let may_stay = move || pool.stats().backlog() == 0;
     Ok(Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop))
+}
+
+/// Answers with the schedule on which the reader's answer failed last, or with an empty object.
+fn your_schedule(path: &Path) -> Response {
+    match fs::read(path) {
+        Ok(json) => Response::new(Status::Ok, "application/json", Body::Bytes(json.into())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Response::json(&serde_json::json!({})),
+        Err(error) => {
+            Response::error(Status::InternalServerError, &format!("the schedule cannot be read: {error}"))
+        }
+    }
 }
 
 fn listen_on(addr: SocketAddr) -> anyhow::Result<Listener> {

@@ -474,6 +474,11 @@ fn a_report_for_machines_says_what_was_checked_and_can_be_short() {
     let (_, first) = copy.check(exercise);
     let (code, short) = copy.check_with(exercise, &["--summary"]);
     assert_eq!((code, &short["verdict"], &short["name"]), (1, &"failed".into(), &"ex01-worker-pool".into()));
+    let kept = Workspace::find().unwrap().target().join("course/your-schedule.json");
+    let schedule: Value = serde_json::from_str(&fs::read_to_string(&kept).unwrap()).unwrap();
+    assert_eq!(schedule["file"], "exercises/ex01-worker-pool/src/exercise.rs");
+    assert_eq!(schedule["title"], "ex01-worker-pool, shutdown_wakes_every_sleeping_worker");
+    assert!(schedule["states"].as_array().unwrap().len() > 5, "{schedule:#}");
     let state = |report: &Value| property(report, "shutdown_wakes_every_sleeping_worker")["model"].clone();
     assert!(!state(&whole)["schedule"].is_null() && state(&short)["schedule"].is_null(), "{short:#}");
     assert_eq!(message(&state(&short)), message(&state(&whole)));

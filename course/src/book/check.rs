@@ -2,7 +2,9 @@
 
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
-use crate::book::{build, generated, includes, links, order, predictions, prose, readable, transcripts};
+use crate::book::{
+    build, generated, includes, links, order, predictions, prose, readable, schedules, transcripts,
+};
 use crate::exam::Exam;
 use crate::exercises::catalogue;
 use crate::ways::Ways;
@@ -41,7 +43,9 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     faults.extend(includes::unused_anchors(workspace.root(), &pages, &awaited)?);
     faults.extend(unlisted(&pages));
     faults.append(&mut made);
-    faults.extend(ways.faults(&contents, &exercises, &Kinds::read(&workspace.exercises())?));
+    let kinds = Kinds::read(&workspace.exercises())?;
+    faults.extend(ways.faults(&contents, &exercises, &kinds));
+    faults.extend(schedules::faults(&pages, &kinds));
     faults.extend(unlinked(&exercises, &pages));
     faults.extend(unexplained(&exercises, &pages));
     faults.extend(prose::faults(&pages));

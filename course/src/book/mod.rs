@@ -20,6 +20,7 @@ mod prose;
 mod readable;
 mod record;
 mod recipes;
+mod schedules;
 mod speed_up;
 mod steps;
 mod transcripts;
@@ -31,6 +32,7 @@ use self::built::Note;
 use crate::ways::Ways;
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
+use exercises_protocol::Kinds;
 use mdbook_driver::MDBook;
 use std::fs;
 use std::path::PathBuf;
@@ -60,6 +62,7 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     steps::add(&mut book.book, &Ways::read(workspace)?);
     let pages = book.source_dir();
     predictions::put(&mut book.book, &pages)?;
+    schedules::add(&mut book.book, &Kinds::read(&workspace.exercises())?);
 
     let cannot_write = || {
         format!(

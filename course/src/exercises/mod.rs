@@ -25,6 +25,7 @@ mod keys;
 mod kinds;
 mod notes;
 pub mod progress;
+pub(crate) mod replay;
 mod report;
 mod schedule;
 mod show;
@@ -131,7 +132,10 @@ impl Learner {
         }
         let report = check::check(&self.workspace, exercise, messages);
         // The verdict is valid even if it cannot be saved.
-        self.remember(exercise, &report).unwrap_or_else(|error| eprintln!("warning: {error:#}"));
+        let kept = replay::renew(&self.workspace, exercise, &report);
+        for saved in [self.remember(exercise, &report), kept] {
+            saved.unwrap_or_else(|error| eprintln!("warning: {error:#}"));
+        }
         report
     }
 

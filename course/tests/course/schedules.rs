@@ -2,6 +2,8 @@
 //! and wrong moves.
 
 use crate::fixture::{Project, stderr, stdout};
+use exercises_protocol::graph::Graph;
+use exercises_protocol::{Kinds, counted};
 use std::fs;
 use std::io::Write;
 use std::process::{Output, Stdio};
@@ -119,7 +121,7 @@ fn a_move_that_is_none_says_why() {
         let text = played(&project, &format!("schedule1 {none}"), 2);
         assert!(text.contains(&format!("`{none}` is no thread: there are 1 to 2")), "{text}");
     }
-    assert!(played(&project, "schedule9", 2).contains("nothing called `schedule9`"));
+    assert!(played(&project, "schedule99", 2).contains("nothing called `schedule99`"));
 }
 
 #[test]
@@ -165,5 +167,35 @@ fn a_game_that_nobody_ends_is_no_failure() {
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success() && !stdout(&output).contains("worker: locks"), "{}", stdout(&output));
+    }
+}
+
+/// Plays each program along a shortest way.
+#[test]
+fn each_program_can_be_won_in_the_least_number_of_moves() {
+    let project = Project::with_programs();
+    let exercises = project.path("exercises");
+    for program in Kinds::read(&exercises).unwrap().schedule {
+        let json = fs::read_to_string(program.graph(&exercises)).unwrap();
+        let graph: Graph = serde_json::from_str(&json).unwrap();
+        let distances = graph.distances(program.breaks);
+        let least = distances[0].unwrap();
+        let (mut played_so_far, mut at) = (program.name.clone(), 0);
+        for left in (0..least).rev() {
+            let moves = &graph.states[at].moves;
+            let step = moves.iter().find(|step| distances[step.to] == Some(left)).unwrap();
+            let of_it: Vec<_> = moves.iter().filter(|other| other.thread == step.thread).collect();
+            played_so_far += &format!(" {}", step.thread + 1);
+            if let (2.., Some((_, letter))) =
+                (of_it.len(), of_it.iter().zip('a'..).find(|(other, _)| **other == step))
+            {
+                played_so_far.push(letter);
+            }
+            at = step.to;
+        }
+        let text = played(&project, &played_so_far, 0);
+        let said = format!("That is it, after {}. The least is {least}.", counted(least, "move"));
+        assert!(text.contains(&said), "{text}");
+        assert!(is_remembered(&project, &program.name), "{}", program.name);
     }
 }

@@ -48,6 +48,29 @@ fn the_search_index_is_served() {
 }
 
 #[test]
+fn the_schedule_of_the_last_failed_check_is_served() {
+    let course = Running::start(Project::new(), &["--addr", "127.0.0.1:0"]);
+    let served = || course.get("/your-schedule.json");
+    let body = |answer: &str| answer.split_once("\r\n\r\n").unwrap().1.trim().to_owned();
+    let none = served();
+    assert!(none.starts_with("HTTP/1.1 200 ") && body(&none) == "{}", "{none}");
+    for text in [r#"{"file":"a.rs"}"#, r#"{"file":"b.rs"}"#] {
+        course.project.write("target/course/your-schedule.json", text);
+        assert_eq!(body(&served()), text);
+    }
+    let strange = course.get_for("rebound.example", "/your-schedule.json");
+    assert!(strange.starts_with("HTTP/1.1 421 "), "{strange}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn other_machines_do_not_get_the_schedule() {
+    let course = Running::start(Project::new(), &["--addr", "0.0.0.0:0"]);
+    course.project.write("target/course/your-schedule.json", "{}");
+    assert!(course.get("/your-schedule.json").starts_with("HTTP/1.1 404 "));
+}
+
+#[test]
 fn a_page_of_another_name_learns_nothing_unless_it_was_given() {
     let flags = ["--addr", "127.0.0.1:0", "--host", "course.example"];
     let course = Running::start(Project::new(), &flags);

@@ -1,0 +1,36 @@
+// Uses the panels of the built book in a real browser, as a reader would, and compares what they show with what was recorded.
+//
+//   node --experimental-websocket .ci/panels/main.js target/book [axe.min.js]
+//
+// Needs Chromium from the distribution's package; without it, nothing is tried.
+'use strict';
+const { spawnSync } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { findBarriers } = require('./accessible.js');
+const { browser } = require('./browser.js');
+const { predict } = require('./predictions.js');
+const { schedule, progress, yours } = require('./schedules.js');
+
+async function main() {
+    if (spawnSync('chromium', ['--version']).error) return console.log('skipped: there is no chromium');
+    const book = path.resolve(process.argv[2]);
+    const axe = process.argv[3];
+    const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'panels-'));
+    const reader = { book, ...await browser(profile, book) };
+    const moves = await schedule(reader);
+    await progress(reader);
+    await yours(reader);
+    const predicted = await predict(reader);
+    if (axe) await findBarriers(reader, fs.readFileSync(axe, 'utf8'));
+    else console.log('skipped: accessibility, without axe');
+    reader.process.kill();
+    await new Promise((resolve) => reader.process.on('exit', resolve));
+    fs.rmSync(profile, { recursive: true, force: true });
+    console.log(`${moves} moves played, ${predicted} fields filled in; ${reader.errors.length} faults`);
+    reader.errors.slice(0, 20).forEach((error) => console.log(error));
+    process.exitCode = moves && predicted && !reader.errors.length ? 0 : 1;
+}
+
+main().then(() => process.exit(), (error) => { console.error(error); process.exit(1); });

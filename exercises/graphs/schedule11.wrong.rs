@@ -1,0 +1,37 @@
+//! Wrong: a worker offers a half and waits until another worker has run it, whether or not one is left.
+
+use crate::sync::{Condvar, Mutex};
+
+#[derive(Default)]
+pub struct Pool {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    offered: Vec<u32>,
+    done: Vec<u32>,
+}
+
+impl State {
+    fn steal(&mut self, mine: u32) -> Option<u32> {
+        let place = self.offered.iter().position(|&half| half != mine)?;
+        Some(self.offered.remove(place))
+    }
+}
+
+impl Pool {
+    pub fn join(&self, mine: u32) {
+        self.state.lock().unwrap().offered.push(mine);
+        let mut state = self.state.lock().unwrap();
+        if let Some(other) = state.steal(mine) {
+            state.done.push(other);
+            self.changed.notify_all();
+        }
+        // The mistake: nobody may be left who steals it.
+        while !state.done.contains(&mine) {
+            state = self.changed.wait(state).unwrap();
+        }
+    }
+}
