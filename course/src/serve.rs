@@ -6,6 +6,8 @@
 //! process waits for this.
 
 use crate::book;
+#[cfg(unix)]
+use crate::live::Live;
 use crate::log::Log;
 use crate::workspace::Workspace;
 use anyhow::{Context, anyhow, bail};
@@ -48,7 +50,12 @@ pub fn serve(
     command_line::stop_on_signals(&stop)?;
     let pool = Arc::new(ThreadPoolExecutor::fixed(threads.get()));
     let hosts = hosts.on(listener.local_addr().ip());
-    let server = Arc::new(server(&root, hosts, &pool, &stop, log.of_answers())?);
+    let site = site(&root, hosts, &pool)?;
+    #[cfg(unix)]
+    let live = Live::on(workspace, listener.local_addr())?;
+    #[cfg(unix)]
+    let site = live.iter().fold(site, |site, live| live.routes(site));
+    let server = Arc::new(server(site, &pool, &stop, log.of_answers()));
     announce(listener.local_addr());
 
     for connection in listener.incoming_until(&stop) {
@@ -58,25 +65,24 @@ pub fn serve(
     }
 
     drop(listener); // from here on, the system refuses clients
+    #[cfg(unix)]
+    live.inspect(|live| live.end());
     finish(&pool);
     Ok(())
 }
 
-fn server(
-    root: &Path,
-    hosts: Hosts,
-    pool: &Arc<ThreadPoolExecutor>,
-    stop: &CancelToken,
-    log: AccessLog,
-) -> anyhow::Result<Server> {
+fn site(root: &Path, hosts: Hosts, pool: &Arc<ThreadPoolExecutor>) -> anyhow::Result<Site> {
     let files = Files::below(root).with_context(|| format!("cannot serve {}", root.display()))?;
     let stats = Arc::new(Stats::new().with_pool("pool", pool));
-    let site = Site::new(Some(files)).answering_for(hosts).with_stats(&stats);
+    Ok(Site::new(Some(files)).answering_for(hosts).with_stats(&stats))
+}
+
+fn server(site: Site, pool: &Arc<ThreadPoolExecutor>, stop: &CancelToken, log: AccessLog) -> Server {
     let pool = Arc::clone(pool);
     // A browser keeps its connections open for a long time. Without this limit, idle connections of
     // browsers would hold threads that other connections need, and would delay the end of the process.
     let may_stay = move || pool.stats().backlog() == 0;
-    Ok(Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop))
+    Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop)
 }
 
 fn listen_on(addr: SocketAddr) -> anyhow::Result<Listener> {

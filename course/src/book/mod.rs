@@ -9,6 +9,7 @@ mod built;
 mod check;
 mod commands;
 mod complaints;
+pub(crate) mod equal;
 mod generated;
 mod graph;
 mod includes;
@@ -17,8 +18,9 @@ mod order;
 mod pages;
 mod prose;
 mod readable;
+pub(crate) mod recipes;
 mod record;
-mod recipes;
+pub(crate) mod shell;
 mod speed_up;
 mod steps;
 mod transcripts;
@@ -57,6 +59,7 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
         .with_context(|| format!("mdBook cannot read the book in {}", source.display()))?;
     includes::check(&book.source_dir())?;
     steps::add(&mut book.book, &Ways::read(workspace)?);
+    transcripts::mark(&mut book.book);
 
     let cannot_write = || {
         format!(
