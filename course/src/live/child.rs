@@ -117,7 +117,7 @@ fn printer(run: &Arc<Run>, to: Output) -> impl FnMut(&str, u8) {
     };
     let run = Arc::clone(run);
     move |line, _| {
-        let found = address(line).filter(|_| address_of.is_some());
+        let found = address_of.as_ref().and_then(|_| address(line));
         found.inspect(|found| run.rename(found, SHOWN));
         if let Some(part) = part {
             run.print(part, line);

@@ -14,7 +14,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How many bytes of output a run may print.
-const MOST: usize = 1 << 20;
+const MOST_BYTES: usize = 1 << 20;
+
+/// How many lines of output a run may print; a browser shows more of them only slowly.
+const MOST_LINES: usize = 10_000;
+
+/// How many lines one poll returns.
+const AT_A_TIME: usize = 1_000;
 
 /// How many lines of standard error are kept: the last ones.
 const LAST: usize = 20;
@@ -103,23 +109,16 @@ impl Run {
         state.names.sort_by_key(|(name, _)| Reverse(name.len())); // a folder in a folder comes first
     }
 
-    /// Adds a line of output. Kills the commands if they have printed too much.
+    /// Adds a line of output.
     pub(super) fn print(&self, part: usize, line: &str) {
-        let mut state = self.state();
-        state.bytes += line.len() + 1;
-        if state.bytes <= MOST {
-            let line =
-                state.names.iter().fold(line.to_owned(), |line, (name, shown)| line.replace(name, shown));
-            state.lines.push((part, line));
-        } else if state.cut_short.is_none() {
-            drop(state);
-            self.kill("more than 1 MiB of output");
-        }
+        let Some(mut state) = self.with_room_for(line) else { return };
+        let line = state.names.iter().fold(line.to_owned(), |line, (name, shown)| line.replace(name, shown));
+        state.lines.push((part, line));
     }
 
     /// Adds a line of standard error, or, if `stays` is false, a line that the next one overwrites.
     pub(super) fn complain(&self, line: &str, stays: bool) {
-        let mut state = self.state();
+        let Some(mut state) = self.with_room_for(line) else { return };
         let line = line.replace("\x1b[K", "");
         state.progress = line.trim_end().chars().take(200).collect();
         if stays {
@@ -128,6 +127,18 @@ impl Run {
             let extra = state.errors.len().saturating_sub(LAST);
             state.errors.drain(..extra);
         }
+    }
+
+    /// Returns the state if there is room for one more line. Otherwise kills the commands.
+    fn with_room_for(&self, line: &str) -> Option<MutexGuard<'_, State>> {
+        let mut state = self.state();
+        state.bytes += line.len() + 1;
+        if state.bytes <= MOST_BYTES && state.lines.len() < MOST_LINES {
+            return Some(state);
+        }
+        drop(state);
+        self.kill("more output than 1 MiB or 10,000 lines");
+        None
     }
 
     /// Returns how many lines have been printed.
@@ -198,6 +209,8 @@ impl Run {
     /// Returns what a page that has seen this many lines must know to be up to date.
     pub(super) fn since(&self, seen: usize) -> Value {
         let state = self.state();
+        let new = state.lines.get(seen..).unwrap_or_default();
+        let new = &new[..new.len().min(AT_A_TIME)];
         let parts = state.parts.iter().map(|part| {
             let (status, seconds) = part.ended.map(|(status, time)| (status, time.as_secs_f64())).unzip();
             json!({ "command": part.command, "status": status, "seconds": seconds })
@@ -209,8 +222,8 @@ impl Run {
             "cutShort": state.cut_short,
             "progress": if state.progress.is_empty() { state.errors.back() } else { Some(&state.progress) },
             "parts": parts.collect::<Vec<_>>(),
-            "seen": state.lines.len(),
-            "lines": state.lines.get(seen..).unwrap_or_default(),
+            "lines": new,
+            "more": seen + new.len() < state.lines.len(),
             "errors": state.errors,
             "verdicts": state.verdicts,
         })
@@ -232,22 +245,33 @@ mod tests {
         assert_eq!(first["lines"], json!([[0, "target/a.txt"]]));
         run.rename("127.0.0.1:4711", "127.0.0.1:8080");
         run.print(part, "at 127.0.0.1:4711");
-        let seen = usize::try_from(first["seen"].as_u64().unwrap()).unwrap();
-        assert_eq!(run.since(seen)["lines"], json!([[0, "at 127.0.0.1:8080"]]));
+        assert_eq!(run.since(1)["lines"], json!([[0, "at 127.0.0.1:8080"]]));
         assert_eq!(run.since(99)["lines"], json!([]));
     }
 
     #[test]
     fn output_is_bounded_and_the_page_is_told() {
-        let run = Run::new();
-        let part = run.begin_part("yes");
-        for _ in 0..=MOST / 1000 {
-            run.print(part, &"y".repeat(999));
+        for (length, most) in [(2_000, MOST_BYTES / 2_001), (1, MOST_LINES)] {
+            let run = Run::new();
+            let part = run.begin_part("yes");
+            for _ in 0..=most {
+                assert!(!run.ending.is_cancelled());
+                run.print(part, &"y".repeat(length));
+            }
+            assert!(run.ending.is_cancelled());
+            assert_eq!(run.since(0)["cutShort"], "more output than 1 MiB or 10,000 lines");
+            assert_eq!(run.count(), most);
         }
-        let view = run.since(0);
-        assert_eq!(view["cutShort"], "more than 1 MiB of output");
-        assert_eq!(view["lines"].as_array().unwrap().len(), MOST / 1000);
-        assert!(run.ending.is_cancelled());
+    }
+
+    #[test]
+    fn a_page_asks_several_times_for_many_lines() {
+        let run = Run::new();
+        let part = run.begin_part("seq");
+        (0..=AT_A_TIME).for_each(|number| run.print(part, &number.to_string()));
+        let [first, second] = [0, AT_A_TIME].map(|seen| run.since(seen));
+        assert_eq!((&first["more"], &first["lines"][999]), (&json!(true), &json!([0, "999"])));
+        assert_eq!((&second["more"], &second["lines"]), (&json!(false), &json!([[0, "1000"]])));
     }
 
     #[test]
