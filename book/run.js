@@ -37,7 +37,9 @@
 
     // What a run shows at its end: how it ended, and whether its output is as in the book.
     function summary({ seconds, cutShort, parts, verdicts }) {
-        const after = `after ${seconds.toFixed(1)} s`;
+        // The time of the commands alone, if each ended by itself.
+        const time = parts.reduce((sum, part) => sum + (part.seconds ?? NaN), 0) || seconds;
+        const after = `after ${time.toFixed(1)} s`;
         if (cutShort) return cutShort === 'stopped' ? `Stopped ${after}.` : `Ended early ${after}: ${cutShort}.`;
         const ends = parts.flatMap(({ status }) => (status === null ? [] : [ending(status)]));
         const ended = `Ended ${[after, ...new Set(ends)].join(', ')}.`;
@@ -45,7 +47,7 @@
         const lacks = verdicts.flatMap((verdict) => verdict.lacks);
         if (lacks.length) return `${ended} The page claims something that this output does not show: ${lacks.join(', ')}.`;
         if (differ) return `${ended} ${lines(differ)} not as in the book, and marked with ≠.`;
-        return `${ended} The output is as in the book. Times, ports and other parts that differ each time are not compared.`;
+        return `${ended} The output is as in the book, apart from what differs each time, such as times and ports.`;
     }
 
     function panel(code, server) {
@@ -59,7 +61,7 @@
         said.setAttribute('role', 'status');
         const now = made('span', 'run-now'); // what changes all the time is not read out
         const tools = made('div', 'run-tools', button, said, now);
-        const panes = (server ? ['What the server prints now', 'What its clients print now'] : ['What is printed now']).map((label) => {
+        const panes = (server ? ['The server, now', 'Its clients, now'] : ['Now, on this machine']).map((label) => {
             const pane = made('pre', 'run-pane', made('code', 'language-console hljs'));
             pane.tabIndex = 0;
             pane.setAttribute('aria-label', label);
@@ -72,13 +74,13 @@
         block.before(all);
         all.append(block, ...panes, tools, details);
 
-        let run = null; // its number, while it goes on
+        let run = null; // its number, while it goes on; undefined until the number is known
         let parts = []; // for each command, the lines of its output
         const reset = () => {
             parts = [];
             for (const pane of panes) {
                 pane.hidden = true;
-                pane.firstChild.replaceChildren();
+                pane.firstChild.replaceChildren(made('span', 'run-title', pane.ariaLabel));
             }
             details.hidden = true;
             details.open = false;
@@ -138,24 +140,29 @@
 
         button.addEventListener('click', async () => {
             try {
+                if (run === undefined) return; // the answer to the first press is on its way
                 if (run !== null) {
                     await post(`stop?run=${run}`);
                     return;
                 }
+                run = undefined;
                 reset();
                 say('Starting.');
                 const answer = await post(`start?of=${asked.join(',')}`);
-                if (!answer.ok) return say(`Not started. ${await answer.text()}`);
-                ({ run } = await answer.json());
-                button.textContent = 'Stop';
-                button.setAttribute('aria-label', `Stop ${what}`);
-                await follow();
+                if (answer.ok) {
+                    ({ run } = await answer.json());
+                    button.textContent = 'Stop';
+                    button.setAttribute('aria-label', `Stop ${what}`);
+                    await follow();
+                } else {
+                    say(`Not started. ${await answer.text()}`);
+                }
             } catch {
                 say('The course does not answer. Does `cargo course` still run?');
             }
             idle();
         });
-        addEventListener('pagehide', () => run !== null && post(`stop?run=${run}`));
+        addEventListener('pagehide', () => run != null && post(`stop?run=${run}`));
         reset();
         idle();
     }
