@@ -68,7 +68,7 @@ pub(super) fn lacks(text: &str, equal: &Equal) -> anyhow::Result<Vec<String>> {
 
 /// Returns the lines of a core. Each has the number of the line of the recording with which it begins.
 fn lines(text: &str, equal: &Equal) -> anyhow::Result<Vec<(usize, String)>> {
-    let mut core = text.trim_end().to_owned();
+    let mut core = text.to_owned();
     for (pattern, what) in DIFFERS {
         core = replace(&core, &Regex::new(pattern).expect("a valid expression"), what);
     }
@@ -77,6 +77,7 @@ fn lines(text: &str, equal: &Equal) -> anyhow::Result<Vec<(usize, String)>> {
     }
     let mut next = 0;
     let mut lines: Vec<(usize, String)> = core
+        .trim_end()
         .lines()
         .map(|line| {
             let begins = next;
@@ -181,6 +182,8 @@ mod tests {
         assert_eq!(differ("a\nb\nc\nd\n", "b\nd\ne\n", &strict), (vec![0, 2], vec![2]));
         assert_eq!(differ("1.5 s\nb\n", "2.5 s\nc\n", &strict), (vec![1], vec![1]));
         assert_eq!(differ("b\na\n", "x\na\nb\n", &equal(true, "-")), (vec![], vec![0]));
+        // The end of a line, also of the last one, can be left out.
+        assert_eq!(differ("a 1\nb 2\n", "a 1\nb 3\n", &equal(false, r"\d\n")), (vec![], vec![]));
         // What is left out has lines of its own, and the lines after it keep their numbers.
         let between = equal(false, r"(?s)<.*>");
         assert_eq!(differ("a\n<1\n2\n3>\nz\n", "a\n<1>\ny\n", &between), (vec![4], vec![2]));

@@ -148,3 +148,43 @@ fn read(mut output: impl Read, ends: &[u8], mut line: impl FnMut(&str, u8)) {
         give(&open, b'\n');
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use executor::ExecutorService;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn lines_end_where_they_should_and_long_ones_are_cut() {
+        let lines_of = |text: &[u8]| {
+            let mut lines = Vec::new();
+            read(text, b"\n\r", |line, end| lines.push((line.to_owned(), end)));
+            lines
+        };
+        let lines = |text: &str| lines_of(text.as_bytes());
+        let expected = [("a".to_owned(), b'\n'), ("1/2".to_owned(), b'\r'), ("end".to_owned(), b'\n')];
+        assert_eq!(lines("a\n1/2\rend"), expected);
+        assert_eq!(lines_of(b"\xff\n"), [("\u{fffd}".to_owned(), b'\n')]);
+        let long = lines(&"x".repeat(3 * LONGEST_LINE));
+        assert!(long.len() > 1 && long.iter().all(|(line, _)| line.len() <= LONGEST_LINE + 8192));
+    }
+
+    /// The stand-in for the guard ends when it is asked to interrupt its command.
+    #[test]
+    fn a_command_that_takes_too_long_is_interrupted() {
+        let folder = tempfile::tempdir().unwrap();
+        let guard = folder.path().join("guard");
+        fs::write(&guard, "#!/bin/sh\nhead -c 1 >/dev/null\nexit 130\n").unwrap();
+        fs::set_permissions(&guard, fs::Permissions::from_mode(0o755)).unwrap();
+        let pool = ThreadPoolExecutor::cached();
+        let starter = Starter { guard, patience: Duration::from_millis(20), pool };
+        let run = Arc::new(Run::new());
+        let part = run.begin_part("sleep 600");
+        let child = starter.start(&run, "sleep 600", false, |_| {}, Output::Part(part)).unwrap();
+        assert_eq!(child.end().unwrap(), 130);
+        assert_eq!(run.since(0)["cutShort"], "it took too long");
+        starter.pool.shutdown();
+    }
+}

@@ -162,7 +162,7 @@ impl Performance<'_> {
         let printed = self.run.printed(part);
         let printed: Vec<&str> =
             printed.iter().map(String::as_str).skip(lines.start).take(lines.len()).collect();
-        let differ = differences(&recorded, &(printed.join("\n") + "\n"), equal)?;
+        let differ = differences(&recorded, &format!("{}\n", printed.join("\n").trim_end()), equal)?;
         let new: Vec<usize> = differ.new.iter().map(|number| lines.start + number).collect();
         self.run.judge(json!({
             "transcript": file, "part": part, "old": differ.old, "new": new, "lacks": differ.lacks,
