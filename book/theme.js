@@ -1,13 +1,15 @@
 // What a terminal shows, a line at a time: a long command wraps, and the button copies commands alone.
 
-for (const code of document.querySelectorAll('code.language-console')) {
-    const lines = code.textContent.replace(/\n$/, '').split('\n');
-    code.replaceChildren(...lines.map((text) => {
-        const line = document.createElement('span');
-        line.className = text.startsWith('$ ') ? 'line command' : 'line';
-        line.textContent = text;
-        return line;
-    }));
+function terminalLine(text) {
+    const line = document.createElement('span');
+    line.className = text.startsWith('$ ') ? 'line command' : 'line';
+    line.textContent = text;
+    return line;
+}
+
+// The transcripts that the book shows as text are a server's log.
+for (const code of document.querySelectorAll('code:is(.language-console, [class*="shows-"])')) {
+    code.replaceChildren(...code.textContent.replace(/\n$/, '').split('\n').map(terminalLine));
 }
 
 // mdBook's button asks this function for the text of its block. `cargo course book check` sees that it still does.

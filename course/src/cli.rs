@@ -280,6 +280,15 @@ pub enum Command {
     /// Work on the book
     #[command(subcommand)]
     Book(BookCommand),
+    /// Run a shell command until it ends, or until standard input says so
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Guard {
+        /// Keep the command's standard input open
+        #[arg(long)]
+        typing: bool,
+        command: String,
+    },
 }
 
 #[derive(Subcommand)]

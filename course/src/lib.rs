@@ -6,7 +6,8 @@
 //! 1. [`workspace`] finds the project, in whichever of its directories the command was typed;
 //! 2. [`book`] proves that every listing in the book exists, builds the book, and fails if mdBook reports
 //!    anything;
-//! 3. [`serve`] serves the book, with one task per connection, on the course's own thread pool.
+//! 3. [`serve`] serves the book, with one task per connection, on the course's own thread pool;
+//! 4. [`live`] runs the commands of the book for a reader who presses a button on a page.
 //!
 //! [`load`] sends load to a server, for a reader who wants to see the server work. [`exercises`] is for a
 //! reader who wants to know whether he has understood a page, and [`export`] and [`exam`] are for that
@@ -25,6 +26,8 @@ pub mod ways;
 pub mod exam;
 #[cfg(feature = "book")]
 pub mod book;
+#[cfg(all(feature = "book", unix))]
+pub mod live;
 #[cfg(feature = "book")]
 pub mod serve;
 #[cfg(feature = "book")]

@@ -115,5 +115,9 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
         }
         Command::Book(BookCommand::Check) => book::check(workspace),
         Command::Book(BookCommand::Record { files, check }) => book::record(workspace, &files, check),
+        #[cfg(unix)]
+        Command::Guard { typing, command } => {
+            std::process::exit(course::live::guard::guard(&command, typing)?.into())
+        }
     }
 }

@@ -7,6 +7,8 @@
 
 use crate::book;
 use crate::exercises::replay;
+#[cfg(unix)]
+use crate::live::Live;
 use crate::log::Log;
 use crate::workspace::Workspace;
 use anyhow::{Context, anyhow, bail};
@@ -50,9 +52,15 @@ pub fn serve(
     command_line::stop_on_signals(&stop)?;
     let pool = Arc::new(ThreadPoolExecutor::fixed(threads.get()));
     let hosts = hosts.on(listener.local_addr().ip());
-    let yours = listener.local_addr().ip().is_loopback().then(|| replay::path(workspace));
-    let server = Arc::new(server(&root, hosts, yours, &pool, &stop, log.of_answers())?);
-    announce(listener.local_addr());
+    let addr = listener.local_addr();
+    let yours = addr.ip().is_loopback().then(|| replay::path(workspace));
+    let site = site(&root, hosts, yours, &pool)?;
+    #[cfg(unix)]
+    let live = Live::on(workspace, addr)?;
+    #[cfg(unix)]
+    let site = live.iter().fold(site, |site, live| live.routes(site));
+    let server = Arc::new(server(site, &pool, &stop, log.of_answers()));
+    announce(addr);
 
     for connection in listener.incoming_until(&stop) {
         let server = Arc::clone(&server);
@@ -61,32 +69,36 @@ pub fn serve(
     }
 
     drop(listener); // from here on, the system refuses clients
+    #[cfg(unix)]
+    live.inspect(|live| live.end());
     finish(&pool);
     Ok(())
 }
 
-fn server(
+fn site(
     root: &Path,
     hosts: Hosts,
     yours: Option<PathBuf>,
     pool: &Arc<ThreadPoolExecutor>,
-    stop: &CancelToken,
-    log: AccessLog,
-) -> anyhow::Result<Server> {
+) -> anyhow::Result<Site> {
     let files = Files::below(root).with_context(|| format!("cannot serve {}", root.display()))?;
     let stats = Arc::new(Stats::new().with_pool("pool", pool));
-    let mut site = Site::new(Some(files)).answering_for(hosts).with_stats(&stats);
-    if let Some(yours) = yours {
-        site =
-            site.route("/your-schedule.json", &["GET"], "on which schedule your answer failed", move |_| {
-                your_schedule(&yours)
-            });
-    }
+    let site = Site::new(Some(files)).answering_for(hosts).with_stats(&stats);
+    Ok(match yours {
+        None => site,
+        Some(yours) => {
+            let what = "on which schedule your answer failed";
+            site.route("/your-schedule.json", &["GET"], what, move |_| your_schedule(&yours))
+        }
+    })
+}
+
+fn server(site: Site, pool: &Arc<ThreadPoolExecutor>, stop: &CancelToken, log: AccessLog) -> Server {
     let pool = Arc::clone(pool);
     // A browser keeps its connections open for a long time. Without this limit, idle connections of
     // browsers would hold threads that other connections need, and would delay the end of the process.
     let may_stay = move || pool.stats().backlog() == 0;
-    Ok(Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop))
+    Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop)
 }
 
 /// Answers with the schedule on which the reader's answer failed last, or with an empty object.

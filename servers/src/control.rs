@@ -9,7 +9,7 @@
 //! |---|---|
 //! | the peer has a loopback address | other machines |
 //! | `Host` is a loopback name | pages whose domain name leads to this machine (DNS rebinding) |
-//! | `Origin`, which browsers add, is this server | pages of other sites |
+//! | `Origin` and `Sec-Fetch-Site`, which browsers add, name this server | pages of other sites |
 //!
 //! # Behind a reverse proxy the checks prove nothing
 //!
@@ -66,7 +66,7 @@ impl ShutdownArgs {
         Ok(match &self.shutdown_token {
             None if self.no_shutdown => Control::Nobody,
             None => Control::ThisMachine,
-            Some(token) if token.is_empty() => Control::Token(made_up()?),
+            Some(token) if token.is_empty() => Control::Token(new_token()?),
             Some(token) => Control::Token(token.clone()),
         })
     }
@@ -132,6 +132,10 @@ fn check_origin(request: &Request<'_>) -> Result<(), Response> {
     if request.headers("Origin").filter(is_own).count() != request.header_count("Origin") {
         return Err(forbidden("pages of other sites may not do that"));
     }
+    let is_foreign = |site: &str| !["same-origin", "none"].contains(&site);
+    if request.headers("Sec-Fetch-Site").any(is_foreign) {
+        return Err(forbidden("pages of other sites may not do that"));
+    }
     Ok(())
 }
 
@@ -146,9 +150,14 @@ fn bears(request: &Request<'_>, token: &str) -> bool {
     is_right && scheme.eq_ignore_ascii_case("Bearer") && request.header_count("Authorization") == 1
 }
 
-fn made_up() -> anyhow::Result<String> {
+/// Makes up a token that nobody can guess.
+///
+/// # Errors
+///
+/// Returns an error if the system cannot supply random bytes.
+pub fn new_token() -> anyhow::Result<String> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).context("no token can be made up; give one with --shutdown-token=TOKEN")?;
+    getrandom::fill(&mut bytes).context("no token can be made up: the system has no random bytes")?;
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
@@ -182,7 +191,8 @@ mod tests {
         for peer in ["127.0.0.1:9", "[::1]:9", "[::ffff:127.0.0.1]:9"] {
             assert!(may(Some(peer), "Host: localhost:8080\r\n"), "{peer}");
         }
-        let own_page = "Host: 127.0.0.1:8080\r\nOrigin: http://127.0.0.1:8080\r\n";
+        let own_page =
+            "Host: 127.0.0.1:8080\r\nOrigin: http://127.0.0.1:8080\r\nSec-Fetch-Site: same-origin\r\n";
         assert!(may(Some("127.0.0.1:9"), own_page));
     }
 
@@ -200,6 +210,8 @@ mod tests {
             "Host: localhost\r\nOrigin: https://localhost\r\n",
             "Host: localhost\r\nOrigin: null\r\n",
             "Host: localhost\r\nOrigin: http://localhost\r\nOrigin: http://example.org\r\n",
+            "Host: localhost\r\nSec-Fetch-Site: cross-site\r\n",
+            "Host: localhost\r\nSec-Fetch-Site: same-site\r\n",
         ] {
             assert!(!may(Some("127.0.0.1:9"), fields), "{fields}");
         }
@@ -255,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_token_is_made_up_anew_each_time() {
-        let (one, other) = (made_up().unwrap(), made_up().unwrap());
+        let (one, other) = (new_token().unwrap(), new_token().unwrap());
         assert!(one != other && one.len() == 32 && token(&one).is_ok(), "{one} {other}");
     }
 

@@ -9,6 +9,7 @@ mod built;
 mod check;
 mod commands;
 mod complaints;
+pub(crate) mod equal;
 mod generated;
 mod graph;
 mod includes;
@@ -18,9 +19,10 @@ mod pages;
 mod predictions;
 mod prose;
 mod readable;
+pub(crate) mod recipes;
 mod record;
-mod recipes;
 mod schedules;
+pub(crate) mod shell;
 mod speed_up;
 mod steps;
 mod transcripts;
@@ -63,6 +65,7 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     let pages = book.source_dir();
     predictions::put(&mut book.book, &pages)?;
     schedules::add(&mut book.book, &Kinds::read(&workspace.exercises())?);
+    transcripts::mark(&mut book.book);
 
     let cannot_write = || {
         format!(

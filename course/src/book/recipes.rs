@@ -21,6 +21,9 @@
 //! names them: on a busy machine even the order of the lines can differ.
 
 use crate::book::speed_up::SpeedUp;
+use crate::copy::Copy;
+use crate::exercises::catalogue;
+use crate::workspace::Workspace;
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 use std::fs;
@@ -29,98 +32,114 @@ use std::path::Path;
 /// All recipes of the book.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Recipes {
+pub(crate) struct Recipes {
     #[serde(default)]
-    pub(super) run: Vec<Run>,
+    pub(crate) run: Vec<Run>,
     #[serde(default)]
-    pub(super) server: Vec<Server>,
+    pub(crate) server: Vec<Server>,
 }
 
 /// A command that prints some output and ends.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Run {
+pub(crate) struct Run {
     /// The command as the page shows it; ` target/` in it stands for the target directory.
-    pub(super) command: String,
+    pub(crate) command: String,
     /// The transcript; `None` if only the picture is needed.
-    pub(super) file: Option<String>,
+    pub(crate) file: Option<String>,
     /// A wrong answer (`exNN m01_x`) that replaces the learner's answer to an exercise while this command
     /// runs.
-    pub(super) answer: Option<String>,
+    pub(crate) answer: Option<String>,
     /// A picture that the command writes below the target directory, and the figure of the book that is
     /// made from it. If there is also a transcript, the picture is replaced only together with the
     /// transcript.
-    pub(super) picture: Option<Picture>,
+    pub(crate) picture: Option<Picture>,
     #[serde(default)]
-    pub(super) measured: bool,
+    pub(crate) measured: bool,
     #[serde(default)]
-    pub(super) equal: Equal,
+    pub(crate) equal: Equal,
     /// The figures in the transcript that are speed-ups.
     pub(super) speed_up: Option<SpeedUp>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Picture {
-    pub(super) from: String,
+pub(crate) struct Picture {
+    pub(crate) from: String,
     /// The path of the figure below the book's sources.
-    pub(super) to: String,
+    pub(crate) to: String,
 }
 
 /// A server, and the commands by which its clients run.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Server {
-    pub(super) command: String,
+pub(crate) struct Server {
+    pub(crate) command: String,
     /// The transcript of the line that contains the server's address.
-    pub(super) file: Option<String>,
+    pub(crate) file: Option<String>,
     /// The transcript of the lines after the server's address.
-    pub(super) log: Option<String>,
-    pub(super) step: Vec<Step>,
+    pub(crate) log: Option<String>,
+    pub(crate) step: Vec<Step>,
     #[serde(default)]
-    pub(super) measured: bool,
+    pub(crate) measured: bool,
     #[serde(default)]
-    pub(super) equal: Equal,
+    pub(crate) equal: Equal,
 }
 
 /// One step of a recording that has a server.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// A command that is run to its end.
-    pub(super) run: Option<String>,
+    pub(crate) run: Option<String>,
     /// A command that is started in the background. At the end of the recording, the recorder waits for
     /// the command if its output goes to a file; otherwise it ends the command.
-    pub(super) start: Option<String>,
+    pub(crate) start: Option<String>,
     /// The number of seconds that the recorder waits.
-    pub(super) wait: Option<f64>,
-    pub(super) file: Option<String>,
+    pub(crate) wait: Option<f64>,
+    pub(crate) file: Option<String>,
     #[serde(default)]
-    pub(super) equal: Equal,
+    pub(crate) equal: Equal,
 }
 
 /// Rules for comparing two recordings, in addition to the general rules.
 #[derive(Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Equal {
+pub(crate) struct Equal {
     /// True if the lines may come in another order.
-    pub(super) unordered: bool,
+    pub(crate) unordered: bool,
     /// Expressions for text that may differ.
-    pub(super) but: Vec<String>,
+    pub(crate) but: Vec<String>,
     /// Expressions for text that every recording must contain.
-    pub(super) with: Vec<String>,
+    pub(crate) with: Vec<String>,
 }
 
 impl Run {
+    /// Returns a copy of the project below the target directory, in which the learner's answer is replaced by
+    /// the recipe's; `None` if the recipe has no answer.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such answer, or if a file cannot be read or written.
+    pub(crate) fn copy(&self, workspace: &Workspace, name: &str) -> anyhow::Result<Option<Copy>> {
+        let Some(answer) = &self.answer else { return Ok(None) };
+        let copy = Copy::of(workspace, name)?;
+        let (exercise, wrong) =
+            answer.split_once(' ').with_context(|| format!("{answer:?} is no `exNN m01_x`"))?;
+        let exercises = catalogue::all(copy.workspace())?;
+        let exercise = catalogue::named(&exercises, exercise)?;
+        fs::write(exercise.answer(), exercise.wrong_answer(exercise.wrong(wrong)?)?)?;
+        Ok(Some(copy))
+    }
+
     /// Returns the files that the recipe produces: a transcript, a picture, or both.
-    pub(super) fn products(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn products(&self) -> impl Iterator<Item = &str> {
         self.file.as_deref().into_iter().chain(self.picture.as_ref().map(|picture| picture.to.as_str()))
     }
 }
 
 impl Step {
     /// Returns the command that the step runs or starts, if it has one.
-    pub(super) fn command(&self) -> Option<&String> {
+    pub(crate) fn command(&self) -> Option<&String> {
         self.run.as_ref().or(self.start.as_ref())
     }
 }
@@ -130,7 +149,7 @@ impl Recipes {
     ///
     /// # Errors
     /// Returns an error if the file cannot be parsed.
-    pub(super) fn read(sources: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn read(sources: &Path) -> anyhow::Result<Self> {
         let path = sources.join("transcripts/record.toml");
         if !path.exists() {
             return Ok(Self { run: Vec::new(), server: Vec::new() });
@@ -146,7 +165,7 @@ impl Recipes {
     }
 
     /// Returns each recorded file, with its command. The log of a server has no command.
-    pub(super) fn files(&self) -> Vec<(&str, Option<&str>)> {
+    pub(crate) fn files(&self) -> Vec<(&str, Option<&str>)> {
         let mut files: Vec<(&str, Option<&str>)> = Vec::new();
         files.extend(
             self.run.iter().filter_map(|run| Some((run.file.as_deref()?, Some(run.command.as_str())))),

@@ -1,19 +1,16 @@
 //! `book record`: runs the commands whose output the book shows, and writes their output to files.
 //!
-//! If a program prints the time, two recordings of it always differ. So each recording has a *core*: its
-//! text without times, dates, ports and the numbers of pool threads, and without the parts that the recipe
-//! excludes. A transcript whose core has not changed is kept. So recording changes no file without need,
+//! A transcript whose [core](super::equal) has not changed is kept. So recording changes no file without need,
 //! and `--check` compares only cores.
 //!
-//! A shell runs the commands, as a reader would type them. The command `book record` is a tool for
-//! authors of the book, on Unix.
+//! The command `book record` is a tool for authors of the book, on Unix.
 
+use crate::book::equal::{core, lacks};
 use crate::book::recipes::{Equal, Picture, Recipes, Run, Server, Step};
+use crate::book::shell::{SHOWN, address, build_command, in_shell, server_command, settle};
 use crate::copy::Copy;
-use crate::exercises::catalogue;
 use crate::workspace::Workspace;
 use anyhow::{Context, bail, ensure};
-use regex::Regex;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::iter;
@@ -29,9 +26,6 @@ const DEADLINE: Duration = Duration::from_mins(10);
 /// If a server logs no line for this time, the recorder stops it. A server logs a line after it has sent
 /// the answer, so a client may have the answer before the line is written.
 const QUIET: Duration = Duration::from_secs(1);
-
-/// The address that the pages and their commands use.
-const SHOWN: &str = "127.0.0.1:8080";
 
 /// Records the named transcripts, or all transcripts. Returns whether all recordings succeeded;
 /// with `check`, returns whether no transcript would change. Measurements are checked only if they
@@ -75,7 +69,7 @@ struct Recorder<'a> {
 
 impl Recorder<'_> {
     fn record_run(&mut self, run: &Run) -> anyhow::Result<()> {
-        let copy = run.answer.as_ref().map(|answer| copy_with_answer(self.workspace, answer)).transpose()?;
+        let copy = run.copy(self.workspace, "record")?;
         let place = copy.as_ref().map_or(self.workspace, Copy::workspace);
         build_for(place, &run.command)?;
         let target = format!("{}/", place.target().display());
@@ -104,14 +98,10 @@ impl Recorder<'_> {
         for command in iter::once(&server.command).chain(server.step.iter().filter_map(Step::command)) {
             build_for(self.workspace, command)?;
         }
-        let separator = if server.command.contains(" -- ") { "" } else { " --" };
-        let command = format!("exec {}{separator} --addr 127.0.0.1:0 2>&1", server.command);
-        let mut running = Running(shell(self.workspace, &command).spawn()?);
+        let mut running = Running(shell(self.workspace, &server_command(server)).spawn()?);
         let lines = lines_of(running.0.stdout.take().context("it has an output")?);
         let first = lines.recv_timeout(DEADLINE).context("the server does not say where it listens")?;
-        let port = Regex::new(r"127\.0\.0\.1:\d+").expect("a valid expression");
-        let address =
-            port.find(&first).context("the server's first line has no address")?.as_str().to_owned();
+        let address = address(&first).context("the server's first line has no address")?.to_owned();
         let as_shown = |text: &str| text.replace(&address, SHOWN);
         let mut recordings = Vec::new();
         let mut background = Vec::new();
@@ -156,12 +146,10 @@ impl Recorder<'_> {
     fn keep(&mut self, file: &str, text: &str, equal: &Equal) -> anyhow::Result<Kept> {
         ensure!(!text.trim().is_empty(), "{file}: nothing was printed; does the command work?");
         let text = format!("{}\n", text.trim_end());
-        for expected in &equal.with {
-            if !Regex::new(expected)?.is_match(&text) {
-                self.all_well = false;
-                println!("{file}: what is printed does not match `{expected}`:\n{text}");
-                return Ok(Kept::Before);
-            }
+        if let Some(expected) = lacks(&text, equal)?.first() {
+            self.all_well = false;
+            println!("{file}: what is printed does not match `{expected}`:\n{text}");
+            return Ok(Kept::Before);
         }
         let path = self.folder.join(file);
         let before = fs::read_to_string(&path).unwrap_or_default();
@@ -211,27 +199,6 @@ enum Kept {
     Now,
 }
 
-/// Returns the core of a recording: the part in which two recordings must agree.
-fn core(text: &str, equal: &Equal) -> anyhow::Result<String> {
-    let mut core = text.to_owned();
-    for (pattern, what) in [
-        (r"\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT", "<date>"),
-        (r"\d+\.\d+ ?(s|ms|µs)\b", "<time>"),
-        (r"127\.0\.0\.1:\d+", "<address>"),
-        (r"pool-\d+-thread-\d+", "<thread>"),
-    ] {
-        core = Regex::new(pattern).expect("a valid expression").replace_all(&core, what).into_owned();
-    }
-    for pattern in &equal.but {
-        core = Regex::new(pattern)?.replace_all(&core, "<…>").into_owned();
-    }
-    let mut lines: Vec<&str> = core.trim_end().lines().map(str::trim_end).collect();
-    if equal.unordered {
-        lines.sort_unstable();
-    }
-    Ok(lines.join("\n"))
-}
-
 // ----- running things -----
 
 /// A child process; dropping this value ends it.
@@ -244,39 +211,23 @@ impl Drop for Running {
     }
 }
 
-/// Returns a command as the pages show it, ready to run in the project's root. In such a command, `cargo
-/// course` means this program itself.
+/// Returns a command as the pages show it, ready to run in the project's root.
 fn shell(workspace: &Workspace, command: &str) -> Command {
-    let me = std::env::current_exe().unwrap_or_default();
-    let command = match command.strip_prefix("cargo course") {
-        Some(rest) => format!("'{}'{rest} --workspace '{}'", me.display(), workspace.root().display()),
-        None => command.replace("cargo run", "cargo run --quiet"),
-    };
     let mut shell = Command::new("sh");
-    shell.args(["-c", &command]).current_dir(workspace.root()).stdin(Stdio::null()).stdout(Stdio::piped());
-    shell.env("NO_COLOR", "1").env("CARGO_TERM_COLOR", "never").env("CARGO_TARGET_DIR", workspace.target());
-    shell.env("LC_ALL", "C.UTF-8").env("COLUMNS", "110"); // the same width for any terminal
+    shell.args(["-c", &in_shell(workspace, command)]).stdin(Stdio::null()).stdout(Stdio::piped());
+    settle(&mut shell, workspace);
     shell
 }
 
-/// Builds the program that `command` runs. A command can have a time limit (`timeout 4 cargo run …`), or
-/// clients that come at a certain time; compilation must not use this time.
+/// Builds the program that `command` runs.
 fn build_for(workspace: &Workspace, command: &str) -> anyhow::Result<()> {
     let Some(command) = build_command(command) else { return Ok(()) };
+    let command = command.replace("cargo build", "cargo build --quiet");
     let mut running = Running(shell(workspace, &command).spawn().context("cannot start a shell")?);
     let stdout = running.0.stdout.take().context("it has an output")?;
     within(DEADLINE, &lines_of(stdout))?;
     ensure!(running.0.wait()?.success(), "`{command}` failed");
     Ok(())
-}
-
-/// Returns the `cargo build` command that belongs to a `cargo run` command, with its options for the
-/// program and the profile.
-fn build_command(command: &str) -> Option<String> {
-    let (_, arguments) = command.split_once("cargo run ")?;
-    let ends = ["--", "|", "&&", ";", "&", ">", "2>"];
-    let which: Vec<&str> = arguments.split_whitespace().take_while(|word| !ends.contains(word)).collect();
-    Some(format!("cargo build --quiet {}", which.join(" ")))
 }
 
 trait OutputWithin {
@@ -324,62 +275,4 @@ fn within(deadline: Duration, lines: &Receiver<String>) -> anyhow::Result<Vec<St
 /// Collects lines until none has arrived for [`QUIET`], or until the output ends.
 fn until_quiet(lines: &Receiver<String>) -> Vec<String> {
     iter::from_fn(|| lines.recv_timeout(QUIET).ok()).collect()
-}
-
-/// Returns a copy of the project in which the learner's answer to an exercise is replaced by a wrong answer
-/// (`exNN m01_x`).
-fn copy_with_answer(workspace: &Workspace, answer: &str) -> anyhow::Result<Copy> {
-    let copy = Copy::of(workspace, "record")?;
-    let (exercise, wrong) =
-        answer.split_once(' ').with_context(|| format!("{answer:?} is no `exNN m01_x`"))?;
-    let exercises = catalogue::all(copy.workspace())?;
-    let exercise = catalogue::named(&exercises, exercise)?;
-    fs::write(exercise.answer(), exercise.wrong_answer(exercise.wrong(wrong)?)?)?;
-    Ok(copy)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_command_runs_can_be_built_before() {
-        for (command, build) in [
-            ("cargo run --bin pooled", Some("cargo build --quiet --bin pooled")),
-            (
-                "timeout -s INT 4 cargo run --release --bin a -- --bin b",
-                Some("cargo build --quiet --release --bin a"),
-            ),
-            ("A=b cargo run -p a --example c | sort", Some("cargo build --quiet -p a --example c")),
-            ("cargo course load --stages pooled", None),
-            ("curl http://127.0.0.1:8080/", None),
-        ] {
-            assert_eq!(build_command(command).as_deref(), build, "{command}");
-        }
-    }
-
-    #[test]
-    fn times_dates_ports_and_thread_numbers_may_differ_and_nothing_else() {
-        let line = |date: &str, time: &str, thread: u32| {
-            format!(
-                "127.0.0.1:{thread} [{date}] \"GET /hello HTTP/1.1\" 200 13 {time} pool-1-thread-{thread}\n"
-            )
-        };
-        let one = line("Sat, 21 Nov 2026 22:58:05 GMT", "2000.3ms", 1);
-        let other = line("Sun, 22 Nov 2026 09:00:00 GMT", "1.9 s", 2);
-        let core = |text: &str| core(text, &Equal::default()).unwrap();
-        assert_eq!(core(&one), core(&other));
-        assert_ne!(core(&one), core(&other.replace("200", "503")));
-        assert_ne!(core("2000 ms"), core("2001 ms")); // not a measured time
-    }
-
-    #[test]
-    fn a_recipe_may_allow_more() {
-        let equal = |unordered, but: &str| Equal { unordered, but: vec![but.into()], with: Vec::new() };
-        assert_eq!(
-            core("b 7\na 8\n", &equal(true, r"\d")).unwrap(),
-            core("a 1\nb 2\n", &equal(true, r"\d")).unwrap()
-        );
-        assert_ne!(core("b\na\n", &equal(false, "x")).unwrap(), core("a\nb\n", &equal(false, "x")).unwrap());
-    }
 }

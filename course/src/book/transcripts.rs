@@ -4,6 +4,7 @@
 use crate::book::includes::includes;
 use crate::book::pages::Page;
 use crate::book::recipes::Recipes;
+use mdbook_driver::book::Book;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -48,6 +49,27 @@ pub(super) fn faults(sources: &Path, pages: &[Page]) -> anyhow::Result<Vec<Strin
         }
     }
     Ok(faults)
+}
+
+/// Marks each code block of a book with the transcripts that it shows, so that a page knows which command it can ask the
+/// live course to run: the block `console` with `pool_of_two.txt` becomes `console,shows-pool_of_two.txt`.
+pub(super) fn mark(book: &mut Book) {
+    book.for_each_chapter_mut(|chapter| chapter.content = marked(&chapter.content));
+}
+
+fn marked(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut opening = None;
+    for line in text.split('\n') {
+        if line.trim_start().starts_with("```") {
+            opening = if opening.is_some() { None } else { Some(lines.len()) };
+        } else if let Some(opening) = opening {
+            let shown = includes(line).filter_map(|include| include.file.split_once(FOLDER));
+            shown.for_each(|(_, file)| lines[opening].extend([",shows-", file]));
+        }
+        lines.push(line.to_owned());
+    }
+    lines.join("\n")
 }
 
 /// Checks `console` blocks: a line that is not a command must be the transcript of the command
@@ -95,6 +117,14 @@ mod tests {
 
     const RECIPE: &str = "[[run]]\ncommand = \"cargo test\"\nfile = \"a.txt\"\n";
     const PAGE: &str = "```console\n$ cargo test\n{{#include transcripts/a.txt}}\n```\n";
+
+    #[test]
+    fn a_block_is_marked_with_each_transcript_that_it_shows() {
+        let two =
+            PAGE.replace("\n```\n", "\n$ b\n{{#include ../transcripts/b.txt}}\n```\n\n```text\nno\n```\n");
+        let marked = marked(&two);
+        assert_eq!(marked, two.replace("```console", "```console,shows-a.txt,shows-b.txt"));
+    }
 
     #[test]
     fn a_transcript_below_its_command_is_fine() {

@@ -6,6 +6,8 @@ mod book_check;
 mod export;
 mod fixture;
 mod learner;
+#[cfg(target_os = "linux")]
+mod live;
 mod load;
 mod running;
 mod schedules;

@@ -4,7 +4,7 @@
 use crate::fixture::Project;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,7 +22,12 @@ pub(crate) struct Running {
 impl Running {
     /// Starts the server and reads the address that it prints.
     pub(crate) fn start(project: Project, arguments: &[&str]) -> Self {
-        let mut command = project.course(arguments);
+        let command = project.course(arguments);
+        Self::start_as(project, command)
+    }
+
+    /// Starts the server with a command for this project.
+    pub(crate) fn start_as(project: Project, mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stdout = lines(child.stdout.take().unwrap());
         let stderr = lines(child.stderr.take().unwrap());
@@ -36,6 +41,11 @@ impl Running {
             panic!("no address but {first:?} and {said:?}");
         };
         Self { project, child, stderr, addr }
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -62,9 +72,14 @@ impl Running {
     }
 
     fn send_for(&self, host: &str, path: &str, fields: &str) -> TcpStream {
+        self.start_request(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n"))
+    }
+
+    /// Sends the bytes of a request.
+    pub(crate) fn start_request(&self, request: &str) -> TcpStream {
         let mut stream = TcpStream::connect_timeout(&self.addr, DEADLINE).unwrap();
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n").unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
         stream
     }
 
@@ -96,7 +111,7 @@ impl Running {
     pub(crate) fn signal(&self, signal: &str) {
         // The test uses the shell's built-in `kill`, because some machines have no program with that name.
         let command = format!("kill -{signal} {}", self.child.id());
-        assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+        assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
     }
 
     #[cfg(unix)]
@@ -148,7 +163,7 @@ fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
 }
 
 /// Calls `look` repeatedly until it returns a value, because another process cannot notify the test.
-fn within_deadline<T>(mut look: impl FnMut() -> Option<T>, what: &str) -> T {
+pub(crate) fn within_deadline<T>(mut look: impl FnMut() -> Option<T>, what: &str) -> T {
     let until = Instant::now() + DEADLINE;
     while Instant::now() < until {
         if let Some(seen) = look() {
