@@ -6,12 +6,26 @@
 //!
 //! A thread that is not a worker has no demand flag. Its joins take the slow path, which finds a pool for
 //! them.
+//!
+//! # Working alone
+//!
+//! A loop of short joins never has enough pieces in its queue: each join takes its only piece back before the
+//! next join begins. A thief would need more time to take such a piece than the owner needs to run it. So
+//! after a round of such joins the owner *works alone*: it offers nothing for some rounds. At the end of each
+//! round it reads the clock. When a round was not fine, the owner offers pieces again. The owner also offers
+//! pieces again after a limited number of rounds, because each of the pieces of a large recursion can be
+//! fine, too.
 
 use std::cell::Cell;
 
 use crate::panics::contain;
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::thread_local;
+use crate::sync::{Duration, Instant, thread_local};
+
+/// The number of joins between two readings of the clock.
+pub(super) const ROUND: u32 = 64;
+/// The time below which a piece is fine. Locking the queue for each such piece would cost too much.
+pub(super) const FINE: Duration = Duration::from_nanos(400);
 
 /// A flag that is shut while the thread's queue offers enough pieces to thieves. The flag has a cache line of
 /// its own, because thieves write to it.
@@ -28,23 +42,76 @@ impl Demand {
     }
 }
 
+/// What a thread has for the joins that it calls.
+struct Joins {
+    demand: Cell<Option<&'static Demand>>,
+    /// The number of joins of this round that offer nothing, because the thread works alone.
+    unoffered: Cell<u32>,
+    /// The number of rounds that the thread may still work alone.
+    rounds: Cell<u32>,
+    /// The beginning of this round.
+    since: Cell<Option<Instant>>,
+}
+
+impl Joins {
+    const fn new() -> Self {
+        Self {
+            demand: Cell::new(None),
+            unoffered: Cell::new(0),
+            rounds: Cell::new(0),
+            since: Cell::new(None),
+        }
+    }
+
+    #[inline]
+    fn leave_one_out(&self) -> bool {
+        let left = self.unoffered.get();
+        if left > 0 {
+            self.unoffered.set(left - 1);
+        }
+        left > 0
+    }
+}
+
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
 thread_local! {
-    static DEMAND: Cell<Option<&'static Demand>> = const { Cell::new(None) };
+    static JOINS: Joins = const { Joins::new() };
 }
 #[cfg(any(feature = "loom", feature = "shuttle"))]
 thread_local! {
-    static DEMAND: Cell<Option<&'static Demand>> = Cell::new(None);
+    static JOINS: Joins = Joins::new();
 }
 
+/// Returns whether a join of the calling thread must not offer its second half.
 #[inline]
 pub(super) fn is_shut() -> bool {
-    DEMAND.with(Cell::get).is_some_and(|demand| demand.0.load(Ordering::Relaxed))
+    let is_shut = |demand: &Demand| demand.0.load(Ordering::Relaxed);
+    JOINS.with(|joins| joins.demand.get().is_some_and(is_shut) || joins.leave_one_out())
 }
 
 /// Gives the calling thread a demand flag, or takes its flag away. Returns its old flag.
 pub(super) fn replace(demand: Option<&'static Demand>) -> Option<&'static Demand> {
-    DEMAND.with(|own| own.replace(demand))
+    JOINS.with(|joins| joins.demand.replace(demand))
+}
+
+/// Makes the calling thread work alone for this number of rounds, or until a round was not fine. With 0, the
+/// thread offers pieces again.
+pub(super) fn work_alone(rounds: u32) {
+    JOINS.with(|joins| {
+        joins.rounds.set(rounds);
+        joins.since.set((rounds > 0).then(Instant::now));
+        joins.unoffered.set(if rounds > 0 { ROUND - 1 } else { 0 });
+    });
+}
+
+/// Ends a round, and returns whether the calling thread works alone for another round.
+pub(super) fn stays_alone() -> bool {
+    JOINS.with(|joins| {
+        let Some(since) = joins.since.get() else { return false };
+        let is_fine = since.elapsed() < FINE * ROUND;
+        work_alone(if is_fine { joins.rounds.get() - 1 } else { 0 });
+        joins.rounds.get() > 0
+    })
 }
 
 #[cfg(not(any(feature = "loom", feature = "shuttle")))]
@@ -95,4 +162,30 @@ pub(super) fn in_one_thread<R>(f: impl FnOnce() -> R) -> R {
     replace(before);
     give_back(demand);
     result.unwrap_or_else(|panic| panic.resume())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sync::thread;
+
+    #[test]
+    fn a_thread_works_alone_only_for_so_many_rounds() {
+        const ROUNDS: u32 = 3;
+        let joins_alone = || {
+            work_alone(ROUNDS);
+            (0..=ROUNDS * ROUND).take_while(|_| is_shut() || stays_alone()).count()
+        };
+        // On a busy machine, a round can take long.
+        let most = (0..10_000).map(|_| joins_alone()).max();
+        assert_eq!(most, Some((ROUNDS * ROUND - 1) as usize));
+    }
+
+    #[test]
+    fn a_thread_that_works_alone_offers_pieces_again_after_a_round_that_took_long() {
+        work_alone(5);
+        thread::sleep(2 * FINE * ROUND);
+        assert_eq!((0..2 * ROUND).take_while(|_| is_shut()).count(), ROUND as usize - 1);
+        assert!(!stays_alone() && !is_shut());
+    }
 }

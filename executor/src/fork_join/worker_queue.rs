@@ -41,7 +41,7 @@
 use std::collections::VecDeque;
 use std::task::Waker;
 
-use super::demand::{self, Demand};
+use super::demand::{self, Demand, FINE, ROUND};
 use crate::cancel::{CancelToken, Context};
 use crate::ids::{TaskId, ThreadKey};
 use crate::sync::atomic::{AtomicUsize, Ordering};
@@ -55,10 +55,10 @@ use crate::waiting::starvation::TaskRef;
 
 /// While pieces are fine, this number of pieces in a queue is enough.
 const ENOUGH: usize = 3;
-/// The number of pieces between two readings of the clock.
-const ROUND: u32 = 64;
-/// The time below which pieces are fine. Locking the queue for each such piece would cost too much.
-const FINE: Duration = Duration::from_nanos(400);
+/// The owner works alone if it took back its only piece this number of times in a round of fine pieces.
+const SHORT: u32 = ROUND / 8;
+/// The largest number of rounds in which the owner works alone.
+const ALONE: u32 = 256;
 /// The time above which pieces are coarse. If the time is between [`FINE`] and [`COARSE`], the granularity
 /// does not change.
 const COARSE: Duration = Duration::from_micros(50);
@@ -156,23 +156,37 @@ struct Granularity {
     enough: usize,
     pieces: u32,
     since: Option<Instant>,
+    /// The number of times in this round that the owner took back the only piece of its job.
+    emptied: u32,
+    /// The number of rounds in which the owner works alone, if this round is fine and its joins are short.
+    alone: u32,
 }
 
 impl Granularity {
-    const COARSE: Self = Self { enough: usize::MAX, pieces: 0, since: None };
+    const COARSE: Self = Self { enough: usize::MAX, pieces: 0, since: None, emptied: 0, alone: 1 };
 
-    /// Counts a piece. After each [`ROUND`] pieces, reads the clock, and perhaps changes `enough`.
+    /// Counts a piece. After each [`ROUND`] pieces, reads the clock, and perhaps changes `enough`, or makes
+    /// the owner [work alone](demand).
     fn count(&mut self) {
         self.pieces += 1;
         if self.pieces < ROUND {
             return;
         }
         self.pieces = 0;
+        let is_short = std::mem::take(&mut self.emptied) >= SHORT;
         let Some(since) = self.since.replace(Instant::now()) else { return };
-        match since.elapsed() {
-            round if round < FINE * ROUND => self.enough = ENOUGH,
-            round if round > COARSE * ROUND => self.enough = usize::MAX,
-            _ => {}
+        let round = since.elapsed();
+        if round < FINE * ROUND {
+            self.enough = ENOUGH;
+        } else if round > COARSE * ROUND {
+            self.enough = usize::MAX;
+        }
+        if is_short && round < FINE * ROUND {
+            demand::work_alone(self.alone);
+            self.alone = ALONE.min(self.alone * 2);
+            self.since = None;
+        } else {
+            self.alone = 1;
         }
     }
 }
@@ -262,6 +276,9 @@ impl WorkerQueue {
             let place = state.queue.iter().rposition(|entry| entry.job_id == job_id)?;
             state.queue.remove(place)
         };
+        if !state.offers_a_piece() {
+            state.granularity.emptied += 1;
+        }
         self.changed(&state);
         entry
     }
@@ -306,6 +323,7 @@ impl WorkerQueue {
         let granularity_below = std::mem::replace(&mut state.granularity, Granularity::COARSE);
         let from = state.next_place;
         state.running.push(Running { job_id, from, is_foreign, granularity_below });
+        demand::work_alone(0);
         self.changed(&state);
         wake_followers(state);
     }
@@ -315,6 +333,7 @@ impl WorkerQueue {
         let mut state = self.state.lock();
         let ended = state.running.pop().expect("it was begun");
         state.granularity = ended.granularity_below;
+        demand::work_alone(0);
         self.changed(&state);
         wake_followers(state);
     }
@@ -492,9 +511,19 @@ impl WorkerQueueState {
     /// Returns whether the queue offers enough pieces of the owner's present job to thieves. Older pieces do
     /// not count: they may be small, and a worker that follows the present job cannot take them.
     fn offers_enough(&self) -> bool {
-        let from = self.running.last().map_or(0, |running| running.from);
+        let from = self.first_place();
         let Some(first) = self.queue.len().checked_sub(self.granularity.enough) else { return false };
         self.queue.get(first).is_none_or(|entry| entry.job_id.place >= from)
+    }
+
+    /// Returns whether the queue has a piece of the owner's present job.
+    fn offers_a_piece(&self) -> bool {
+        self.queue.back().is_some_and(|entry| entry.job_id.place >= self.first_place())
+    }
+
+    /// Returns the first place in the queue that a piece of the owner's present job can have.
+    fn first_place(&self) -> u64 {
+        self.running.last().map_or(0, |running| running.from)
     }
 
     fn steal(&mut self, place: usize, thief: usize) -> QueueEntry {
@@ -553,5 +582,43 @@ mod tests {
         come(ROUND - 1);
         thread::sleep(2 * COARSE * ROUND);
         assert_eq!(come(1), usize::MAX);
+    }
+
+    /// Pushes a task and takes it back, until the owner works alone or a time is up. Returns whether the owner
+    /// works alone.
+    fn join_until_alone(queue: &WorkerQueue, tasks_below: u32) -> bool {
+        let mut task = Some(QueuedJob::Task(Task::new(|| ())));
+        (0..tasks_below).for_each(|_| {
+            queue.push(QueuedJob::Task(Task::new(|| ())), Context::default());
+        });
+        (0..50_000).any(|_| {
+            let job_id = queue.push(task.take().unwrap(), Context::default());
+            task = queue.take_back(job_id).map(|entry| entry.job);
+            // In a debug build, a round of so many pushes might not be fine.
+            let mut state = queue.state.lock();
+            (1..ROUND / SHORT).for_each(|_| state.granularity.count());
+            demand::is_shut()
+        })
+    }
+
+    #[test]
+    fn an_owner_that_takes_its_only_piece_back_at_once_works_alone() {
+        assert!(join_until_alone(&WorkerQueue::new(0), 0), "a busy machine may disturb some rounds");
+    }
+
+    #[test]
+    fn an_owner_with_other_pieces_in_its_queue_does_not_work_alone() {
+        assert!(!join_until_alone(&WorkerQueue::new(0), 1));
+    }
+
+    #[test]
+    fn a_job_from_elsewhere_begins_and_ends_with_offers() {
+        let queue = WorkerQueue::new(0);
+        assert!(join_until_alone(&queue, 0));
+        queue.begin(None, true);
+        assert!(!demand::is_shut() && !demand::stays_alone());
+        assert!(join_until_alone(&queue, 0));
+        queue.end();
+        assert!(!demand::is_shut() && !demand::stays_alone());
     }
 }
