@@ -171,7 +171,7 @@ impl Field {
             places.push((place, item));
         }
         places.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        let same = places.windows(2).find(|pair| pair[0].0 == pair[1].0);
+        let same = places.windows(2).find(|pair| pair[0].0.total_cmp(&pair[1].0).is_eq());
         if let Some([(_, one), (_, other)]) = same {
             bail!("{one:?} and {other:?} have the same place");
         }
