@@ -63,6 +63,7 @@
         const tools = made('div', 'run-tools', button, said, now);
         const panes = (server ? ['The server, now', 'Its clients, now'] : ['Now, on this machine']).map((label) => {
             const pane = made('pre', 'run-pane', made('code', 'language-console hljs'));
+            pane.role = 'group';
             pane.tabIndex = 0;
             pane.setAttribute('aria-label', label);
             return pane;
