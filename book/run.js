@@ -53,10 +53,14 @@
     function panel(code, server) {
         const asked = server ? transcripts(code).slice(0, 1) : transcripts(code);
         const block = code.parentElement;
-        const button = made('button', '', 'Run it');
+        const button = made('button', '');
         button.type = 'button';
         const commands = [...code.querySelectorAll('.command')].map((line) => line.textContent.slice(2));
-        const what = server ? 'the server and its requests' : commands.join(', then ');
+        const what = commands.join(', then ') || 'the server of this log';
+        const offer = (text) => {
+            button.textContent = text;
+            button.setAttribute('aria-label', `${text}: ${what}`);
+        };
         const said = made('span', 'run-said');
         said.setAttribute('role', 'status');
         const now = made('span', 'run-now'); // what changes all the time is not read out
@@ -93,8 +97,7 @@
         };
         const idle = () => {
             run = null;
-            button.textContent = server ? 'Run the server and its requests' : 'Run it';
-            button.setAttribute('aria-label', `Run ${what}`);
+            offer(server ? 'Run the server and its requests' : 'Run it');
         };
 
         function show(view) {
@@ -152,8 +155,7 @@
                 const answer = await post(`start?of=${asked.join(',')}`);
                 if (answer.ok) {
                     ({ run } = await answer.json());
-                    button.textContent = 'Stop';
-                    button.setAttribute('aria-label', `Stop ${what}`);
+                    offer('Stop');
                     await follow();
                 } else {
                     say(`Not started. ${await answer.text()}`);

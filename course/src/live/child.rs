@@ -5,6 +5,7 @@ use crate::book::shell::{SHOWN, address};
 use anyhow::Context;
 use executor::{ExecutorExt, JoinError, Promise, TaskHandle, ThreadPoolExecutor};
 use std::io::Read;
+use std::mem;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{self, Command, Stdio};
@@ -35,11 +36,11 @@ pub(super) enum Output {
     Server(usize, Promise<String>),
 }
 
-/// A command that runs under its guard.
+/// A command that runs under its guard. Dropping this value kills the command, and waits until it has ended.
 pub(super) struct Child {
     guard: process::Child,
     run: Arc<Run>,
-    readers: [TaskHandle<()>; 2],
+    readers: Vec<TaskHandle<()>>,
     until: Instant,
 }
 
@@ -67,7 +68,7 @@ impl Starter {
         run.guard(guard.id(), guard.stdin.take().expect(missing));
         let (stdout, stderr) = (guard.stdout.take().expect(missing), guard.stderr.take().expect(missing));
         let (out, err) = (Arc::clone(run), Arc::clone(run));
-        let readers = [
+        let readers = vec![
             self.pool.submit(move || read(stdout, b"\n", printer(&out, to)))?,
             self.pool.submit(move || read(stderr, b"\n\r", |line, end| err.complain(line, end == b'\n')))?,
         ];
@@ -83,7 +84,7 @@ impl Child {
     /// Returns an error if the command or its output was lost.
     pub(super) fn end(mut self) -> anyhow::Result<i32> {
         // The guard ends everything that holds the pipes before it ends itself.
-        for reader in self.readers {
+        for reader in mem::take(&mut self.readers) {
             let left = self.until.saturating_duration_since(Instant::now());
             match reader.join_timeout(left) {
                 Err(JoinError::TimedOut(reader)) => {
@@ -94,17 +95,23 @@ impl Child {
             }
         }
         let status = self.guard.wait()?;
-        self.run.release(self.guard.id());
         status.code().context("the guard of the command was killed")
     }
 
-    /// Kills the command, and waits until it has ended.
+    /// Kills the command, and waits for the last of its output.
     ///
     /// # Errors
     /// As [`end`](Self::end).
     pub(super) fn kill(self) -> anyhow::Result<i32> {
         self.run.release(self.guard.id());
         self.end()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.run.release(self.guard.id());
+        let _ = self.guard.wait(); // it may have been waited for
     }
 }
 

@@ -172,8 +172,8 @@ impl Live {
         let recipes = self.recipes.as_ref().ok().into_iter();
         let mut of_files = recipes.flat_map(|recipes| files.iter().filter_map(|file| recipe(recipes, file)));
         let performed = of_files.try_for_each(|recipe| performance.of(recipe));
-        fs::remove_dir_all(&path).with_context(|| format!("cannot remove {}", path.display()))?;
-        performed
+        let removed = fs::remove_dir_all(&path).with_context(|| format!("cannot remove {}", path.display()));
+        performed.and(removed)
     }
 
     fn run(&self, request: &Request<'_>) -> Result<Arc<Run>, Response> {

@@ -38,11 +38,13 @@ impl Page {
         let mut command = project.course(&["--addr", "127.0.0.1:0"]);
         let path = env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{path}", project.path("bin").display())); // for stand-ins
-        let course = Running::start_as(project, command);
-        let mut page = Self { course, token: String::new() };
-        let session = json_of(&page.get("/live/session.json"));
-        page.token = session["token"].as_str().unwrap().to_owned();
-        page
+        Self::at(Running::start_as(project, command))
+    }
+
+    fn at(course: Running) -> Self {
+        let session = json_of(&course.get("/live/session.json"));
+        let token = session["token"].as_str().unwrap().to_owned();
+        Self { course, token }
     }
 
     fn request(&self, method: &str, path: &str, host: &str, fields: &str) -> String {
@@ -182,6 +184,21 @@ fn a_server_and_its_clients_are_one_run() {
 }
 
 #[test]
+fn a_server_ends_when_one_of_its_steps_fails() {
+    let project = Project::new();
+    project.write("server.sh", "echo $$ >pid\necho listening on 127.0.0.1:9\nexec sleep 600\n");
+    let step = "{ run = 'cat pid', file = 'gone.txt' }";
+    let page = Page::of(
+        project,
+        &format!("[[server]]\ncommand = 'sh server.sh'\nfile = '0.txt'\nstep = [{step}]\n"),
+    );
+    let view = page.end_of(page.start("0.txt"));
+    let why = view["cutShort"].as_str().unwrap();
+    assert!(why.starts_with("cannot read") && why.contains("gone.txt"), "{view}");
+    assert!(!is_alive(&lines(&view, 1)[0]));
+}
+
+#[test]
 fn only_pages_of_this_server_may_run_a_command() {
     let page = Page::with(&["touch ran"]);
     let own = format!("127.0.0.1:{}", page.course.port());
@@ -296,9 +313,7 @@ fn no_process_survives_a_course_that_is_killed() {
     let left = page.course.project.path("target/course/live-99999999/1"); // above the largest number of a process
     fs::create_dir_all(&left).unwrap();
     let next = page.course.project.course(&["--addr", "127.0.0.1:0"]);
-    let course = Running::start_as(Project::new(), next);
-    let token = json_of(&course.get("/live/session.json"))["token"].as_str().unwrap().to_owned();
-    let next = Page { course, token };
+    let next = Page::at(Running::start_as(Project::new(), next));
     next.end_of(next.start("1.txt"));
     assert!(!left.exists());
 }
