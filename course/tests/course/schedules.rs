@@ -180,20 +180,17 @@ fn each_program_can_be_won_in_the_least_number_of_moves() {
         let graph: Graph = serde_json::from_str(&json).unwrap();
         let distances = graph.distances(program.breaks);
         let least = distances[0].unwrap();
-        let (mut played_so_far, mut at) = (program.name.clone(), 0);
+        let (mut moves, mut at) = (vec![program.name.clone()], 0);
         for left in (0..least).rev() {
-            let moves = &graph.states[at].moves;
-            let step = moves.iter().find(|step| distances[step.to] == Some(left)).unwrap();
-            let of_it: Vec<_> = moves.iter().filter(|other| other.thread == step.thread).collect();
-            played_so_far += &format!(" {}", step.thread + 1);
-            if let (2.., Some((_, letter))) =
-                (of_it.len(), of_it.iter().zip('a'..).find(|(other, _)| **other == step))
-            {
-                played_so_far.push(letter);
-            }
+            let step = graph.states[at].moves.iter().find(|step| distances[step.to] == Some(left)).unwrap();
+            let of_it = graph.states[at].moves.iter().filter(|other| other.thread == step.thread);
+            let of_it: Vec<_> = of_it.collect();
+            let letters = if of_it.len() > 1 { ["a", "b"].as_slice() } else { &[""] };
+            let letter = letters[of_it.iter().position(|other| *other == step).unwrap()];
+            moves.push(format!("{}{letter}", step.thread + 1));
             at = step.to;
         }
-        let text = played(&project, &played_so_far, 0);
+        let text = played(&project, &moves.join(" "), 0);
         let said = format!("That is it, after {}. The least is {least}.", counted(least, "move"));
         assert!(text.contains(&said), "{text}");
         assert!(is_remembered(&project, &program.name), "{}", program.name);
