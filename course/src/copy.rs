@@ -37,7 +37,7 @@ impl Copy {
             fs::remove_dir_all(&to).with_context(|| format!("cannot remove {}", to.display()))?;
         }
         copy_sources(workspace.root(), &to)?;
-        Ok(Self { workspace: Workspace::at(to)? })
+        Ok(Self { workspace: Workspace::at(to)?.built_in(workspace.target()) })
     }
 
     /// Returns the copy as a project.

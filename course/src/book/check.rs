@@ -2,7 +2,7 @@
 
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
-use crate::book::{build, generated, includes, links, order, prose, readable, transcripts};
+use crate::book::{breaks, build, generated, includes, links, order, prose, readable, transcripts};
 use crate::exam::Exam;
 use crate::exercises::catalogue;
 use crate::ways::Ways;
@@ -21,7 +21,7 @@ pub fn check(workspace: &Workspace) -> anyhow::Result<bool> {
     }
     match faults.len() {
         0 => println!(
-            "the book is in order: pages, listings, commands, transcripts, links, figures and colours"
+            "the book is in order: pages, listings, commands, transcripts, experiments, links, figures and colours"
         ),
         1 => println!("\n1 fault"),
         n => println!("\n{n} faults"),
@@ -54,6 +54,7 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let commands = Commands::of(workspace)?;
     faults.extend(pages.iter().chain(&readme).flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
+    faults.extend(breaks::faults(workspace.root(), &sources, &pages)?);
     let transcript = |name: &str| fs::read_to_string(sources.join("transcripts").join(name)).ok();
     if let Some(exam) = Exam::read(workspace)? {
         faults.extend(exam.faults(&contents, transcript));

@@ -5,6 +5,7 @@
 //! program prints what a page says. So [`build`] fails on every complaint, [`check`] finds the other faults,
 //! and [`record`] runs the commands whose output the book shows.
 
+mod breaks;
 mod built;
 mod check;
 mod commands;
@@ -19,10 +20,12 @@ mod prose;
 mod readable;
 mod record;
 mod recipes;
+mod running;
 mod speed_up;
 mod steps;
 mod transcripts;
 
+pub use breaks::break_it;
 pub use check::check;
 pub use record::record;
 
@@ -57,6 +60,7 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
         .with_context(|| format!("mdBook cannot read the book in {}", source.display()))?;
     includes::check(&book.source_dir())?;
     steps::add(&mut book.book, &Ways::read(workspace)?);
+    breaks::add(&mut book.book, &workspace.book().join("src"))?;
 
     let cannot_write = || {
         format!(

@@ -5,33 +5,18 @@
 //! excludes. A transcript whose core has not changed is kept. So recording changes no file without need,
 //! and `--check` compares only cores.
 //!
-//! A shell runs the commands, as a reader would type them. The command `book record` is a tool for
-//! authors of the book, on Unix.
+//! The command `book record` is a tool for authors of the book, on Unix.
 
-use crate::book::recipes::{Equal, Picture, Recipes, Run, Server, Step};
+use crate::book::breaks;
+use crate::book::recipes::{Equal, Picture, Recipes, Run, Server};
+use crate::book::running::Runner;
 use crate::copy::Copy;
 use crate::exercises::catalogue;
 use crate::workspace::Workspace;
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use regex::Regex;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
-use std::iter;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
-use std::time::Duration;
-
-/// The time that a command may take; this includes compilation.
-const DEADLINE: Duration = Duration::from_mins(10);
-
-/// If a server logs no line for this time, the recorder stops it. A server logs a line after it has sent
-/// the answer, so a client may have the answer before the line is written.
-const QUIET: Duration = Duration::from_secs(1);
-
-/// The address that the pages and their commands use.
-const SHOWN: &str = "127.0.0.1:8080";
 
 /// Records the named transcripts, or all transcripts. Returns whether all recordings succeeded;
 /// with `check`, returns whether no transcript would change. Measurements are checked only if they
@@ -41,29 +26,28 @@ const SHOWN: &str = "127.0.0.1:8080";
 /// Returns an error if a command cannot be run or fails, or if a file cannot be written.
 pub fn record(workspace: &Workspace, files: &[String], check: bool) -> anyhow::Result<bool> {
     let sources = workspace.book().join("src");
-    let recipes = Recipes::read(&sources)?;
-    let pictures = recipes.run.iter().filter_map(|run| Some(run.picture.as_ref()?.to.as_str()));
-    let known: Vec<&str> = recipes.files().into_iter().map(|(file, _)| file).chain(pictures).collect();
+    let all = Recipes::FOLDERS.map(|folder| Recipes::read(&sources, folder).map(|recipes| (folder, recipes)));
+    let all: Vec<(&str, Recipes)> = all.into_iter().collect::<anyhow::Result<_>>()?;
+    let is_known = |file: &str| all.iter().any(|(_, recipes)| recipes.products().any(|known| known == file));
     for file in files {
-        ensure!(known.contains(&file.as_str()), "record.toml names no transcript `{file}`");
+        ensure!(is_known(file), "record.toml names no transcript `{file}`");
     }
     let wanted = |file: &str| files.is_empty() || files.iter().any(|wanted| wanted == file);
     let due = |measured: bool| !(measured && check && files.is_empty());
-    let mut recorder = Recorder { workspace, folder: sources.join("transcripts"), check, all_well: true };
-    for run in recipes.run.iter().filter(|run| due(run.measured) && run.products().any(wanted)) {
-        recorder.record_run(run).with_context(|| run.command.clone())?;
-    }
-    for server in recipes.server.iter().filter(|server| due(server.measured)) {
-        let own = server
-            .file
-            .iter()
-            .chain(&server.log)
-            .chain(server.step.iter().filter_map(|step| step.file.as_ref()));
-        if own.into_iter().any(|file| wanted(file)) {
-            recorder.record_server(server, &wanted).with_context(|| server.command.clone())?;
+    let mut all_well = true;
+    for (folder, recipes) in &all {
+        let mut recorder = Recorder { workspace, folder: sources.join(folder), check, all_well: true };
+        for run in recipes.run.iter().filter(|run| due(run.measured) && run.products().any(wanted)) {
+            recorder.record_run(run).with_context(|| run.command.clone())?;
         }
+        for server in recipes.server.iter().filter(|server| due(server.measured)) {
+            if server.files().any(|(file, _)| wanted(file)) {
+                recorder.record_server(server, &wanted).with_context(|| server.command.clone())?;
+            }
+        }
+        all_well &= recorder.all_well;
     }
-    Ok(recorder.all_well)
+    Ok(all_well)
 }
 
 struct Recorder<'a> {
@@ -75,14 +59,9 @@ struct Recorder<'a> {
 
 impl Recorder<'_> {
     fn record_run(&mut self, run: &Run) -> anyhow::Result<()> {
-        let copy = run.answer.as_ref().map(|answer| copy_with_answer(self.workspace, answer)).transpose()?;
+        let copy = self.copy(run.breaks.as_deref(), run.answer.as_deref())?;
         let place = copy.as_ref().map_or(self.workspace, Copy::workspace);
-        build_for(place, &run.command)?;
-        let target = format!("{}/", place.target().display());
-        let command = run.command.replace(" target/", &format!(" {target}"));
-        let output = shell(place, &command).stderr(Stdio::null()).output_within(DEADLINE)?;
-        let output = output.replace(&target, "target/");
-        let output = output.replace(&format!("{}/", place.root().display()), "");
+        let output = Runner::in_project(place).run(&run.command)?;
         let too_fast = run.speed_up.as_ref().map(|speed_up| speed_up.faults(&output)).unwrap_or_default();
         let kept = match &run.file {
             Some(file) if !too_fast.is_empty() => {
@@ -99,56 +78,22 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Starts the server on a free port, carries out the steps, and stops the server.
     fn record_server(&mut self, server: &Server, wanted: &dyn Fn(&str) -> bool) -> anyhow::Result<()> {
-        for command in iter::once(&server.command).chain(server.step.iter().filter_map(Step::command)) {
-            build_for(self.workspace, command)?;
-        }
-        let separator = if server.command.contains(" -- ") { "" } else { " --" };
-        let command = format!("exec {}{separator} --addr 127.0.0.1:0 2>&1", server.command);
-        let mut running = Running(shell(self.workspace, &command).spawn()?);
-        let lines = lines_of(running.0.stdout.take().context("it has an output")?);
-        let first = lines.recv_timeout(DEADLINE).context("the server does not say where it listens")?;
-        let port = Regex::new(r"127\.0\.0\.1:\d+").expect("a valid expression");
-        let address =
-            port.find(&first).context("the server's first line has no address")?.as_str().to_owned();
-        let as_shown = |text: &str| text.replace(&address, SHOWN);
-        let mut recordings = Vec::new();
-        let mut background = Vec::new();
-        for step in &server.step {
-            if let Some(seconds) = step.wait {
-                thread::sleep(Duration::from_secs_f64(seconds));
-            }
-            if let Some(command) = &step.start {
-                let mut command = shell(self.workspace, &command.replace(SHOWN, &address));
-                // A standard input that stays open, as at a terminal.
-                background
-                    .push((Running(command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn()?), step));
-            }
-            if let Some(command) = &step.run {
-                let mut command = shell(self.workspace, &command.replace(SHOWN, &address));
-                let output = command.stderr(Stdio::null()).output_within(DEADLINE)?;
-                recordings.extend(step.file.as_ref().map(|file| (file, as_shown(&output), &step.equal)));
-            }
-        }
-        for (mut started, step) in background {
-            if let Some(file) = &step.file {
-                let stdout = started.0.stdout.take().context("it has an output")?;
-                let output: Vec<String> = within(DEADLINE, &lines_of(stdout))?;
-                recordings.push((file, as_shown(&output.concat()), &step.equal));
-            }
-        }
-        let logged = if server.log.is_some() { until_quiet(&lines) } else { Vec::new() };
-        drop(running);
-        recordings.extend(server.file.as_ref().map(|file| (file, as_shown(&first), &server.equal)));
-        if let Some(log) = &server.log {
-            let rest = within(DEADLINE, &lines)?;
-            recordings.push((log, as_shown(&[logged, rest].concat().concat()), &server.equal));
-        }
-        for (file, text, equal) in recordings.into_iter().filter(|(file, _, _)| wanted(file)) {
+        let copy = self.copy(server.breaks.as_deref(), None)?;
+        let runner = Runner::in_project(copy.as_ref().map_or(self.workspace, Copy::workspace));
+        for (file, text, equal) in runner.serve(server)?.into_iter().filter(|(file, ..)| wanted(file)) {
             self.keep(file, &text, equal)?;
         }
         Ok(())
+    }
+
+    /// Returns the copy of the project in which the commands of a recipe run, if it needs one.
+    fn copy(&self, broken: Option<&str>, answer: Option<&str>) -> anyhow::Result<Option<Copy>> {
+        match (broken, answer) {
+            (Some(experiment), _) => breaks::broken_copy(self.workspace, experiment, "record"),
+            (None, Some(answer)) => copy_with_answer(self.workspace, answer).map(Some),
+            (None, None) => Ok(None),
+        }
     }
 
     /// Writes a recording if its core differs from the core of the old recording. With `check`, the
@@ -219,6 +164,8 @@ fn core(text: &str, equal: &Equal) -> anyhow::Result<String> {
         (r"\d+\.\d+ ?(s|ms|µs)\b", "<time>"),
         (r"127\.0\.0\.1:\d+", "<address>"),
         (r"pool-\d+-thread-\d+", "<thread>"),
+        (r"(thread '[^']*') \(\d+\) panicked", "$1 panicked"),
+        (r"\d+ filtered out", "<others> filtered out"),
     ] {
         core = Regex::new(pattern).expect("a valid expression").replace_all(&core, what).into_owned();
     }
@@ -230,100 +177,6 @@ fn core(text: &str, equal: &Equal) -> anyhow::Result<String> {
         lines.sort_unstable();
     }
     Ok(lines.join("\n"))
-}
-
-// ----- running things -----
-
-/// A child process; dropping this value ends it.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill(); // the child may have ended by itself
-        let _ = self.0.wait();
-    }
-}
-
-/// Returns a command as the pages show it, ready to run in the project's root. In such a command, `cargo
-/// course` means this program itself.
-fn shell(workspace: &Workspace, command: &str) -> Command {
-    let me = std::env::current_exe().unwrap_or_default();
-    let command = match command.strip_prefix("cargo course") {
-        Some(rest) => format!("'{}'{rest} --workspace '{}'", me.display(), workspace.root().display()),
-        None => command.replace("cargo run", "cargo run --quiet"),
-    };
-    let mut shell = Command::new("sh");
-    shell.args(["-c", &command]).current_dir(workspace.root()).stdin(Stdio::null()).stdout(Stdio::piped());
-    shell.env("NO_COLOR", "1").env("CARGO_TERM_COLOR", "never").env("CARGO_TARGET_DIR", workspace.target());
-    shell.env("LC_ALL", "C.UTF-8").env("COLUMNS", "110"); // the same width for any terminal
-    shell
-}
-
-/// Builds the program that `command` runs. A command can have a time limit (`timeout 4 cargo run …`), or
-/// clients that come at a certain time; compilation must not use this time.
-fn build_for(workspace: &Workspace, command: &str) -> anyhow::Result<()> {
-    let Some(command) = build_command(command) else { return Ok(()) };
-    let mut running = Running(shell(workspace, &command).spawn().context("cannot start a shell")?);
-    let stdout = running.0.stdout.take().context("it has an output")?;
-    within(DEADLINE, &lines_of(stdout))?;
-    ensure!(running.0.wait()?.success(), "`{command}` failed");
-    Ok(())
-}
-
-/// Returns the `cargo build` command that belongs to a `cargo run` command, with its options for the
-/// program and the profile.
-fn build_command(command: &str) -> Option<String> {
-    let (_, arguments) = command.split_once("cargo run ")?;
-    let ends = ["--", "|", "&&", ";", "&", ">", "2>"];
-    let which: Vec<&str> = arguments.split_whitespace().take_while(|word| !ends.contains(word)).collect();
-    Some(format!("cargo build --quiet {}", which.join(" ")))
-}
-
-trait OutputWithin {
-    /// Runs the command to its end and returns its standard output.
-    fn output_within(&mut self, deadline: Duration) -> anyhow::Result<String>;
-}
-
-impl OutputWithin for Command {
-    fn output_within(&mut self, deadline: Duration) -> anyhow::Result<String> {
-        let mut running = Running(self.spawn().context("cannot start a shell")?);
-        let stdout = running.0.stdout.take().context("it has an output")?;
-        let lines: Vec<String> = within(deadline, &lines_of(stdout))?;
-        Ok(lines.concat())
-    }
-}
-
-/// Sends the lines of an output, with their line ends, as soon as they arrive.
-fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut output = BufReader::new(output);
-        let mut line = Vec::new();
-        while output.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
-                return;
-            }
-            line.clear();
-        }
-    });
-    receiver
-}
-
-/// Returns all lines up to the end of an output. Fails if the deadline passes before a line arrives.
-fn within(deadline: Duration, lines: &Receiver<String>) -> anyhow::Result<Vec<String>> {
-    let mut all = Vec::new();
-    loop {
-        match lines.recv_timeout(deadline) {
-            Ok(line) => all.push(line),
-            Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(all),
-            Err(mpsc::RecvTimeoutError::Timeout) => bail!("it did not end within {deadline:?}"),
-        }
-    }
-}
-
-/// Collects lines until none has arrived for [`QUIET`], or until the output ends.
-fn until_quiet(lines: &Receiver<String>) -> Vec<String> {
-    iter::from_fn(|| lines.recv_timeout(QUIET).ok()).collect()
 }
 
 /// Returns a copy of the project in which the learner's answer to an exercise is replaced by a wrong answer
@@ -341,22 +194,6 @@ fn copy_with_answer(workspace: &Workspace, answer: &str) -> anyhow::Result<Copy>
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_command_runs_can_be_built_before() {
-        for (command, build) in [
-            ("cargo run --bin pooled", Some("cargo build --quiet --bin pooled")),
-            (
-                "timeout -s INT 4 cargo run --release --bin a -- --bin b",
-                Some("cargo build --quiet --release --bin a"),
-            ),
-            ("A=b cargo run -p a --example c | sort", Some("cargo build --quiet -p a --example c")),
-            ("cargo course load --stages pooled", None),
-            ("curl http://127.0.0.1:8080/", None),
-        ] {
-            assert_eq!(build_command(command).as_deref(), build, "{command}");
-        }
-    }
 
     #[test]
     fn times_dates_ports_and_thread_numbers_may_differ_and_nothing_else() {

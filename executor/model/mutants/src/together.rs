@@ -9,7 +9,7 @@ use std::{fs, thread};
 use anyhow::{Context, Result};
 
 use crate::merge::{self, Merged};
-use crate::patch::{Change, Patch};
+use crate::patch::Patch;
 use crate::tool::{self, Build, Trial};
 use crate::{Mutant, Place, Verdicts, conclude, tree};
 
