@@ -123,7 +123,9 @@ mod tests {
     fn no_two_copies_have_the_same_folder() {
         let project = tempfile::tempdir().unwrap();
         fs::create_dir(project.path().join("course")).unwrap();
-        fs::write(project.path().join("course/Cargo.toml"), "text").unwrap();
+        for path in ["Cargo.toml", "course/Cargo.toml"] {
+            fs::write(project.path().join(path), "text").unwrap();
+        }
         let workspace = Workspace::at(project.path()).unwrap().built_in(project.path().join("built"));
         let root = || Copy::of(&workspace, "copy").unwrap().workspace().root().to_owned();
         let (first, second) = (root(), root());

@@ -74,10 +74,14 @@ impl<'a> Runner<'a> {
         (self.shown)(&format!("$ {}\n", server.command));
         let mut running = Running(shell(self.place, &command).spawn()?);
         let lines = lines_of(running.0.stdout.take().context("it has an output")?);
-        let first = lines.recv_timeout(DEADLINE).context("the server does not say where it listens")?;
         let port = Regex::new(r"127\.0\.0\.1:\d+").expect("a valid expression");
-        let address =
-            port.find(&first).context("the server's first line has no address")?.as_str().to_owned();
+        // Lines before the address are warnings of the compiler.
+        let (first, address) = loop {
+            let line = lines.recv_timeout(DEADLINE).context("the server does not say where it listens")?;
+            if let Some(address) = port.find(&line).map(|address| address.as_str().to_owned()) {
+                break (line, address);
+            }
+        };
         let as_shown = |text: &str| text.replace(&address, SHOWN);
         let show = |text: &str| (self.shown)(&as_shown(text));
         show(&first);
