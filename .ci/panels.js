@@ -56,10 +56,18 @@ function shortest({ states, breaks }, from) {
     }
 }
 
+// Above its folded answers, a section *Break it* lists the commands of its experiments.
+async function experiments({ run, open, errors }) {
+    await open('first-pool');
+    const listed = await run(`document.querySelector('#break-it ~ details').previousElementSibling.textContent.trim()`);
+    if (listed !== '$ cargo course break first-pool 1\n$ cargo course break first-pool 2') errors.push(`first-pool: the experiments are ${listed}`);
+}
+
 async function main() {
     if (spawnSync('chromium', ['--version']).error) return console.log('skipped: there is no chromium');
     const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'panels-'));
-    const { process: child, run, open, errors } = await browser(profile);
+    const driven = await browser(profile);
+    const { process: child, run, open, errors } = driven;
     let moves = 0;
     for (const [page, numbers] of Object.entries(pages)) {
         await open(page);
@@ -100,6 +108,7 @@ async function main() {
             for (let turn = 0; turn < 50; turn++) await play((state) => Math.floor(Math.random() * state.moves.length));
         }
     }
+    await experiments(driven);
     // The answer to a *Predict* opens when the reader has written something, and is open at the next visit.
     const [answer, form] = ['.predict-answer', '.predict-form'].map((name) => `document.querySelector('${name}')`);
     const isOpen = () => run(`!${answer}.hidden`);

@@ -118,7 +118,9 @@ impl<'a> Runner<'a> {
         recordings.extend(server.file.as_ref().map(|file| (file, as_shown(&first), &server.equal)));
         if let Some(log) = &server.log {
             show("[the server's log]\n");
-            logged.iter().for_each(|line| show(line));
+            for line in &logged {
+                show(line);
+            }
             let rest = within(DEADLINE, &lines, &show)?;
             recordings.push((log, as_shown(&(logged.concat() + &rest)), &server.equal));
         }

@@ -157,8 +157,7 @@ fn difference(patch: &Path, style: Style) -> anyhow::Result<String> {
     let mut text = String::new();
     for line in patch.lines() {
         let shown = match line.as_bytes() {
-            [b'd' | b'i' | b'#', ..] => continue,
-            [b'-', b'-', b'-', b' ', ..] => continue,
+            [b'd' | b'i' | b'#', ..] | [b'-', b'-', b'-', b' ', ..] => continue,
             [b'+', b'+', b'+', b' ', ..] => style.strong(line.trim_start_matches("+++ b/")),
             [b'@', ..] => "…".to_owned(),
             [b'-', ..] => style.bad(line),

@@ -48,8 +48,8 @@ pub(super) fn broken_copy(
     let changed = apply(&patch, workspace.root())?;
     let copy = Copy::of(workspace, name)?;
     for (path, text) in changed {
-        let path = copy.workspace().root().join(path);
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        let file = copy.workspace().root().join(path);
+        fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
     }
     Ok(Some(copy))
 }
@@ -93,11 +93,13 @@ pub(super) fn add(book: &mut Book, sources: &Path) -> anyhow::Result<()> {
         for experiment in Experiment::all(&page).iter().filter(|it| can_be_done.contains(&it.name())) {
             let _ = writeln!(commands, "$ {}", experiment.command());
         }
-        if let Some(section) = experiment::section(&page.text)
+        let folded = experiment::section(&page.text)
+            .and_then(|section| Some(section.start + page.text[section].find("<details>")?));
+        if let Some(before) = folded
             && !commands.is_empty()
         {
-            let told = "The course does it in a copy of the project, and shows what comes of it:";
-            chapter.content.insert_str(section.start, &format!("\n{told}\n\n```console\n{commands}```\n"));
+            let told = "To have the course do it in a copy of the project:";
+            chapter.content.insert_str(before, &format!("{told}\n\n```console\n{commands}```\n\n"));
         }
     });
     Ok(())
