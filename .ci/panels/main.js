@@ -11,6 +11,7 @@ const path = require('node:path');
 const { findBarriers } = require('./accessible.js');
 const { browser } = require('./browser.js');
 const { commands } = require('./commands.js');
+const { experiments } = require('./experiments.js');
 const { predict } = require('./predictions.js');
 const { schedule, progress, yours } = require('./schedules.js');
 
@@ -24,6 +25,7 @@ async function main() {
     await progress(reader);
     await yours(reader);
     const predicted = await predict(reader);
+    await experiments(reader);
     await commands(reader);
     if (axe) await findBarriers(reader, fs.readFileSync(axe, 'utf8'));
     else console.log('skipped: accessibility, without axe');

@@ -248,6 +248,15 @@ pub enum Command {
         #[arg(value_name = "THREAD")]
         threads: Vec<String>,
     },
+    /// Do an experiment of a section "Break it": change the code in a copy of the project, and run it
+    ///
+    /// At a terminal, the command asks for your prediction first. It changes no file of the project.
+    Break {
+        /// The page, such as `work-stealing` [default: list the pages]
+        page: Option<String>,
+        /// The number of the experiment [default: list the experiments of the page]
+        number: Option<usize>,
+    },
     /// Check whether everything that the course needs is installed, and say what to do if not
     Doctor,
     /// Copy the course for students, without the solutions and the typical mistakes

@@ -5,18 +5,21 @@
 //! The target directory already contains builds of most dependencies of the copy. Cargo identifies a
 //! package by its path in its workspace, so it takes the packages of the copy for those of the project.
 //! Cargo also considers a package as built if the build is not older than the package's files. These facts
-//! have two consequences:
+//! have three consequences:
 //!
 //! * Files keep their times in the copy, so a package that is the same in the project and in the
 //!   copy is not built again.
 //! * The copy is removed at the end. Then the packages that were built from the copy have no sources any
 //!   more, so Cargo builds them again. If the copy remained, Cargo would check the *copy's* files and miss a
 //!   change in the project: the next test would run the old build.
+//! * Each copy is in a folder that no other copy has had. Otherwise a file that an earlier copy had changed
+//!   would be older than the build of that change, so the later copy would run the earlier change.
 
 use crate::workspace::{PROGRESS, Workspace, was_built};
 use anyhow::Context;
 use std::fs::{self, File};
 use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 /// A copy of a project's sources. Dropping this value removes the copy.
 #[derive(Debug)]
@@ -25,19 +28,20 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// Copies the sources of `workspace` to the folder `name` in its target directory, without hidden files,
-    /// build output and the learner's progress. Removes an older copy first.
+    /// Copies the sources of `workspace` to a new folder in the folder `name` of its target directory, without
+    /// hidden files, build output and the learner's progress. Removes an older copy first.
     ///
     /// # Errors
     ///
     /// Returns an error if a file cannot be read or written.
     pub fn of(workspace: &Workspace, name: &str) -> anyhow::Result<Self> {
-        let to = workspace.target().join(name);
-        if to.exists() {
-            fs::remove_dir_all(&to).with_context(|| format!("cannot remove {}", to.display()))?;
+        let folder = workspace.target().join(name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
         }
+        let to = folder.join(UNIX_EPOCH.elapsed()?.as_nanos().to_string());
         copy_sources(workspace.root(), &to)?;
-        Ok(Self { workspace: Workspace::at(to)? })
+        Ok(Self { workspace: Workspace::at(to)?.built_in(workspace.target()) })
     }
 
     /// Returns the copy as a project.
@@ -49,6 +53,7 @@ impl Copy {
 impl Drop for Copy {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(self.workspace.root());
+        let _ = self.workspace.root().parent().map(fs::remove_dir); // the folder of the copies, if it is empty
     }
 }
 
@@ -112,5 +117,19 @@ mod tests {
         assert_eq!(time(&to.join(sources[2])), time(&source));
         drop(Copy { workspace: Workspace::at(&to).unwrap() });
         assert!(!to.exists());
+    }
+
+    #[test]
+    fn no_two_copies_have_the_same_folder() {
+        let project = tempfile::tempdir().unwrap();
+        fs::create_dir(project.path().join("course")).unwrap();
+        for path in ["Cargo.toml", "course/Cargo.toml"] {
+            fs::write(project.path().join(path), "text").unwrap();
+        }
+        let workspace = Workspace::at(project.path()).unwrap().built_in(project.path().join("built"));
+        let root = || Copy::of(&workspace, "copy").unwrap().workspace().root().to_owned();
+        let (first, second) = (root(), root());
+        assert_ne!(first, second);
+        assert!(!first.exists() && !second.exists());
     }
 }

@@ -99,6 +99,7 @@ fn obey(workspace: &Workspace, command: Command, ascii: bool) -> anyhow::Result<
             learner()?.explain(exercise.as_deref(), property.as_deref())
         }
         Command::Schedule { program, threads } => learner()?.schedule(program.as_deref(), &threads),
+        Command::Break { page, number } => book::break_it(workspace, page.as_deref(), number).map(|()| true),
         Command::Doctor => Ok(doctor(workspace)),
         Command::Export { student } => {
             export::for_students(workspace, &student)?;

@@ -16,6 +16,8 @@ pub(crate) const PROGRESS: &str = "progress.txt";
 #[derive(Debug, Clone)]
 pub struct Workspace {
     root: PathBuf,
+    /// The directory for build output, if it is not the project's own.
+    target: Option<PathBuf>,
 }
 
 impl Workspace {
@@ -29,7 +31,7 @@ impl Workspace {
              Give the directory that the project was cloned into.",
             root.display()
         );
-        Ok(Self { root })
+        Ok(Self { root, target: None })
     }
 
     /// Finds the project at its path at compile time, or else in the current directory and the
@@ -44,7 +46,13 @@ impl Workspace {
                 here.display()
             )
         })?;
-        Ok(Self { root: root.to_path_buf() })
+        Ok(Self { root: root.to_path_buf(), target: None })
+    }
+
+    /// Returns the project with another directory for all build output.
+    #[cfg(feature = "book")]
+    pub(crate) fn built_in(self, target: PathBuf) -> Self {
+        Self { target: Some(target), ..self }
     }
 
     /// Returns the directory of the book's sources.
@@ -73,8 +81,11 @@ impl Workspace {
     }
 
     /// Returns the directory for all build output: the value of `CARGO_TARGET_DIR` if it is set, as
-    /// in Cargo itself, or `target`.
+    /// in Cargo itself, or `target`. A copy of a project has the directory of the project.
     pub fn target(&self) -> PathBuf {
+        if let Some(target) = &self.target {
+            return target.clone();
+        }
         match env::var_os("CARGO_TARGET_DIR") {
             Some(dir) if !dir.is_empty() => path::absolute(&dir).unwrap_or_else(|_| PathBuf::from(dir)),
             _ => self.root.join("target"),

@@ -3,7 +3,7 @@
 use crate::book::commands::Commands;
 use crate::book::pages::Page;
 use crate::book::{
-    build, generated, includes, links, order, predictions, prose, readable, schedules, transcripts,
+    breaks, build, generated, includes, links, order, predictions, prose, readable, schedules, transcripts,
 };
 use crate::exam::Exam;
 use crate::exercises::catalogue;
@@ -23,7 +23,7 @@ pub fn check(workspace: &Workspace) -> anyhow::Result<bool> {
     }
     match faults.len() {
         0 => println!(
-            "the book is in order: pages, listings, commands, transcripts, links, figures and colours"
+            "the book is in order: pages, listings, commands, transcripts, experiments, links, figures and colours"
         ),
         1 => println!("\n1 fault"),
         n => println!("\n{n} faults"),
@@ -58,6 +58,7 @@ fn faults(workspace: &Workspace) -> anyhow::Result<Vec<String>> {
     let commands = Commands::of(workspace)?;
     faults.extend(pages.iter().chain(&readme).flat_map(|page| commands.faults(page)));
     faults.extend(transcripts::faults(&sources, &pages)?);
+    faults.extend(breaks::faults(workspace.root(), &sources, &pages)?);
     let unpredicted = predictions::faults(&pages);
     let can_be_built = listings_are_there && unpredicted.is_empty();
     faults.extend(unpredicted);

@@ -8,11 +8,13 @@ use crate::book::recipes::Equal;
 use regex::{Captures, Regex};
 
 /// Text that differs in any two recordings.
-const DIFFERS: [(&str, &str); 4] = [
+const DIFFERS: [(&str, &str); 6] = [
     (r"\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT", "<date>"),
     (r"\d+\.\d+ ?(s|ms|µs)\b", "<time>"),
     (r"127\.0\.0\.1:\d+", "<address>"),
     (r"pool-\d+-thread-\d+", "<thread>"),
+    (r"' \(\d+\) panicked", "' panicked"),
+    (r"\d+ filtered out", "<others> filtered out"),
 ];
 
 /// Stands for a line end in text that was left out. So each line of a core still knows its line in the recording.

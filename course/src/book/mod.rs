@@ -5,6 +5,7 @@
 //! program prints what a page says. So [`build`] fails on every complaint, [`check`] finds the other faults,
 //! and [`record`] runs the commands whose output the book shows.
 
+mod breaks;
 mod built;
 mod check;
 mod commands;
@@ -21,12 +22,14 @@ mod prose;
 mod readable;
 pub(crate) mod recipes;
 mod record;
+mod running;
 mod schedules;
 pub(crate) mod shell;
 mod speed_up;
 mod steps;
 mod transcripts;
 
+pub use breaks::break_it;
 pub use check::check;
 pub use record::record;
 
@@ -65,6 +68,7 @@ pub fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     let pages = book.source_dir();
     predictions::put(&mut book.book, &pages)?;
     schedules::add(&mut book.book, &Kinds::read(&workspace.exercises())?);
+    breaks::add(&mut book.book, &pages)?;
     transcripts::mark(&mut book.book);
 
     let cannot_write = || {

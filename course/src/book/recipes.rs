@@ -19,7 +19,13 @@
 //! The transcript of a measurement is kept as long as the parts that `equal` names do not change. To
 //! measure again, delete the transcript. `--check` skips recipes with `measured = true` unless the user
 //! names them: on a busy machine even the order of the lines can differ.
+//!
+//! The recipes in `breaks/record.toml` are those of the experiments in the sections *Break it*. Such a recipe
+//! names its experiment, as in `breaks = "work-stealing-1"`. It runs in a copy of the project to which
+//! `breaks/work-stealing-1.patch` is applied, if there is this patch. Its transcript is
+//! `breaks/work-stealing-1.txt`. `[[by_hand]]` lists the experiments that no recipe can do.
 
+use crate::book::breaks;
 use crate::book::speed_up::SpeedUp;
 use crate::copy::Copy;
 use crate::exercises::catalogue;
@@ -29,7 +35,10 @@ use serde::Deserialize;
 use std::fs;
 use std::path::Path;
 
-/// All recipes of the book.
+/// The folder with the experiments of the sections *Break it*: recipes, patches and transcripts.
+pub(crate) const BREAKS: &str = "breaks";
+
+/// The recipes in a folder of the book.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Recipes {
@@ -37,12 +46,25 @@ pub(crate) struct Recipes {
     pub(crate) run: Vec<Run>,
     #[serde(default)]
     pub(crate) server: Vec<Server>,
+    #[serde(default)]
+    pub(crate) by_hand: Vec<ByHand>,
+}
+
+/// An experiment without a recipe.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ByHand {
+    pub(crate) breaks: String,
+    /// Why the course cannot do it for the reader.
+    pub(crate) reason: String,
 }
 
 /// A command that prints some output and ends.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Run {
+    /// The experiment that this is, such as `work-stealing-1`.
+    pub(crate) breaks: Option<String>,
     /// The command as the page shows it; ` target/` in it stands for the target directory.
     pub(crate) command: String,
     /// The transcript; `None` if only the picture is needed.
@@ -74,6 +96,8 @@ pub(crate) struct Picture {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Server {
+    /// The experiment that this is, such as `single-threaded-1`.
+    pub(crate) breaks: Option<String>,
     pub(crate) command: String,
     /// The transcript of the line that contains the server's address.
     pub(crate) file: Option<String>,
@@ -115,12 +139,16 @@ pub(crate) struct Equal {
 }
 
 impl Run {
-    /// Returns a copy of the project below the target directory, in which the learner's answer is replaced by
-    /// the recipe's; `None` if the recipe has no answer.
+    /// Returns a copy of the project below the target directory, with the change of the recipe's experiment or
+    /// with the recipe's answer in place of the learner's; `None` if the recipe has neither.
     ///
     /// # Errors
-    /// Returns an error if there is no such answer, or if a file cannot be read or written.
+    /// Returns an error if there is no such answer, if the patch does not apply, or if a file cannot be read or
+    /// written.
     pub(crate) fn copy(&self, workspace: &Workspace, name: &str) -> anyhow::Result<Option<Copy>> {
+        if let Some(experiment) = &self.breaks {
+            return breaks::broken_copy(workspace, experiment, name);
+        }
         let Some(answer) = &self.answer else { return Ok(None) };
         let copy = Copy::of(workspace, name)?;
         let (exercise, wrong) =
@@ -144,39 +172,63 @@ impl Step {
     }
 }
 
+impl Server {
+    /// Returns each recorded file, with its command. The log has no command.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let first = self.file.as_deref().map(|file| (file, Some(self.command.as_str())));
+        let log = self.log.as_deref().map(|log| (log, None));
+        let of_steps = self
+            .step
+            .iter()
+            .filter_map(|step| Some((step.file.as_deref()?, step.command().map(String::as_str))));
+        first.into_iter().chain(log).chain(of_steps)
+    }
+}
+
 impl Recipes {
-    /// Reads the recipes of a book. A book without `record.toml` has no transcripts.
+    /// The folders of the book's sources that have recipes, each beside its transcripts.
+    pub(crate) const FOLDERS: [&str; 2] = ["transcripts", BREAKS];
+
+    /// Reads the recipes in one of the folders. A folder without `record.toml` has no transcripts.
     ///
     /// # Errors
     /// Returns an error if the file cannot be parsed.
-    pub(crate) fn read(sources: &Path) -> anyhow::Result<Self> {
-        let path = sources.join("transcripts/record.toml");
+    pub(crate) fn read(sources: &Path, folder: &str) -> anyhow::Result<Self> {
+        let path = sources.join(folder).join("record.toml");
         if !path.exists() {
-            return Ok(Self { run: Vec::new(), server: Vec::new() });
+            return Ok(Self { run: Vec::new(), server: Vec::new(), by_hand: Vec::new() });
         }
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let recipes: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        let mut recipes: Self = toml::from_str(&text).with_context(|| path.display().to_string())?;
         for step in recipes.server.iter().flat_map(|server| &server.step) {
             let kinds = [step.run.is_some(), step.start.is_some(), step.wait.is_some()];
             let kinds = kinds.into_iter().filter(|is| *is).count();
             ensure!(kinds == 1, "{}: a step is one of run, start and wait", path.display());
+        }
+        for run in &mut recipes.run {
+            run.file = run.file.take().or_else(|| Some(format!("{}.txt", run.breaks.as_ref()?)));
         }
         Ok(recipes)
     }
 
     /// Returns each recorded file, with its command. The log of a server has no command.
     pub(crate) fn files(&self) -> Vec<(&str, Option<&str>)> {
-        let mut files: Vec<(&str, Option<&str>)> = Vec::new();
-        files.extend(
-            self.run.iter().filter_map(|run| Some((run.file.as_deref()?, Some(run.command.as_str())))),
-        );
-        for server in &self.server {
-            files.extend(server.file.as_deref().map(|file| (file, Some(server.command.as_str()))));
-            files.extend(server.log.as_deref().map(|log| (log, None)));
-            for step in &server.step {
-                files.extend(step.file.as_deref().map(|file| (file, step.command().map(String::as_str))));
-            }
-        }
-        files
+        let of_runs =
+            self.run.iter().filter_map(|run| Some((run.file.as_deref()?, Some(run.command.as_str()))));
+        of_runs.chain(self.server.iter().flat_map(Server::files)).collect()
+    }
+
+    /// Returns each experiment that has a recipe, with the files that it records.
+    pub(crate) fn experiments(&self) -> Vec<(&str, Vec<&str>)> {
+        let of_runs = self.run.iter().map(|run| (&run.breaks, run.file.as_deref().into_iter().collect()));
+        let of_servers =
+            self.server.iter().map(|server| (&server.breaks, server.files().map(|(file, _)| file).collect()));
+        of_runs.chain(of_servers).filter_map(|(breaks, files)| Some((breaks.as_deref()?, files))).collect()
+    }
+
+    /// Returns the names of everything that the recipes produce: transcripts and pictures.
+    pub(crate) fn products(&self) -> impl Iterator<Item = &str> {
+        let of_servers = self.server.iter().flat_map(Server::files).map(|(file, _)| file);
+        self.run.iter().flat_map(Run::products).chain(of_servers)
     }
 }

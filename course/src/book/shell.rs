@@ -24,19 +24,25 @@ pub(crate) fn in_shell(workspace: &Workspace, command: &str) -> String {
 pub(crate) fn settle(command: &mut Command, workspace: &Workspace) {
     command.current_dir(workspace.root());
     command.env("NO_COLOR", "1").env("CARGO_TERM_COLOR", "never").env("CARGO_TARGET_DIR", workspace.target());
-    command.env("LC_ALL", "C.UTF-8").env("COLUMNS", "110"); // the same width for any terminal
+    command.env("RUST_BACKTRACE", "0").env("LC_ALL", "C.UTF-8").env("COLUMNS", "110"); // the same width for any terminal
 }
 
-/// Returns the `cargo build` command that belongs to a `cargo run` command, with its options for the
-/// program and the profile.
+/// Returns the commands that build what a command runs, with its options for the programs, the tests and the
+/// profile.
 ///
 /// A command can have a time limit (`timeout 4 cargo run …`), or clients that come at a certain time;
 /// compilation must not use this time.
-pub(crate) fn build_command(command: &str) -> Option<String> {
-    let (_, arguments) = command.split_once("cargo run ")?;
-    let ends = ["--", "|", "&&", ";", "&", ">", "2>"];
-    let which: Vec<&str> = arguments.split_whitespace().take_while(|word| !ends.contains(word)).collect();
-    Some(format!("cargo build {}", which.join(" ")))
+pub(crate) fn build_commands(command: &str) -> Vec<String> {
+    let builds = [("cargo run ", "cargo build"), ("cargo test ", "cargo test --no-run")];
+    let build = |part: &str| {
+        builds.iter().find_map(|(runs, build)| {
+            let (_, arguments) = part.split_once(runs)?;
+            let ends = |word: &&str| *word != "--" && !word.contains('>');
+            let which: Vec<&str> = arguments.split_whitespace().take_while(ends).collect();
+            Some(format!("{build} {}", which.join(" ")))
+        })
+    };
+    command.split([';', '|', '&', '(', ')']).filter_map(build).collect()
 }
 
 /// Returns the command that starts a server on a free port.
@@ -57,17 +63,18 @@ mod tests {
 
     #[test]
     fn what_a_command_runs_can_be_built_before() {
-        for (command, build) in [
-            ("cargo run --bin pooled", Some("cargo build --bin pooled")),
+        for (command, builds) in [
+            ("cargo run --bin pooled", &["cargo build --bin pooled"][..]),
+            ("timeout -s INT 4 cargo run --release --bin a -- --bin b", &["cargo build --release --bin a"]),
+            ("A=b cargo run -p a --example c 2>&1 | sort", &["cargo build -p a --example c"]),
             (
-                "timeout -s INT 4 cargo run --release --bin a -- --bin b",
-                Some("cargo build --release --bin a"),
+                "cargo run --bin a; cargo test -p b --test c d",
+                &["cargo build --bin a", "cargo test --no-run -p b --test c d"],
             ),
-            ("A=b cargo run -p a --example c | sort", Some("cargo build -p a --example c")),
-            ("cargo course load --stages pooled", None),
-            ("curl http://127.0.0.1:8080/", None),
+            ("cargo course load --stages pooled", &[]),
+            ("curl http://127.0.0.1:8080/", &[]),
         ] {
-            assert_eq!(build_command(command).as_deref(), build, "{command}");
+            assert_eq!(build_commands(command), builds, "{command}");
         }
     }
 }

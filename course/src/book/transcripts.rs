@@ -17,7 +17,7 @@ const FOLDER: &str = "transcripts/";
 /// # Errors
 /// Returns an error if `record.toml` cannot be parsed.
 pub(super) fn faults(sources: &Path, pages: &[Page]) -> anyhow::Result<Vec<String>> {
-    let recipes = Recipes::read(sources)?;
+    let recipes = Recipes::read(sources, "transcripts")?;
     let commands: BTreeMap<&str, Option<&str>> = recipes.files().into_iter().collect();
     let mut faults = Vec::new();
     let mut shown = BTreeSet::new();

@@ -40,15 +40,15 @@ impl Style {
         self.coloured
     }
 
-    pub(super) fn good(self, text: &str) -> String {
+    pub(crate) fn good(self, text: &str) -> String {
         self.paint("32", text)
     }
 
-    pub(super) fn bad(self, text: &str) -> String {
+    pub(crate) fn bad(self, text: &str) -> String {
         self.paint("31", text)
     }
 
-    pub(super) fn strong(self, text: &str) -> String {
+    pub(crate) fn strong(self, text: &str) -> String {
         self.paint("1", text)
     }
 

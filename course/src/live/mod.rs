@@ -86,7 +86,7 @@ impl Live {
             return Ok(None);
         }
         let sources = workspace.book().join("src");
-        let recipes: Box<dyn FnOnce() -> _ + Send> = Box::new(move || Recipes::read(&sources));
+        let recipes: Box<dyn FnOnce() -> _ + Send> = Box::new(move || Recipes::read(&sources, "transcripts"));
         let guard = std::env::current_exe().context("the path of this program is unknown")?;
         let starter = Starter { guard, patience: PATIENCE, pool: ThreadPoolExecutor::cached() };
         Ok(Some(Arc::new(Self {

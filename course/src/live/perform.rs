@@ -4,7 +4,7 @@ use super::child::{Child, Output, Starter};
 use super::run::Run;
 use crate::book::equal::differences;
 use crate::book::recipes::{self, Equal, Server, Step};
-use crate::book::shell::{SHOWN, build_command, in_shell, server_command, settle};
+use crate::book::shell::{SHOWN, build_commands, in_shell, server_command, settle};
 use crate::copy::Copy;
 use crate::workspace::Workspace;
 use anyhow::{Context, ensure};
@@ -104,18 +104,20 @@ impl Performance<'_> {
         self.judge(serving, 1..usize::MAX, recipe.log.as_deref(), &recipe.equal)
     }
 
-    /// Builds the program that `command` runs. The time for this is not the command's time.
+    /// Builds what `command` runs. The time for this is not the command's time.
     fn build(&self, command: &str) -> anyhow::Result<()> {
-        let Some(command) = build_command(command) else { return Ok(()) };
-        self.run.builds(true);
         let show_progress = |build: &mut Command| {
             settle(build, self.workspace);
             build.env("CARGO_TERM_PROGRESS_WHEN", "always").env("CARGO_TERM_PROGRESS_WIDTH", "80");
         };
-        let status = self.starter.start(self.run, &command, false, show_progress, Output::Progress)?.end()?;
-        self.run.builds(false);
-        self.run.ending.check()?;
-        ensure!(status == 0, "`{command}` failed");
+        for command in build_commands(command) {
+            self.run.builds(true);
+            let build = self.starter.start(self.run, &command, false, show_progress, Output::Progress)?;
+            let status = build.end()?;
+            self.run.builds(false);
+            self.run.ending.check()?;
+            ensure!(status == 0, "`{command}` failed");
+        }
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 
 mod book;
 mod book_check;
+mod breaks;
 mod export;
 mod fixture;
 mod learner;

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
+use exercises_protocol::patch::Change;
 
 /// The folders of the patches. Patches in different folders have different names.
 pub(crate) const FOLDERS: [&str; 3] =
@@ -17,19 +18,6 @@ pub(crate) struct Patch {
     /// The path of the test in the tool's program.
     pub test: String,
     pub files: Vec<Change>,
-}
-
-/// The changes of a patch to one file.
-pub(crate) struct Change {
-    pub path: String,
-    hunks: Vec<Hunk>,
-}
-
-/// Old lines, and the new lines that replace them.
-struct Hunk {
-    begin: usize,
-    old: Vec<String>,
-    new: Vec<String>,
 }
 
 /// Reads all patches, by name. A patch that cannot be read is an error, because otherwise no build would
@@ -58,73 +46,18 @@ impl Patch {
         ensure!(field("# breaks: ").is_some(), "its first lines lack '# breaks: …'");
         let caught_by = field("# caught by: ").and_then(|caught_by| caught_by.split_once(' '));
         let (tool, path) = caught_by.context("its first lines lack '# caught by: TOOL module::test'")?;
-        let mut files: Vec<Change> = Vec::new();
-        for line in text.split_inclusive('\n') {
-            if let Some(path) = line.strip_prefix("+++ b/") {
-                files.push(Change { path: path.trim_end().to_owned(), hunks: Vec::new() });
-            } else if !line.starts_with("--- ")
-                && let Some(change) = files.last_mut()
-            {
-                change.read_line(line)?;
-            }
-        }
-        ensure!(!files.is_empty(), "it changes no file");
         Ok(Self {
             name: name.to_owned(),
             text: text.to_owned(),
             tool: tool.to_owned(),
             test: path.to_owned(),
-            files,
+            files: Change::all(text)?,
         })
     }
 
     /// Returns the module of the test. In a program without modules it is the test itself.
     pub(crate) fn module(&self) -> &str {
         self.test.split("::").next().unwrap_or_default()
-    }
-}
-
-impl Change {
-    fn read_line(&mut self, line: &str) -> Result<()> {
-        if let Some(header) = line.strip_prefix("@@ -") {
-            let begin =
-                header.split([',', ' ']).next().unwrap_or_default().parse().context("a hunk's header")?;
-            self.hunks.push(Hunk { begin, old: Vec::new(), new: Vec::new() });
-            return Ok(());
-        }
-        let hunk = self.hunks.last_mut().context("a line before the first hunk")?;
-        let line = if line == "\n" { " \n" } else { line }; // an editor has removed the space
-        match line.split_at(1) {
-            ("-", old) => hunk.old.push(old.to_owned()),
-            ("+", new) => hunk.new.push(new.to_owned()),
-            (" ", kept) => {
-                hunk.old.push(kept.to_owned());
-                hunk.new.push(kept.to_owned());
-            }
-            _ => bail!("not a line of a patch: {line}"),
-        }
-        Ok(())
-    }
-
-    /// Returns the text with the change. The text must have the old lines to the letter, though perhaps at
-    /// another place. Otherwise the patch could break something that its first lines do not say. If there are
-    /// several such places, the place nearest to the old one counts, as in `patch`.
-    pub(crate) fn apply(&self, text: &str) -> Option<String> {
-        let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        let (mut out, mut done, mut moved) = (String::new(), 0, 0);
-        for hunk in &self.hunks {
-            let expected = hunk.begin.saturating_sub(1).saturating_add_signed(moved);
-            let fits = |at: &usize| {
-                lines[*at..].iter().zip(&hunk.old).filter(|(a, b)| a == b).count() == hunk.old.len()
-            };
-            let at = (done..=lines.len()).filter(fits).min_by_key(|at| at.abs_diff(expected))?;
-            moved += at.cast_signed() - expected.cast_signed();
-            out.extend(lines[done..at].iter().copied());
-            out.extend(hunk.new.iter().map(String::as_str));
-            done = at + hunk.old.len();
-        }
-        out.extend(lines[done..].iter().copied());
-        Some(out)
     }
 }
 
@@ -135,24 +68,10 @@ mod tests {
     const PATCH: &str = "# breaks: b is c\n# caught by: executor module::test\n--- a/x.rs\n+++ b/x.rs\n@@ -2,2 +2,2 @@ fn\n a\n-b\n+c\n";
 
     #[test]
-    fn a_patch_says_who_catches_it_and_is_applied_where_its_lines_have_moved_to() {
+    fn a_patch_says_who_catches_it() {
         let patch = Patch::read("name", PATCH).unwrap();
         assert_eq!((&*patch.tool, &*patch.test, patch.module()), ("executor", "module::test", "module"));
         assert_eq!(patch.files[0].path, "x.rs");
-        assert_eq!(patch.files[0].apply("1\n2\n3\na\nb\nend\n").unwrap(), "1\n2\n3\na\nc\nend\n");
-        assert_eq!(
-            patch.files[0].apply("a\nb\n3\n4\na\nb\n").unwrap(),
-            "a\nc\n3\n4\na\nb\n",
-            "the nearest place"
-        );
-    }
-
-    #[test]
-    fn a_patch_whose_surroundings_have_changed_does_not_apply() {
-        let patch = Patch::read("name", PATCH).unwrap();
-        assert_eq!(patch.files[0].apply("a \nb\n"), None);
-        assert_eq!(patch.files[0].apply("a\n"), None);
-        assert_eq!(patch.files[0].apply("a\nb"), None, "a last line without its end is another line");
     }
 
     #[test]

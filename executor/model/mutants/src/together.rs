@@ -7,9 +7,10 @@ use std::time::Instant;
 use std::{fs, thread};
 
 use anyhow::{Context, Result};
+use exercises_protocol::patch::Change;
 
 use crate::merge::{self, Merged};
-use crate::patch::{Change, Patch};
+use crate::patch::Patch;
 use crate::tool::{self, Build, Trial};
 use crate::{Mutant, Place, Verdicts, conclude, tree};
 
