@@ -24,9 +24,9 @@ const group = (ask, ...parts) => element('fieldset', { className: 'predict-field
 const kinds = {
     number({ ask, unit, about, right }) {
         const input = element('input', { type: 'number', step: 'any' });
-        const full = (text) => (unit ? `${text} ${unit}` : text);
+        const full = (text) => (unit ? `${text}\u00a0${unit}` : text);
         return {
-            node: element('label', { className: 'predict-field' }, ...withCode(ask), ' ', input, unit ? ` ${unit}` : ''),
+            node: element('label', { className: 'predict-field' }, ...withCode(ask), ' ', element('span', {}, input, full(''))),
             read: () => (input.value === '' ? undefined : Number(input.value)),
             write: (value) => { input.value = value; },
             judge(value) {
