@@ -56,10 +56,40 @@ function shortest({ states, breaks }, from) {
     }
 }
 
+// The kill point: in each order and at each point, the panel says what the recorded JSON says. It is solved when the third letter
+// was lost and was read twice, and the sidebar says so until the reader starts afresh.
+async function killPoint({ run, open, errors }) {
+    const recorded = JSON.parse(fs.readFileSync(path.join(__dirname, '../book/src/transcripts/orders.json'), 'utf8'));
+    await open('at-least-once');
+    const panel = `document.querySelector('.kill-point.panel')`;
+    const mark = `document.querySelector('#mdbook-sidebar a.active .done')?.textContent ?? ''`;
+    for (const [index, { order, kills }] of recorded.letters.entries()) {
+        await run(`${panel}.querySelectorAll('input[type=radio]')[${index}].click()`);
+        for (const [steps, { marked, read, lost, again }] of kills.entries()) {
+            await run(`{ const slider = ${panel}.querySelector('input[type=range]'); slider.value = ${steps}; slider.dispatchEvent(new Event('input')); }`);
+            const rows = await run(`[...${panel}.querySelectorAll('tbody tr')].map((row) => [...row.cells].slice(1).map((cell) => cell.textContent))`);
+            const expected = [
+                rows[0].map((_, letter) => (letter < marked ? 'marked' : '–')),
+                rows[0].map((_, letter) => (read.includes(letter) ? 'read' : '–')),
+                rows[0].map((_, letter) => (lost.includes(letter) ? 'lost' : again.includes(letter) ? 'twice' : 'once')),
+            ];
+            if (JSON.stringify(rows) !== JSON.stringify(expected)) errors.push(`kill point, ${order}, ${steps} steps: ${JSON.stringify(rows)}`);
+            const said = await run(`${panel}.querySelector('[role=status]').textContent`);
+            if (said.includes('is lost') !== lost.length > 0 || said.includes('is read twice') !== again.length > 0) errors.push(`kill point, ${order}, ${steps} steps: it says ${said}`);
+            const isSolved = (await run(mark)).includes('solved');
+            if (isSolved !== (index > 1 || (index === 1 && steps >= 5))) errors.push(`kill point, ${order}, ${steps} steps: the sidebar says ${await run(mark)}`);
+        }
+    }
+    await run(`window.confirm = () => true, document.querySelector('.done-sum button').click()`);
+    await open('at-least-once');
+    if ((await run(mark)).includes('solved')) errors.push('kill point: it is still solved after starting afresh');
+}
+
 async function main() {
     if (spawnSync('chromium', ['--version']).error) return console.log('skipped: there is no chromium');
     const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'panels-'));
-    const { process: child, run, open, errors } = await browser(profile);
+    const tab = await browser(profile);
+    const { process: child, run, open, errors } = tab;
     let moves = 0;
     for (const [page, numbers] of Object.entries(pages)) {
         await open(page);
@@ -121,6 +151,7 @@ async function main() {
         const fields = await run(`document.querySelectorAll('.predict-form').length`);
         if (fields !== (page === 'the-problem' ? 0 : 1)) errors.push(`${page}: ${fields} fields for a prediction`);
     }
+    await killPoint(tab);
     child.kill();
     await new Promise((resolve) => child.on('exit', resolve));
     fs.rmSync(profile, { recursive: true, force: true });

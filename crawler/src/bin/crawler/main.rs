@@ -43,7 +43,11 @@ enum Command {
         way: Stop,
     },
     /// Kills a crawl at each of its steps, for each order in which it can write what it has done
-    Orders,
+    Orders {
+        /// Print the tables as JSON, and for letters the cost of each crash point
+        #[arg(long)]
+        json: bool,
+    },
     /// Kills a worker, or stops it for a while, at each moment, for each way in which two workers can share a
     /// queue of pages
     Leases,
@@ -97,7 +101,8 @@ fn main() -> ExitCode {
     let said = match Args::parse().command {
         Command::Pills { variant } => Ok(pills(variant)),
         Command::Stops { way } => Ok(stop(way)),
-        Command::Orders => Ok(format!("{}\n", orders::Tables)),
+        Command::Orders { json: false } => Ok(format!("{}\n", orders::Tables)),
+        Command::Orders { json: true } => Ok(format!("{}\n", orders::json())),
         Command::Leases => Ok(format!("{}\n", leases::Tables)),
         Command::Politeness { way } => pause(way),
     };
