@@ -85,6 +85,42 @@ async function killPoint({ run, open, errors }) {
     if ((await run(mark)).includes('solved')) errors.push('kill point: it is still solved after starting afresh');
 }
 
+// The race: each run beside the next one. The answer comes after the first images; at each recorded time, as many images are there.
+async function race({ run, open, errors }) {
+    const panel = `document.querySelector('.race.panel')`;
+    for (const page of ['index', 'completion-order']) {
+        await open(page);
+        await run(`window.matchMedia = () => ({ matches: true })`); // stands still
+        const runs = JSON.parse(await run(`document.querySelector('script.race').textContent`));
+        for (const [number, { run: left }] of runs.entries()) {
+            const fault = (text) => errors.push(`race on ${page}, run ${number}: ${text}`);
+            const { run: right } = runs[(number + 1) % runs.length];
+            for (const [side, chosen] of [number, (number + 1) % runs.length].entries()) {
+                await run(`{ const choice = ${panel}.querySelectorAll('select')[${side}]; choice.selectedIndex = ${chosen}; choice.dispatchEvent(new Event('change')); }`);
+            }
+            await run(`${panel}.querySelectorAll('fieldset button')[0].click()`);
+            const said = () => run(`${panel}.querySelector('[role=status]').textContent`);
+            if (await said()) fault(`it answers before the first images: ${await said()}`);
+            let moves = 0;
+            for (; await run(`${panel}.querySelector('input').value !== ${panel}.querySelector('input').max`) && moves < 30; moves++) {
+                await run(`[...${panel}.querySelectorAll('button')].find((button) => button.textContent === 'Step').click()`);
+                const now = await run(`${panel}.querySelector('input').valueAsNumber`);
+                for (const [side, { seen }] of [left, right].entries()) {
+                    const images = seen.filter(({ what, ms }) => what === 'image' && ms <= now).length;
+                    const covers = await run(`${panel}.querySelectorAll('.race-page')[${side}].querySelectorAll('.race-cover').length`);
+                    const label = await run(`${panel}.querySelectorAll('.race-page')[${side}].ariaLabel`);
+                    if (covers !== 9 - images || !(label.includes(` ${images} images`) || label.endsWith('an empty page'))) fault(`${covers} covers, ${label}, at ${now} ms`);
+                }
+            }
+            if (moves < 2) fault(`${moves} steps`);
+            const [a, b] = [left, right].map(({ first_image_ms: ms }) => ms);
+            const truth = Math.abs(a - b) < Math.max(a, b) / 10 ? 'hardly any difference' : a < b ? 'left' : 'right';
+            const expected = truth === 'left' ? '“left”, as you said' : `You said “left”, and it is “${truth}”`;
+            if (!(await said()).startsWith(expected)) fault(`not ${expected}: ${await said()}`);
+        }
+    }
+}
+
 async function main() {
     if (spawnSync('chromium', ['--version']).error) return console.log('skipped: there is no chromium');
     const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'panels-'));
@@ -152,6 +188,7 @@ async function main() {
         if (fields !== (page === 'the-problem' ? 0 : 1)) errors.push(`${page}: ${fields} fields for a prediction`);
     }
     await killPoint(tab);
+    await race(tab);
     child.kill();
     await new Promise((resolve) => child.on('exit', resolve));
     fs.rmSync(profile, { recursive: true, force: true });
