@@ -121,6 +121,33 @@ async function race({ run, open, errors }) {
     }
 }
 
+// The figures whose curve the reader moves: the dots are those of the transcript, and the curve goes where the formula says.
+async function curves({ run, open, errors }) {
+    // A page, the number of its panel, and of the kind of dots; the sliders; a row of the table, its x and its curve; the transcript
+    // and the dot in it.
+    const cases = [
+        ['how-many-threads', 0, 2, [1, 9, 2], 2, '4', '400', 'how_many_threads', /^compute 1 ms, wait 9 ms(?: +[\d.]+){4} +(\d+)/m],
+        ['how-many-threads', 0, 3, [10, 0, 1], 5, '32', '100', 'how_many_threads', /^… for the one connection(?: +[\d.]+){7} +(\d+)/m],
+        ['granularity', 0, 1, [64, 6, 2], 6, '64', '1', 'granularity_sweep', /^ +64 +2048 +[\d.]+ +([\d.]+)/m],
+        ['granularity', 1, 3, [4, 3], 3, '8', '9.24', 'steal_simulation_scale', /merge sort[^]*?\n +8 +([\d.]+)/],
+    ];
+    for (const [page, number, kind, values, row, x, curve, transcript, dot] of cases) {
+        await open(page);
+        const panel = `document.querySelectorAll('.curve.panel')[${number}]`;
+        await run(`${panel}.querySelectorAll('input[type=radio]')[${kind}].click()`);
+        const before = await run(`${panel}.querySelector('polyline').getAttribute('points')`);
+        await run(`{ const values = ${JSON.stringify(values)}; ${panel}.querySelectorAll('input[type=range]').forEach((slider, place) => { slider.value = values[place]; slider.dispatchEvent(new Event('input')); }); }`);
+        if (await run(`${panel}.querySelector('polyline').getAttribute('points')`) === before) errors.push(`${page}, ${transcript}: the curve does not move`);
+        const [, recorded] = fs.readFileSync(path.join(__dirname, `../book/src/transcripts/${transcript}.txt`), 'utf8').match(dot);
+        const shown = await run(`[...${panel}.querySelectorAll('tbody tr')[${row}].cells].map((cell) => cell.textContent)`);
+        if (shown[0] !== x || Number(shown[1]) !== Number(recorded) || shown[2] !== curve) errors.push(`${page}, ${transcript}: ${shown} for ${[x, recorded, curve]}`);
+        const dots = await run(`${panel}.querySelectorAll('circle').length`);
+        if (dots !== await run(`${panel}.querySelectorAll('tbody tr').length`)) errors.push(`${page}, ${transcript}: ${dots} dots`);
+    }
+    const mark = await run(`document.querySelector('#mdbook-sidebar a.active .done')?.textContent ?? ''`);
+    if (!mark.includes('solved')) errors.push(`granularity: the curve lies on the dots, and the sidebar says ${mark}`);
+}
+
 async function main() {
     if (spawnSync('chromium', ['--version']).error) return console.log('skipped: there is no chromium');
     const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'panels-'));
@@ -189,9 +216,10 @@ async function main() {
     }
     await killPoint(tab);
     await race(tab);
+    await curves(tab);
     child.kill();
     await new Promise((resolve) => child.on('exit', resolve));
-    fs.rmSync(profile, { recursive: true, force: true });
+    fs.rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }); // the browser may still write there
     console.log(`${moves} moves played; ${errors.length} faults`);
     errors.slice(0, 20).forEach((error) => console.log(error));
     process.exitCode = moves && !errors.length ? 0 : 1;
