@@ -148,6 +148,31 @@ async function curves({ run, open, errors }) {
     if (!mark.includes('solved')) errors.push(`granularity: the curve lies on the dots, and the sidebar says ${mark}`);
 }
 
+// A page that was read to its end has a mark in the sidebar, on each page, until the reader starts afresh. Other marks stay apart.
+async function marks({ run, open, errors }) {
+    const all = `[...document.querySelectorAll('#mdbook-sidebar .done')].map((mark) => mark.parentElement.pathname.split('/').at(-1) + mark.title).join()`;
+    const sum = `document.querySelector('.done-sum').hidden || document.querySelector('.done-sum output').textContent`;
+    const expect = async (marks, told) => {
+        const [shown, said] = [await run(all), await run(sum)];
+        if (shown !== marks || !String(said).startsWith(told)) errors.push(`marks: ${shown}; ${said}`);
+    };
+    const afresh = (sure) => run(`window.confirm = () => ${sure}, document.querySelector('.done-sum button').click()`);
+    await afresh(true);
+    await open('no-room');
+    await expect('', 'true');
+    await run(`document.querySelector('main').lastElementChild.scrollIntoView()`);
+    for (let tries = 0; tries < 100 && !(await run(all)); tries++) await sleep(50);
+    await open('overload');
+    await run(`document.querySelector('.predict-form textarea').value = '2', document.querySelector('.predict-form').requestSubmit(), noteDone('solved this')`);
+    await afresh(false);
+    await expect('no-room.htmlread to its end,overload.htmlpredicted, solved', '1 of ');
+    await run(`localStorage.setItem('else', '1')`);
+    await afresh(true);
+    await open('overload');
+    await expect('', 'true');
+    if (await run(`localStorage.getItem('else')`) !== '1') errors.push('marks: starting afresh forgets what belongs to others');
+}
+
 async function main() {
     if (spawnSync('chromium', ['--version']).error) return console.log('skipped: there is no chromium');
     const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'panels-'));
@@ -217,6 +242,7 @@ async function main() {
     await killPoint(tab);
     await race(tab);
     await curves(tab);
+    await marks(tab);
     child.kill();
     await new Promise((resolve) => child.on('exit', resolve));
     fs.rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }); // the browser may still write there

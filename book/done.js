@@ -24,10 +24,10 @@ function allDone() {
 }
 
 function showDone() {
-    const kinds = [['read', '✓', 'read to its end'], ['prediction', '?', 'predicted'], ['solved', '★', 'solved']];
+    const kinds = [['read', '✓', 'read to its end'], ['prediction', '✎', 'predicted'], ['solved', '★', 'solved']];
     const done = allDone();
     let read = 0;
-    const links = document.querySelectorAll('#mdbook-sidebar .chapter-link-wrapper > a');
+    const links = [...document.querySelectorAll('#mdbook-sidebar .chapter-link-wrapper > a')].filter(({ hash }) => !hash); // no headings
     for (const link of links) {
         const page = link.pathname.split('/').at(-1);
         const here = kinds.filter(([kind]) => done.some((one) => one.page === page && one.what.split(' ')[0] === kind));
@@ -41,7 +41,7 @@ function showDone() {
     }
     const sum = document.querySelector('.done-sum');
     sum.hidden = !done.length;
-    sum.querySelector('output').textContent = `${read} of ${links.length} pages read to the end. ✓ read, ? predicted, ★ solved. `;
+    sum.querySelector('output').textContent = `${read} of ${links.length} pages read to the end. ✓ read, ✎ predicted, ★ solved. `;
 }
 
 {
@@ -49,6 +49,7 @@ function showDone() {
     const afresh = element('button', { type: 'button', textContent: 'Start afresh' });
     afresh.onclick = () => {
         if (!confirm('Forget all marks, predictions and solved panels of this course? Answers to exercises stay.')) return;
+        localStorage.removeItem('schedules'); // the moves that `scheduler.js` counts
         allDone().forEach(({ key }) => localStorage.removeItem(key));
         location.reload();
     };

@@ -116,6 +116,7 @@ function scheduler(data) {
         way = newWay;
         const more = show();
         say(more ? `${told} ${more.replace(/[^.]$/, '$&.')}` : told);
+        if (state().end?.kind === graph.breaks) noteDone(`solved ${graph.title}`);
         if (hadFocus) (choices.querySelector('button') ?? back).focus(); // the button that was pressed is gone
     }
 
