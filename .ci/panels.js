@@ -91,7 +91,7 @@ async function race({ run, open, errors }) {
     for (const page of ['index', 'completion-order']) {
         await open(page);
         await run(`window.matchMedia = () => ({ matches: true })`); // stands still
-        const runs = JSON.parse(await run(`document.querySelector('script.race').textContent`));
+        const runs = (await run(`[...document.querySelectorAll('div.race script')].map((script) => script.textContent)`)).map((text) => ({ run: JSON.parse(text) }));
         for (const [number, { run: left }] of runs.entries()) {
             const fault = (text) => errors.push(`race on ${page}, run ${number}: ${text}`);
             const { run: right } = runs[(number + 1) % runs.length];
@@ -115,7 +115,7 @@ async function race({ run, open, errors }) {
             if (moves < 2) fault(`${moves} steps`);
             const [a, b] = [left, right].map(({ first_image_ms: ms }) => ms);
             const truth = Math.abs(a - b) < Math.max(a, b) / 10 ? 'hardly any difference' : a < b ? 'left' : 'right';
-            const expected = truth === 'left' ? '“left”, as you said' : `You said “left”, and it is “${truth}”`;
+            const expected = truth === 'left' ? 'As you said, “left”' : `You said “left”, and it is “${truth}”`;
             if (!(await said()).startsWith(expected)) fault(`not ${expected}: ${await said()}`);
         }
     }

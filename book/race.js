@@ -1,8 +1,8 @@
-// A panel in which two runs of the renderer race: the JSON of a `<script class="race">` is a list of runs, each with its name and
-// the recorded output of its command with `--json`. The reader says which one shows its first image earlier, and then sees both.
+// A panel in which two runs of the renderer race: a `<div class="race">` has a `<script>` for each run, with its name and the
+// recorded output of its command with `--json`. The reader says which one shows its first image earlier, and then sees both.
 
 function race(data) {
-    const runs = JSON.parse(data.textContent);
+    const runs = [...data.querySelectorAll('script')].map((script) => ({ name: script.dataset.name, run: JSON.parse(script.textContent) }));
     const seconds = (ms) => `${(ms / 1000).toFixed(2)} s`;
     const names = ['left', 'right'];
     const same = 'hardly any difference';
@@ -47,7 +47,7 @@ function race(data) {
         if (!asked || said.textContent || now < Math.max(...firsts)) return;
         const near = Math.abs(firsts[0] - firsts[1]) < Math.max(...firsts) / 10;
         const truth = near ? same : names[firsts[0] < firsts[1] ? 0 : 1];
-        const verdict = truth === asked ? `“${asked}”, as you said` : `You said “${asked}”, and it is “${truth}”`;
+        const verdict = truth === asked ? `As you said, “${asked}”` : `You said “${asked}”, and it is “${truth}”`;
         said.textContent = `${verdict}: the first image is there after ${seconds(firsts[0])} on the left and ${seconds(firsts[1])} on the right. The whole page takes ${seconds(runs[0].page_ms)} and ${seconds(runs[1].page_ms)}.`;
     }
 
@@ -98,7 +98,7 @@ function race(data) {
         questions.hidden = false;
         tools.hidden = true;
         said.textContent = '';
-        show(0);
+        show(Math.max(...sides.map(({ run }) => run().text_ms))); // not an empty page
     }
 
     const button = (text, onclick) => element('button', { type: 'button', textContent: text, onclick });
@@ -126,4 +126,4 @@ function race(data) {
     begin();
 }
 
-document.querySelectorAll('script.race').forEach(race);
+document.querySelectorAll('div.race').forEach(race);
