@@ -166,6 +166,7 @@ function scheduler(graph, place, name) {
         way = newWay;
         const more = show();
         say(more ? `${told} ${more.replace(/[^.]$/, '$&.')}` : told);
+        if (!isOwn && state().end?.kind === graph.breaks) noteDone(`solved ${graph.title}`);
         if (hadFocus) (choices.querySelector('button') ?? panel.querySelector('.schedule-progress a') ?? back).focus(); // the button that was pressed is gone
     }
 

@@ -11,6 +11,7 @@ const path = require('node:path');
 const { findBarriers } = require('./accessible.js');
 const { browser } = require('./browser.js');
 const { commands } = require('./commands.js');
+const { killPoint, race, curves, marks } = require('./drawn.js');
 const { experiments } = require('./experiments.js');
 const { predict } = require('./predictions.js');
 const { schedule, progress, yours } = require('./schedules.js');
@@ -25,13 +26,17 @@ async function main() {
     await progress(reader);
     await yours(reader);
     const predicted = await predict(reader);
+    await killPoint(reader);
+    await race(reader);
+    await curves(reader);
+    await marks(reader);
     await experiments(reader);
     await commands(reader);
     if (axe) await findBarriers(reader, fs.readFileSync(axe, 'utf8'));
     else console.log('skipped: accessibility, without axe');
     reader.process.kill();
     await new Promise((resolve) => reader.process.on('exit', resolve));
-    fs.rmSync(profile, { recursive: true, force: true });
+    fs.rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }); // the browser may still write there
     console.log(`${moves} moves played, ${predicted} fields filled in; ${reader.errors.length} faults`);
     reader.errors.slice(0, 20).forEach((error) => console.log(error));
     process.exitCode = moves && predicted && !reader.errors.length ? 0 : 1;

@@ -2,7 +2,7 @@
 //! shells.
 
 use crate::gap::Gap;
-use crate::layout::NoGlyph;
+use crate::layout::{Area, NoGlyph};
 use command_line::{GAPS, INTERRUPTED};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -37,6 +37,10 @@ pub struct Report {
     /// How many images were replaced because they did not arrive in time. A replaced image does not count
     /// as a gap.
     pub replaced: Vec<Missing>,
+    /// The width and height of the picture.
+    pub size: (u32, u32),
+    /// What the reader has seen on the screen, in this order.
+    pub seen: Vec<Seen>,
     /// The values that the program itself adds to the JSON, with their names.
     pub more: Vec<(&'static str, Value)>,
     /// True if the page has neither words nor images.
@@ -49,6 +53,17 @@ pub struct Report {
     pub no_glyph: NoGlyph,
     /// True if a signal has ended the program.
     pub interrupted: bool,
+}
+
+/// A change on the screen that the reader has seen.
+#[derive(Debug)]
+pub struct Seen {
+    /// What is there now: `text`, `image`, `replaced` or `gap`.
+    pub what: &'static str,
+    /// The part of the picture; `None` if it is no single part.
+    pub area: Option<Area>,
+    /// When it was there, as the time since the program's start.
+    pub at: Duration,
 }
 
 /// An image that the picture lacks.
@@ -132,6 +147,8 @@ impl Report {
             "cut": self.cut,
             "no_glyph": { "count": self.no_glyph.count, "examples": self.no_glyph.examples },
             "interrupted": self.interrupted,
+            "size": self.size,
+            "seen": self.seen.iter().map(Seen::json).collect::<Vec<_>>(),
         });
         for (name, value) in &self.more {
             all[name] = value.clone();
@@ -147,6 +164,13 @@ impl Report {
             () if !self.failed.is_empty() || self.left_out + self.cut + self.no_glyph.count > 0 => GAPS,
             () => 0,
         }
+    }
+}
+
+impl Seen {
+    fn json(&self) -> Value {
+        let area = self.area.map(|Area { x, y, width, height }| [x, y, width, height]);
+        json!({ "what": self.what, "area": area, "ms": milliseconds(self.at) })
     }
 }
 

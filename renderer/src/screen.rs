@@ -16,7 +16,7 @@ use crate::page::{Element, ImageRef, Page, Source};
 use crate::picture::Picture;
 use crate::progress::Progress;
 use crate::repeats::Repeats;
-use crate::report::{Missing, Report};
+use crate::report::{Missing, Report, Seen};
 use crate::timeline::{Activity, Timeline};
 use std::sync::Arc;
 
@@ -59,6 +59,25 @@ pub enum Event {
     Replaced(usize),
     /// The program knows now that the image in this place will be missing.
     Gap(usize),
+}
+
+impl Event {
+    fn name(self) -> &'static str {
+        match self {
+            Event::TextBegins => "text begins",
+            Event::Text => "text",
+            Event::Image(_) => "image",
+            Event::Replaced(_) => "replaced",
+            Event::Gap(_) => "gap",
+        }
+    }
+
+    fn place(self) -> Option<usize> {
+        match self {
+            Event::TextBegins | Event::Text => None,
+            Event::Image(place) | Event::Replaced(place) | Event::Gap(place) => Some(place),
+        }
+    }
 }
 
 impl Screen {
@@ -253,6 +272,11 @@ impl Screen {
             frames.add(self.timeline.now(), area, pixels);
         }
         if let Some(event) = event {
+            self.report.seen.push(Seen {
+                what: event.name(),
+                area: event.place().and_then(|place| self.canvas.layout().area(place)),
+                at: self.timeline.now(),
+            });
             (self.observer)(event);
         }
     }

@@ -193,6 +193,7 @@ impl<'a> Stage<'a> {
             left_out: page.left_out,
             cut: layout.cut(),
             no_glyph: layout.no_glyph().clone(),
+            size: layout.size(),
             ..Report::default()
         };
         let frames = args.frames.clone();

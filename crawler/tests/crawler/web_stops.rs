@@ -2,7 +2,7 @@
 //! repeats exactly the pages that the lesson names. The last tests show the cost of a dead or late worker.
 
 use crawler::web::lessons::leases::{self, PAGES, TRIES, Way};
-use crawler::web::lessons::orders::{Cost, EVERY, LETTERS, Letters, Order};
+use crawler::web::lessons::orders::{self, Cost, EVERY, Kill, LETTERS, Letters, Order, Tables};
 use crawler::web::lessons::stops::{Page, Point, SITE, TwoDays};
 use crawler::web::lessons::stops::{false_positive, links_lost, right, too_slow, wrappers};
 
@@ -108,6 +108,43 @@ fn letters_cost_what_the_table_says() {
         (Letters::Numbered, Cost { writes: LETTERS, lost: 0, again: 0 }),
     ];
     assert_eq!(Letters::ALL.map(|letters| (letters, letters.cost())), expected);
+}
+
+/// Checks that each crash point of the JSON costs what the table says at most, and the letter between the
+/// two steps.
+#[test]
+fn a_kill_between_the_two_steps_of_a_letter_costs_this_letter() {
+    for letters in Letters::ALL {
+        let kills = letters.kills();
+        assert_eq!(kills.len(), 2 * LETTERS + 1);
+        for (steps, kill) in kills.iter().enumerate() {
+            let between: Vec<usize> = (steps % 2 == 1).then_some(steps / 2).into_iter().collect();
+            let (marked, read) = match letters {
+                Letters::MarkThenSend => (steps.div_ceil(2), steps / 2),
+                Letters::SendThenMark | Letters::Numbered => (steps / 2, steps.div_ceil(2)),
+            };
+            let (lost, again) = match letters {
+                Letters::MarkThenSend => (between, vec![]),
+                Letters::SendThenMark => (vec![], between),
+                Letters::Numbered => (vec![], vec![]),
+            };
+            let expected = Kill { marked, read: (0..read).collect(), lost, again };
+            assert_eq!(*kill, expected, "{letters}, killed after {steps} steps");
+        }
+    }
+}
+
+#[test]
+fn the_json_says_what_the_tables_say() {
+    let (json, tables) = (orders::json(), Tables.to_string());
+    let rows = [&json["pages"], &json["letters"]].map(|rows| rows.as_array().unwrap().clone()).concat();
+    assert_eq!(rows.len(), Order::ALL.len() + Letters::ALL.len());
+    for row in rows {
+        let order = row["order"].as_str().unwrap();
+        let line = tables.lines().find_map(|line| line.strip_prefix(order)).unwrap();
+        let numbers: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
+        assert_eq!(["writes", "lost", "again"].map(|column| row[column].to_string())[..], numbers, "{order}");
+    }
 }
 
 /// A number of steps that no run reaches.

@@ -95,6 +95,28 @@ fn every_program_draws_the_page_of_the_built_in_server() {
     }
 }
 
+/// The JSON says when the reader saw the text and each image, and where.
+#[test]
+fn what_the_reader_has_seen_is_in_the_json_with_its_time_and_place() {
+    for name in PAGE_PROGRAMS {
+        let demo =
+            ["--json", "--width", "400", "--demo-images", "1ms,1ms:404", "--demo-advertisement", "1ms"];
+        let report = Run::of(name, &[&demo[..], patient(name)].concat()).json();
+        let seen = report["seen"].as_array().expect("a list");
+        let mut whats: Vec<_> = seen.iter().map(|seen| seen["what"].as_str().expect("a word")).collect();
+        whats.sort_unstable();
+        assert_eq!(whats, ["gap", "image", "image", "text"], "{name}: {report}");
+        let times: Vec<_> = seen.iter().map(|seen| seen["ms"].as_f64().expect("a time")).collect();
+        assert!(times.is_sorted() && times[3] <= report["page_ms"].as_f64().unwrap(), "{name}: {report}");
+        let [width, height] = [0, 1].map(|side| report["size"][side].as_u64().expect("a length"));
+        assert_eq!(width, 400);
+        for seen in seen.iter().filter(|seen| seen["what"] != "text") {
+            let [x, y, w, h] = [0, 1, 2, 3].map(|side| seen["area"][side].as_u64().expect("a length"));
+            assert!(w == 236 && x + w <= width && y + h <= height, "{name}: {report}");
+        }
+    }
+}
+
 /// The same seed gives the same page with the same gaps.
 #[test]
 fn a_seed_makes_a_run_repeatable() {

@@ -43,7 +43,11 @@ enum Command {
         way: Stop,
     },
     /// Kills a crawl at each of its steps, for each order in which a crawl can record its work
-    Orders,
+    Orders {
+        /// Print the tables as JSON, and for letters the cost of each crash point
+        #[arg(long)]
+        json: bool,
+    },
     /// Kills or pauses a worker at each moment, for each way in which two workers can share a queue of pages
     Leases,
     /// Pauses between requests to a site: two ways block threads that other sites need, and one way does not
@@ -96,7 +100,8 @@ fn main() -> ExitCode {
     let said = match Args::parse().command {
         Command::Pills { variant } => Ok(pills(variant)),
         Command::Stops { way } => Ok(stop(way)),
-        Command::Orders => Ok(format!("{}\n", orders::Tables)),
+        Command::Orders { json: false } => Ok(format!("{}\n", orders::Tables)),
+        Command::Orders { json: true } => Ok(format!("{}\n", orders::json())),
         Command::Leases => Ok(format!("{}\n", leases::Tables)),
         Command::Politeness { way } => pause(way),
     };

@@ -9,6 +9,7 @@
 //! order.
 
 use super::stops::{Page, SITE, links};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -262,6 +263,38 @@ impl Letters {
         }
         compare(0..LETTERS, &read)
     }
+
+    /// Kills a run at each of its crash points, and lets the next run reach its end.
+    pub fn kills(self) -> Vec<Kill> {
+        let mut whole = Process::killed_after(usize::MAX);
+        send(&mut whole, self, &mut 0, &mut BTreeMap::new()).expect("the run is not killed");
+        (0..=whole.steps).map(|steps| self.kill(steps)).collect()
+    }
+
+    fn kill(self, steps: usize) -> Kill {
+        let (mut marked, mut times) = (0, BTreeMap::new());
+        let _ = send(&mut Process::killed_after(steps), self, &mut marked, &mut times);
+        let (on_disk, read) = (marked, times.keys().copied().collect());
+        send(&mut Process::killed_after(usize::MAX), self, &mut marked, &mut times)
+            .expect("the run is not killed");
+        let with = |wanted: fn(usize) -> bool| {
+            (0..LETTERS).filter(|letter| wanted(times.get(letter).copied().unwrap_or_default())).collect()
+        };
+        Kill { marked: on_disk, read, lost: with(|count| count == 0), again: with(|count| count > 1) }
+    }
+}
+
+/// What a kill at one crash point costs. Letters are numbered from 0.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Kill {
+    /// How many letters the disk has as marked when the process is killed.
+    pub marked: usize,
+    /// The letters that were read before the process was killed.
+    pub read: Vec<usize>,
+    /// The letters that are not read even after the next run.
+    pub lost: Vec<usize>,
+    /// The letters that are read more than once.
+    pub again: Vec<usize>,
 }
 
 impl fmt::Display for Letters {
@@ -332,4 +365,16 @@ impl fmt::Display for Tables {
         }
         Ok(())
     }
+}
+
+/// Returns the cost of each order as JSON: what the tables say, and for letters each crash point.
+pub fn json() -> serde_json::Value {
+    let row = |order: String, Cost { writes, lost, again }| serde_json::json!({ "order": order, "writes": writes, "lost": lost, "again": again });
+    let pages = Order::ALL.map(|order| row(order.to_string(), order.cost()));
+    let letters = Letters::ALL.map(|letters| {
+        let mut row = row(letters.to_string(), letters.cost());
+        row["kills"] = serde_json::json!(letters.kills());
+        row
+    });
+    serde_json::json!({ "pages": pages, "letters": letters })
 }
