@@ -43,6 +43,7 @@
         if (cutShort) return cutShort === 'stopped' ? `Stopped ${after}.` : `Ended early ${after}: ${cutShort}.`;
         const ends = parts.flatMap(({ status }) => (status === null ? [] : [ending(status)]));
         const ended = `Ended ${[after, ...new Set(ends)].join(', ')}.`;
+        if (!verdicts.length) return ended; // an experiment: what it prints stands beside no transcript
         const differ = verdicts.reduce((sum, { old, new: now }) => sum + Math.max(old.length, now.length), 0);
         const lacks = verdicts.flatMap((verdict) => verdict.lacks);
         if (lacks.length) return `${ended} The page claims something that this output does not show: ${lacks.join(', ')}.`;
@@ -97,7 +98,8 @@
         };
         const idle = () => {
             run = null;
-            offer(server ? 'Run the server and its requests' : 'Run it');
+            const isExperiment = transcripts(code)[0].startsWith('break-');
+            offer(server ? 'Run the server and its requests' : isExperiment ? 'Break it' : 'Run it');
         };
 
         function show(view) {

@@ -3,7 +3,7 @@
 // Above its folded answers, a section *Break it* lists the commands of its experiments.
 async function experiments({ run, open, errors }) {
     await open('first-pool');
-    const listed = await run(`[...document.querySelector('#break-it ~ details').previousElementSibling.querySelectorAll('.command')].map((line) => line.textContent).join()`);
+    const listed = await run(`[...document.querySelectorAll('[class*="shows-break-"] .command')].map((line) => line.textContent).join()`);
     if (listed !== '$ cargo course break first-pool 1,$ cargo course break first-pool 2') errors.push(`first-pool: the experiments are ${listed}`);
 }
 

@@ -5,7 +5,7 @@
 //! program prints what a page says. So [`build`] fails on every complaint, [`check`] finds the other faults,
 //! and [`record`] runs the commands whose output the book shows.
 
-mod breaks;
+pub(crate) mod breaks;
 mod built;
 mod check;
 mod commands;

@@ -1,7 +1,7 @@
 //! The live course: the commands of the book run from their pages.
 //!
-//! A page asks for commands by the names of their transcripts, and the [recipes](crate::book::recipes) say which
-//! commands these are. So nothing that is not in the book can be run.
+//! A page asks for commands by the names of their transcripts or experiments, and the
+//! [recipes](crate::book::recipes) say which commands these are. So nothing that is not in the book can be run.
 //!
 //! | request | answer |
 //! |---|---|
@@ -35,6 +35,7 @@ mod run;
 use self::child::Starter;
 use self::perform::{Performance, Recipe};
 use self::run::Run;
+use crate::book::breaks;
 use crate::book::recipes::{Recipes, Server};
 use crate::workspace::Workspace;
 use anyhow::Context;
@@ -47,6 +48,7 @@ use servers::http::{Request, Response, Status};
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -71,7 +73,7 @@ pub(crate) struct Live {
     workspace: Workspace,
     starter: Starter,
     token: String,
-    recipes: LazyLock<anyhow::Result<Recipes>, Box<dyn FnOnce() -> anyhow::Result<Recipes> + Send>>,
+    recipes: LazyLock<anyhow::Result<Known>, Box<dyn FnOnce() -> anyhow::Result<Known> + Send>>,
     runs: Mutex<BTreeMap<usize, Arc<Run>>>,
 }
 
@@ -86,7 +88,7 @@ impl Live {
             return Ok(None);
         }
         let sources = workspace.book().join("src");
-        let recipes: Box<dyn FnOnce() -> _ + Send> = Box::new(move || Recipes::read(&sources, "transcripts"));
+        let recipes: Box<dyn FnOnce() -> _ + Send> = Box::new(move || Known::of(&sources));
         let guard = std::env::current_exe().context("the path of this program is unknown")?;
         let starter = Starter { guard, patience: PATIENCE, pool: ThreadPoolExecutor::cached() };
         Ok(Some(Arc::new(Self {
@@ -120,7 +122,7 @@ impl Live {
         if changes { Control::Token(self.token.clone()).check(request) } else { Ok(()) }
     }
 
-    fn recipes(&self) -> Result<&Recipes, Response> {
+    fn recipes(&self) -> Result<&Known, Response> {
         self.recipes.as_ref().map_err(|error| {
             Response::error(Status::InternalServerError, &format!("the recipes cannot be read: {error:#}"))
         })
@@ -128,7 +130,7 @@ impl Live {
 
     fn session(self: &Arc<Self>, _: &Request<'_>) -> Result<Response, Response> {
         let servers: Vec<_> =
-            self.recipes()?.server.iter().map(|server| files(server).collect::<Vec<_>>()).collect();
+            self.recipes()?.recipes.server.iter().map(|server| files(server).collect::<Vec<_>>()).collect();
         Ok(Response::json(&json!({ "token": self.token, "servers": servers })))
     }
 
@@ -139,7 +141,7 @@ impl Live {
         let recipes = self.recipes()?;
         let files: Vec<String> = files.split(',').map(str::to_owned).collect();
         for file in &files {
-            recipe(recipes, file).ok_or_else(|| unknown(file))?;
+            recipes.named(file).ok_or_else(|| unknown(file))?;
         }
         let run = Arc::new(Run::new());
         let number = {
@@ -170,7 +172,7 @@ impl Live {
         let (workspace, starter) = (&self.workspace, &self.starter);
         let performance = Performance { workspace, starter, run, scratch };
         let recipes = self.recipes.as_ref().ok().into_iter();
-        let mut of_files = recipes.flat_map(|recipes| files.iter().filter_map(|file| recipe(recipes, file)));
+        let mut of_files = recipes.flat_map(|recipes| files.iter().filter_map(|file| recipes.named(file)));
         let performed = of_files.try_for_each(|recipe| performance.of(recipe));
         let removed = fs::remove_dir_all(&path).with_context(|| format!("cannot remove {}", path.display()));
         performed.and(removed)
@@ -217,12 +219,28 @@ impl Live {
     }
 }
 
-/// Returns the recipe that prints a transcript.
-fn recipe<'a>(recipes: &'a Recipes, file: &str) -> Option<Recipe<'a>> {
-    let run = recipes.run.iter().find(|run| run.file.as_deref() == Some(file)).map(Recipe::Run);
-    run.or_else(|| {
-        recipes.server.iter().find(|server| files(server).any(|of| of == file)).map(Recipe::Server)
-    })
+/// What the book can run.
+struct Known {
+    recipes: Recipes,
+    /// The commands of the experiments, by the names that pages use.
+    experiments: BTreeMap<String, String>,
+}
+
+impl Known {
+    fn of(sources: &Path) -> anyhow::Result<Self> {
+        let recipes = Recipes::read(sources, "transcripts")?;
+        Ok(Self { recipes, experiments: breaks::commands(sources)? })
+    }
+
+    /// Returns the recipe that prints a transcript, or does an experiment.
+    fn named(&self, name: &str) -> Option<Recipe<'_>> {
+        let has = |server: &&Server| files(server).any(|file| file == name);
+        let Recipes { run, server, .. } = &self.recipes;
+        let experiment = self.experiments.get(name).map(|command| Recipe::Experiment(command));
+        experiment
+            .or_else(|| run.iter().find(|run| run.file.as_deref() == Some(name)).map(Recipe::Run))
+            .or_else(|| server.iter().find(has).map(Recipe::Server))
+    }
 }
 
 /// Returns the transcripts of a server and its clients.

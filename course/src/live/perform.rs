@@ -23,6 +23,8 @@ const QUIET: Duration = Duration::from_secs(1);
 /// A recipe of the book.
 #[derive(Clone, Copy)]
 pub(super) enum Recipe<'a> {
+    /// The command of an experiment.
+    Experiment(&'a str),
     Run(&'a recipes::Run),
     Server(&'a Server),
 }
@@ -45,9 +47,16 @@ impl Performance<'_> {
     /// or if the run was cut short.
     pub(super) fn of(&self, recipe: Recipe<'_>) -> anyhow::Result<()> {
         match recipe {
+            Recipe::Experiment(command) => self.of_experiment(command),
             Recipe::Run(run) => self.of_run(run),
             Recipe::Server(server) => self.of_server(server),
         }
+    }
+
+    fn of_experiment(&self, command: &str) -> anyhow::Result<()> {
+        let part = self.run.begin_part(command);
+        let child = in_shell(self.workspace, command);
+        self.end(self.start(&child, self.workspace, false, Output::Part(part))?, part)
     }
 
     fn of_run(&self, recipe: &recipes::Run) -> anyhow::Result<()> {

@@ -9,7 +9,7 @@ const PATCH: &str = "--- a/said.txt\n+++ b/said.txt\n@@ -1,2 +1,2 @@\n first\n-s
 
 /// Makes a project with a page that has two experiments. The first one changes a file and prints it; the second
 /// one needs a reader.
-fn project() -> Project {
+pub(crate) fn project() -> Project {
     let project = Project::new();
     project.write("said.txt", "first\nsecond\n");
     project.write(

@@ -359,6 +359,23 @@ fn a_recipe_with_an_answer_runs_in_a_copy() {
 
 /// A stand-in for Cargo builds when the test lets it.
 #[test]
+fn an_experiment_is_done_in_a_copy() {
+    let page = Page::of(crate::breaks::project(), "");
+    let view = page.end_of(page.start("break-index-1"));
+    assert_eq!(
+        (&view["parts"][0]["command"], &view["parts"][0]["status"]),
+        (&"cargo course break index 1".into(), &0.into())
+    );
+    let printed = lines(&view, 0);
+    for line in ["  In `said.txt`, say *third*.", "+third", "third", "  It says *third*."] {
+        assert!(printed.iter().any(|printed| printed == line), "{line}: {printed:?}");
+    }
+    assert_eq!(view["verdicts"], json!([]));
+    assert_eq!(fs::read_to_string(page.course.project.path("said.txt")).unwrap(), "first\nsecond\n");
+    assert!(page.post("/live/start?of=break-index-2").starts_with("HTTP/1.1 404 "));
+}
+
+#[test]
 fn a_build_shows_its_progress_and_why_it_failed() {
     let project = Project::new();
     let cargo = "#!/bin/sh

@@ -21,10 +21,28 @@ use anyhow::{Context, anyhow};
 use exercises_protocol::patch::Change;
 use experiment::Experiment;
 use mdbook_driver::book::Book;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Before the name of an experiment, this makes the name by which a page asks the live course for it.
+const BUTTON: &str = "break-";
+
+/// Returns the command of each experiment that the course can do, by the name by which a page asks for it.
+///
+/// # Errors
+/// Returns an error if a `record.toml` cannot be parsed.
+pub(crate) fn commands(sources: &Path) -> anyhow::Result<BTreeMap<String, String>> {
+    let mut commands = BTreeMap::new();
+    for folder in Recipes::FOLDERS {
+        for (experiment, _) in Recipes::read(sources, folder)?.experiments() {
+            let (page, number) = experiment.rsplit_once('-').context("an experiment has a number")?;
+            commands.insert(format!("{BUTTON}{experiment}"), format!("cargo course break {page} {number}"));
+        }
+    }
+    Ok(commands)
+}
 
 /// Returns the path of the patch of an experiment; an experiment that changes nothing has no patch.
 fn patch_of(sources: &Path, experiment: &str) -> PathBuf {
@@ -91,7 +109,8 @@ pub(super) fn add(book: &mut Book, sources: &Path) -> anyhow::Result<()> {
         let page = Page { name: path.display().to_string(), path, text: chapter.content.clone() };
         let mut commands = String::new();
         for experiment in Experiment::all(&page).iter().filter(|it| can_be_done.contains(&it.name())) {
-            let _ = writeln!(commands, "$ {}", experiment.command());
+            let (name, command) = (experiment.name(), experiment.command());
+            let _ = writeln!(commands, "```console,shows-{BUTTON}{name}\n$ {command}\n```\n");
         }
         let folded = experiment::section(&page.text)
             .and_then(|section| Some(section.start + page.text[section].find("<details>")?));
@@ -99,7 +118,7 @@ pub(super) fn add(book: &mut Book, sources: &Path) -> anyhow::Result<()> {
             && !commands.is_empty()
         {
             let told = "To have the course do it in a copy of the project:";
-            chapter.content.insert_str(before, &format!("{told}\n\n```console\n{commands}```\n\n"));
+            chapter.content.insert_str(before, &format!("{told}\n\n{commands}"));
         }
     });
     Ok(())
