@@ -1,6 +1,6 @@
 // Commit, then see: below the questions of a *Predict* section, the reader fills in a field for each question of the JSON in a
 // `<script class="predict">`. The section after it, which has the answer, opens then, and the page says how far off the reader was. The
-// prediction stays in this browser. Without script, a page is as it is written. `element` is in scheduler.js.
+// prediction stays in this browser. Without script, a page is as it is written. `element` is in theme.js.
 
 // The element that the address leads to. An address can be malformed.
 function target() {

@@ -30,3 +30,22 @@ document.querySelectorAll('main :is(pre > code, figure)').forEach((block) => wid
 
 // For a screen reader, a label must have a role to be a button that opens something.
 document.getElementById('mdbook-sidebar-toggle')?.setAttribute('role', 'button');
+
+// What the scripts of panels share.
+function element(name, properties = {}, ...children) {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+}
+
+// A page loads only the panels that it has.
+const panelsOfPages = {
+    'script.schedule, .your-schedule': 'scheduler',
+    'code[class*="shows-"]': 'run',
+    'script.kill-point': 'kill-point',
+    'div.race': 'race',
+    'script.curve': 'curves',
+};
+for (const [part, name] of Object.entries(panelsOfPages)) {
+    if (document.querySelector(part)) document.body.append(element('script', { src: `${path_to_root}panels/${name}.js`, async: false }));
+}

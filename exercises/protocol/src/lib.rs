@@ -13,7 +13,6 @@
 //!   as the text that a learner reads on a [`Terminal`]. A [`schedule`] has the steps that led to the
 //!   failure, and [`svg`] draws its picture. [`Place`] decides which of an answer's failures the learner sees
 //!   first.
-//! * A [`patch`] is an edit of the project's sources.
 //! * A [`graph`] is a small program with all of its schedules, in which a learner plays the scheduler.
 //! * [`Source`] examines the learner's file: it finds the names that bypass `crate::sync`, and the learner's
 //!   own tests.
@@ -30,7 +29,6 @@ pub mod graph;
 mod kinds;
 mod minutes;
 mod mode;
-pub mod patch;
 mod picture;
 pub mod schedule;
 mod shown;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use exercises_protocol::patch::Change;
+use mutants::Change;
 
 /// The folders of the patches. Patches in different folders have different names.
 pub(crate) const FOLDERS: [&str; 3] =

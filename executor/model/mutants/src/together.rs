@@ -7,7 +7,7 @@ use std::time::Instant;
 use std::{fs, thread};
 
 use anyhow::{Context, Result};
-use exercises_protocol::patch::Change;
+use mutants::Change;
 
 use crate::merge::{self, Merged};
 use crate::patch::Patch;

@@ -4,12 +4,6 @@
 //
 // The same panel shows the schedule on which the reader's own answer failed: a graph in which each state has one move.
 
-function element(name, properties = {}, ...children) {
-    const made = Object.assign(document.createElement(name), properties);
-    made.append(...children);
-    return made;
-}
-
 const counted = (number, word) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
 // A step with its line in the listing, which some steps already name.
