@@ -222,7 +222,6 @@ fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
     let exercise = &copy.exercise("ex01");
     let solution = fs::read_to_string(exercise.solution()).unwrap();
 
-    copy.check(exercise); // so that the first build is not timed
     let begin = "fn work(shared: &Shared) {";
     assert!(solution.contains(begin));
     fs::write(
@@ -230,13 +229,15 @@ fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
         solution.replace(begin, &format!("{begin}\n    loop {{ std::hint::spin_loop() }}\n")),
     )
     .unwrap();
-    let started = Instant::now();
     let (code, report) = copy.check(exercise);
-    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     assert_eq!(code, 1);
-    let failure =
-        report["properties"].as_array().unwrap().iter().find(|property| property["model"]["hung"] == true);
-    let said = message(&failure.unwrap_or_else(|| panic!("{report:#}"))["model"]);
+    let properties = report["properties"].as_array().unwrap();
+    let hung: Vec<_> = properties.iter().filter(|property| property["model"]["hung"] == true).collect();
+    let said = message(&hung.first().unwrap_or_else(|| panic!("{report:#}"))["model"]);
+    // The learner waits for one deadline, not for that of each property: what has not begun is not tried.
+    let at_once = thread::available_parallelism().unwrap().get();
+    assert!(hung.len() <= at_once, "{report:#}");
+    assert!(properties.iter().any(|property| property["model"]["verdict"] == "not_run"), "{report:#}");
     assert!(
         said.contains("it is not done after") && said.contains("a loop of your code has no end"),
         "{said}"

@@ -308,17 +308,24 @@ fn a_cancelled_wait_is_interrupted_and_not_starved() {
     });
 }
 
-/// The token above the waiting thread's token has a deadline. When the deadline has come, the wait ends.
+/// The token above the waiting thread's token has a deadline, so the wait ends without the pool. The deadline
+/// is far away: a busy machine must not let it come before the thread waits.
 #[test]
-fn a_wait_under_a_token_with_a_deadline_ends_by_it() {
+fn a_wait_under_a_token_with_a_deadline_is_not_starved() {
     within_deadline(|| {
-        let pool = named("own", 1);
-        let own = Arc::clone(&pool);
+        let (pool, spot) = (named("own", 1), Spot::default());
+        let (own, at) = (Arc::clone(&pool), spot.clone());
+        let request = CancelToken::new().with_timeout(LONG);
+        let above = request.clone();
         let waits = pool.submit(move || {
             let queued = own.submit(|| ()).unwrap();
-            let request = CancelToken::current().with_timeout(SHORT);
-            request.child().attach(|| matches!(queued.join(), Err(JoinError::Interrupted(_))))
+            above.child().attach(|| {
+                at.arrive();
+                matches!(queued.join(), Err(JoinError::Interrupted(_)))
+            })
         });
+        spot.wait_until_blocked();
+        request.cancel();
         assert!(outside(waits.unwrap()));
         assert_eq!(pool.stats().starved, 0);
     });
