@@ -1,7 +1,8 @@
 // What the reader has done: a mark beside each page in the sidebar. This browser keeps it, under keys such as
-// `prediction of no-room.html`. The names of the keys of all panels end so.
+// `prediction of no-room.html`. The names of the keys of all panels end so. The course tells which exercises are solved.
 
 const thisPage = location.pathname.split('/').at(-1) || 'index.html';
+let pagesWithSolvedExercise = [];
 
 // Notes that the reader has done something on this page, such as `read` or `solved the kill point`.
 function noteDone(what) {
@@ -24,8 +25,8 @@ function allDone() {
 }
 
 function showDone() {
-    const kinds = [['read', '✓', 'read to its end'], ['prediction', '✎', 'predicted'], ['solved', '★', 'solved']];
-    const done = allDone();
+    const kinds = [['read', '✓', 'read to its end'], ['prediction', '✎', 'predicted'], ['solved', '★', 'solved'], ['exercise', '◆', 'exercise solved']];
+    const done = [...allDone(), ...pagesWithSolvedExercise.map((page) => ({ what: 'exercise', page }))];
     let read = 0;
     const links = [...document.querySelectorAll('#mdbook-sidebar .chapter-link-wrapper > a')].filter(({ hash }) => !hash); // no headings
     for (const link of links) {
@@ -41,7 +42,7 @@ function showDone() {
     }
     const sum = document.querySelector('.done-sum');
     sum.hidden = !done.length;
-    sum.querySelector('output').textContent = `${read} of ${links.length} pages read to the end. ✓ read, ✎ predicted, ★ solved. `;
+    sum.querySelector('output').textContent = `${read} of ${links.length} pages read to the end. ✓ read, ✎ predicted, ★ solved, ◆ exercise solved. `;
 }
 
 {
@@ -55,6 +56,11 @@ function showDone() {
     };
     list?.append(element('div', { className: 'done-sum' }, element('output'), afresh));
     if (list) showDone();
+    liveSession.then(({ solved }) => {
+        if (!list || !solved?.length) return;
+        pagesWithSolvedExercise = solved;
+        showDone();
+    });
     const end = document.querySelector('main')?.lastElementChild;
     if (list && end) {
         new IntersectionObserver(([{ isIntersecting }], observer) => {

@@ -38,6 +38,12 @@ function element(name, properties = {}, ...children) {
     return made;
 }
 
+// What `cargo course` tells its pages, or nothing. A page from a file or from another machine asks nothing of the network.
+const isHere = location.protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname);
+const liveSession = isHere
+    ? fetch(`${path_to_root}live/session.json`).then((answer) => (answer.ok ? answer.json() : {}), () => ({}))
+    : Promise.resolve({});
+
 // A page loads only the panels that it has.
 const panelsOfPages = {
     'script.schedule, .your-schedule': 'scheduler',

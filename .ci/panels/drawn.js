@@ -114,6 +114,8 @@ async function marks({ run, open, errors }) {
     await run(`localStorage.setItem('prediction of overload.html', '2'), noteDone('solved this')`);
     await afresh(false);
     await expect('no-room.htmlread to its end,overload.htmlpredicted, solved', '1 of ');
+    await run(`pagesWithSolvedExercise = ['no-room.html'], showDone()`);
+    await expect('no-room.htmlread to its end, exercise solved,overload.htmlpredicted, solved', '1 of ');
     await run(`localStorage.setItem('else', '1')`);
     await afresh(true);
     await open('overload');

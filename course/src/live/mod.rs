@@ -5,7 +5,7 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `GET /live/session.json` | the token, and which transcripts belong to one server |
+//! | `GET /live/session.json` | the token, which transcripts belong to one server, and the pages with a solved exercise |
 //! | `POST /live/start?of=a.txt,b.txt` | the number of a run of these commands, one after the other |
 //! | `GET /live/run?run=7&seen=12` | what the run has printed after its first 12 lines, and how it stands |
 //! | `POST /live/stop?run=7` | nothing |
@@ -37,6 +37,8 @@ use self::perform::{Performance, Recipe};
 use self::run::Run;
 use crate::book::breaks;
 use crate::book::recipes::{Recipes, Server};
+use crate::exercises::catalogue;
+use crate::exercises::progress::Progress;
 use crate::workspace::Workspace;
 use anyhow::Context;
 use executor::{ExecutorExt, ExecutorService, ThreadPoolExecutor};
@@ -45,7 +47,7 @@ use serde_json::json;
 use servers::Site;
 use servers::control::{self, Control};
 use servers::http::{Request, Response, Status};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -131,7 +133,17 @@ impl Live {
     fn session(self: &Arc<Self>, _: &Request<'_>) -> Result<Response, Response> {
         let servers: Vec<_> =
             self.recipes()?.recipes.server.iter().map(|server| files(server).collect::<Vec<_>>()).collect();
-        Ok(Response::json(&json!({ "token": self.token, "servers": servers })))
+        Ok(Response::json(&json!({ "token": self.token, "servers": servers, "solved": self.solved_pages() })))
+    }
+
+    /// Returns the pages, such as `overload.html`, that explain an exercise which the reader has solved. A page
+    /// needs them for marks only. So it gets none if the progress or the exercises cannot be read.
+    fn solved_pages(&self) -> BTreeSet<String> {
+        let read = || anyhow::Ok((Progress::read(&self.workspace)?, catalogue::all(&self.workspace)?));
+        let Ok((progress, exercises)) = read() else { return BTreeSet::new() };
+        let solved = exercises.into_iter().filter(|exercise| progress.is_solved(exercise));
+        let page = |chapter: String| chapter.strip_suffix(".md").map(|name| format!("{name}.html"));
+        solved.flat_map(|exercise| exercise.chapters).filter_map(page).collect()
     }
 
     fn start(self: &Arc<Self>, request: &Request<'_>) -> Result<Response, Response> {

@@ -151,6 +151,14 @@ fn a_crash_shows_its_signal_and_its_last_lines() {
 }
 
 #[test]
+fn pages_are_told_which_exercises_are_solved() {
+    let page = Page::of(Project::with_exercises(), "");
+    assert_eq!(json_of(&page.get("/live/session.json"))["solved"], json!([]));
+    page.course.project.write("progress.txt", "solved ex01-worker-pool\nfailed ex22-bounded-acceptor x\n");
+    assert_eq!(json_of(&page.get("/live/session.json"))["solved"], json!(["how-exercises-work.html"]));
+}
+
+#[test]
 fn a_server_and_its_clients_are_one_run() {
     let project = Project::new();
     project.write("server.sh", "echo listening on 127.0.0.1:9\nuntil [ -e asked ]; do sleep 0.01; done\necho answered\nexec sleep 600\n");
