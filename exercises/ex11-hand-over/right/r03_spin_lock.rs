@@ -20,7 +20,7 @@ impl<T> Slot<T> {
         Self { value: Plain::new(None), locked: AtomicBool::new(false) }
     }
 
-    /// Calls the function with the plain memory, while no other thread uses this memory.
+    /// Calls the function with the plain memory, under the lock.
     fn locked<R>(&self, f: impl FnOnce(&mut Option<T>) -> R) -> R {
         while self.locked.swap(true, Acquire) {
             crate::sync::hint::spin_loop();

@@ -1,4 +1,5 @@
-//! Right: the alarm is set before the job is submitted, and a refusal drops the alarm.
+//! Right: the alarm is set before the job is submitted; if the executor refuses the job, the alarm is
+//! dropped.
 #![allow(unused)]
 
 use executor::prelude::*;
@@ -13,7 +14,7 @@ pub trait Alarms {
     /// limit of 0, `set` calls `ring` at once, on the calling thread, before it returns.
     ///
     /// Dropping the returned value takes the alarm back. If the alarm has begun to ring by then, the drop
-    /// does not wait for it.
+    /// does not wait until `ring` returns.
     fn set(&self, limit: Millis, ring: Box<dyn FnOnce() + Send>) -> Box<dyn Alarm>;
 }
 

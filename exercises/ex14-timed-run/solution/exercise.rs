@@ -13,7 +13,7 @@ pub trait Alarms {
     /// limit of 0, `set` calls `ring` at once, on the calling thread, before it returns.
     ///
     /// Dropping the returned value takes the alarm back. If the alarm has begun to ring by then, the drop
-    /// does not wait for it.
+    /// does not wait until `ring` returns.
     fn set(&self, limit: Millis, ring: Box<dyn FnOnce() + Send>) -> Box<dyn Alarm>;
 }
 

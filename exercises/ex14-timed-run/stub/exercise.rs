@@ -1,4 +1,4 @@
-//! A timed run: it runs a job on an executor, for a limited time at most.
+//! A function that runs a job on an executor, for a limited time at most.
 //!
 //! This is the only file to edit. `cargo test -p ex14-timed-run` checks your answer.
 #![allow(unused)]
@@ -15,7 +15,7 @@ pub trait Alarms {
     /// limit of 0, `set` calls `ring` at once, on the calling thread, before it returns.
     ///
     /// Dropping the returned value takes the alarm back. If the alarm has begun to ring by then, the drop
-    /// does not wait for it.
+    /// does not wait until `ring` returns.
     fn set(&self, limit: Millis, ring: Box<dyn FnOnce() + Send>) -> Box<dyn Alarm>;
 }
 

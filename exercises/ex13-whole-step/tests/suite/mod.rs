@@ -120,8 +120,8 @@ fn is_refused(what: &str, taken: Taken, desk: &Desk<u32>, left: usize, cause: &s
     }
 }
 
-/// Runs `work` twice: a request and then a task come while it waits, and a request comes before it
-/// begins.
+/// Runs `work` twice: once a request and then a task come while `work` waits, and once a request comes before
+/// `work` begins.
 fn gets_its_task_all_the_same(what: &'static str, cause: &'static str, work: fn(&Worker<u32>) -> Taken) {
     for before in [false, true] {
         let desk = desk(&[]);
