@@ -35,7 +35,7 @@ pub struct SerialExecutor<E> {
 #[derive(Default)]
 struct Line {
     state: Mutex<State>,
-    /// True if the underlying executor has taken or refused the entry.
+    /// Notified when the underlying executor has taken or refused the entry.
     decided: Condvar,
 }
 
@@ -43,11 +43,11 @@ struct Line {
 struct State {
     jobs: VecDeque<Job>,
     entry: Entry,
-    /// The number of entries that were ever offered.
+    /// The number of entries that have been offered so far.
     offers: u64,
 }
 
-/// The entry, which runs the line. There is at most one entry.
+/// The state of the entry, which is the closure that runs the line. There is at most one entry.
 #[derive(Default, PartialEq)]
 enum Entry {
     #[default]
@@ -105,8 +105,8 @@ impl Line {
         }
     }
 
-    /// Notes that the entry was refused. No job has joined since the entry was offered, so the line has only
-    /// the job of this submitter.
+    /// Notes that the entry was refused. No job has joined the line after the entry was offered, so the line
+    /// has only this submitter's job.
     fn is_refused(&self) -> Job {
         let mut state = self.state.lock().unwrap();
         state.entry = Entry::None;

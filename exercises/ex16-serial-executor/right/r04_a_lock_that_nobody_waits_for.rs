@@ -69,8 +69,8 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 
 impl Line {
     fn run(&self) {
-        // A thread that finds the lock taken returns. So the thread that held the lock must look again: a job
-        // may have come.
+        // A thread returns if another thread holds the lock. So a thread that has released the lock must look
+        // again: a job may have come.
         while !self.jobs.lock().unwrap().is_empty() {
             let Ok(runs) = self.runs.try_lock() else { return };
             while let Some(job) = self.next() {

@@ -36,7 +36,7 @@ type Place = Arc<Mutex<Option<Job>>>;
 
 struct Line {
     places: Mutex<mpsc::Receiver<Place>>,
-    /// The number of places that wait in the line.
+    /// The number of places in the line; a place is empty if its job was taken back.
     waiting: AtomicUsize,
     moves: AtomicBool,
 }
@@ -69,8 +69,8 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 
 impl Line {
     fn run(&self) {
-        // A submitter may count a place while the flag is still set. So this thread looks once more after it
-        // has cleared the flag.
+        // A submitter may add a place while the flag is still set, and then the submitter's entry returns. So
+        // this thread checks the number again after it has cleared the flag.
         while self.waiting.load(SeqCst) > 0 {
             if self.moves.swap(true, SeqCst) {
                 return;
@@ -85,7 +85,7 @@ impl Line {
         }
     }
 
-    /// Takes the next place out of the line, if one is counted.
+    /// Takes the next place out of the line, if the number of places is not zero.
     fn next(&self) -> Option<Place> {
         if self.waiting.load(SeqCst) == 0 {
             return None;

@@ -40,7 +40,7 @@ struct Line {
 struct State {
     /// The jobs that have not begun, each with its number.
     jobs: VecDeque<(u64, Job)>,
-    /// The number of jobs that were ever put into the line.
+    /// The number of jobs that have been put into the line so far.
     submitted: u64,
     /// True if an entry runs the line. Before this entry returns, it runs every job in the line.
     moves: bool,
@@ -78,7 +78,7 @@ impl Line {
         number
     }
 
-    /// Takes a job out of the line, unless it has begun.
+    /// Takes a job out of the line, unless the job has begun.
     fn take_back(&self, number: u64) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let place = state.jobs.iter().position(|(other, _)| *other == number)?;
@@ -102,7 +102,8 @@ impl Line {
         !mem::replace(&mut state.moves, true)
     }
 
-    /// Takes the next job, or stops running the line if there is none. Both steps happen under one lock.
+    /// Takes the next job, or stops running the line if there is none. The check for a job and the change of
+    /// the flag are one step, under one lock.
     fn next(&self) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let next = state.jobs.pop_front();

@@ -47,10 +47,10 @@ struct Stripes<K> {
     decided: Condvar,
 }
 
-/// A stripe. Each key that has an entry, offered or taken, has one stripe.
+/// A stripe. Each key has a stripe while it has an entry that was offered or taken.
 struct Stripe {
     jobs: VecDeque<Job>,
-    /// The number of the entry, until the entry is taken.
+    /// The number of the offered entry; `None` after the entry was taken.
     offered: Option<u64>,
 }
 
@@ -103,8 +103,8 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// Notes that an entry was taken: entry `offer`, or the present entry if there is no number. By now the
-    /// stripe may have an entry with another number.
+    /// Notes that an entry was taken: the entry with number `offer`, or the present entry if `offer` is
+    /// `None`. By now the stripe may have an entry with another number.
     fn is_taken(&self, key: &K, offer: Option<u64>) {
         let mut by_key = self.by_key.lock().unwrap();
         if let Some(stripe) = by_key.get_mut(key)
@@ -115,7 +115,8 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// Removes the stripe of a refused entry. No job has joined since the offer, so the stripe has one job.
+    /// Removes the stripe of a refused entry. No job has joined the stripe after the offer, so the stripe has
+    /// one job.
     fn is_refused(&self, key: &K) -> Job {
         let gone = self.by_key.lock().unwrap().remove(key);
         self.decided.notify_all();

@@ -1,5 +1,5 @@
-//! Right: each stripe has a lock, and is closed before it is taken out of the map; a thread that finds the
-//! stripe closed looks again.
+//! Right: each stripe has a lock, and is closed before it is taken out of the map; if a thread finds a stripe
+//! closed, it looks for a stripe again.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};
@@ -54,7 +54,8 @@ struct State {
     jobs: VecDeque<(u64, Job)>,
     submitted: u64,
     moves: bool,
-    /// True if the stripe is out of the map, or soon will be. A thread that holds it must find another stripe.
+    /// True if the stripe is out of the map, or soon will be. A thread that holds a closed stripe must find
+    /// another stripe.
     closed: bool,
 }
 
@@ -92,8 +93,8 @@ impl<K: Key> Stripes<K> {
                 Ok(number) => return (stripe, number),
                 Err(back) => job = back,
             }
-            // The stripe is closed. This thread removes it from the map, as does the thread that closed
-            // it.
+            // The stripe is closed. Both this thread and the thread that closed the stripe try to remove it
+            // from the map.
             self.remove(key, &stripe);
         }
     }

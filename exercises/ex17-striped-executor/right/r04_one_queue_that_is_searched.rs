@@ -45,7 +45,7 @@ struct Stripes<K> {
 struct State<K> {
     jobs: Vec<Waiting<K>>,
     submitted: u64,
-    /// The keys of the jobs that run.
+    /// The keys of the jobs that are running.
     running: HashSet<K>,
 }
 
@@ -89,8 +89,8 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Key> Stripes<K> {
-    /// Runs the jobs that may run, until no such job is left. A job that must still wait is run by the entry
-    /// that runs the previous job of its key.
+    /// Runs one job after the other, until no job is left whose key has no running job. A job that must still
+    /// wait will be run by the entry that runs the previous job of its key.
     fn run(&self) {
         let mut last = None;
         while let Some((key, job)) = self.next(last.take()) {

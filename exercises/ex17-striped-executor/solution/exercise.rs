@@ -46,7 +46,7 @@ struct Stripes<K> {
 struct State<K> {
     /// The stripes that have jobs or move. The map has no other keys.
     by_key: HashMap<Arc<K>, Stripe>,
-    /// The number of jobs that were ever put into a stripe.
+    /// The number of jobs that have been put into a stripe so far.
     submitted: u64,
 }
 
@@ -54,7 +54,7 @@ struct State<K> {
 struct Stripe {
     /// The jobs that have not begun, each with its number.
     jobs: VecDeque<(u64, Job)>,
-    /// True if an entry runs the stripe. Until this entry ends, it will run every job in the stripe.
+    /// True if an entry runs the stripe. Before this entry ends, it runs every job in the stripe.
     moves: bool,
 }
 
@@ -75,7 +75,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
         if self.below.execute(Box::new(move || stripes.run(&own))).is_ok() {
             return Ok(());
         }
-        // Meanwhile the entry of another job may have run this job.
+        // By now the entry of another job may have run this job.
         self.stripes.take_back(&key, number).map_or(Ok(()), |job| Err(Refused(job)))
     }
 }
@@ -109,7 +109,7 @@ impl<K: Key> Stripes<K> {
             return;
         }
         while let Some(job) = self.next(key) {
-            // No lock is held here, and a panic ends this job alone.
+            // No lock is held here, and a panic ends only this job.
             drop(catch_unwind(AssertUnwindSafe(job)));
         }
     }

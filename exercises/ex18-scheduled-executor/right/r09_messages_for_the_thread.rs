@@ -26,7 +26,7 @@ pub trait Clock: Send + Sync {
     /// called since the last wait, and it may end for no reason. Only one thread at a time may wait.
     fn wait_until(&self, until: Millis);
 
-    /// Ends the wait that is under way, or else the next wait.
+    /// Ends the wait of the thread that waits now; if no thread waits, ends the next wait.
     fn wake(&self);
 }
 
@@ -67,7 +67,8 @@ struct Message {
     cell: Arc<Cell>,
 }
 
-/// The state of an entry. A message, the thread or a run owns this state, and drops it when the entry ends.
+/// The state of an entry. At any time a message, the thread or a run owns this state; the owner drops it when
+/// the entry ends.
 struct Cell {
     period: Option<Millis>,
     inside: Mutex<Inside>,
@@ -95,8 +96,8 @@ impl Scheduler {
     }
 
     /// Runs the closure when `delay` has passed, counted from now. With a period the closure runs
-    /// periodically: it is due at its first time and after each further period. Once the scheduler was shut
-    /// down, the closure is dropped.
+    /// periodically: it is due at its first time and after each further period. After the scheduler was shut
+    /// down, `schedule` only drops the closure.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         let due = self.post.clock.now().saturating_add(delay);
         let number = self.post.numbers.fetch_add(1, Ordering::Relaxed); // any number that no other entry has

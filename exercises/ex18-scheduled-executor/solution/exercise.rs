@@ -1,4 +1,5 @@
-//! A scheduler: over any executor, it runs closures later, once or periodically. One thread watches the time.
+//! A scheduler that runs closures on any executor, at a later time, once or periodically. One thread watches
+//! the time.
 #![allow(unused)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -24,7 +25,7 @@ pub trait Clock: Send + Sync {
     /// called since the last wait, and it may end for no reason. Only one thread at a time may wait.
     fn wait_until(&self, until: Millis);
 
-    /// Ends the wait that is under way, or else the next wait.
+    /// Ends the wait of the thread that waits now; if no thread waits, ends the next wait.
     fn wake(&self);
 }
 
@@ -61,7 +62,7 @@ struct State {
     plans: BTreeMap<u64, Plan>,
     /// The entries that wait for their time: the time and the number of each.
     waiting: BTreeSet<(Millis, u64)>,
-    /// The number of entries that were ever made.
+    /// The number of entries that have been made so far.
     made: u64,
     is_shut_down: bool,
 }
@@ -92,8 +93,8 @@ impl Scheduler {
     }
 
     /// Runs the closure when `delay` has passed, counted from now. With a period the closure runs
-    /// periodically: it is due at its first time and after each further period. Once the scheduler was shut
-    /// down, the closure is dropped.
+    /// periodically: it is due at its first time and after each further period. After the scheduler was shut
+    /// down, `schedule` only drops the closure.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         let due = self.shared.clock.now().saturating_add(delay);
         let number = self.shared.add(Plan { work: Some(work), due, period });

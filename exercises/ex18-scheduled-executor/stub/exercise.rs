@@ -1,4 +1,5 @@
-//! A scheduler: over any executor, it runs closures later, once or periodically. One thread watches the time.
+//! A scheduler that runs closures on any executor, at a later time, once or periodically. One thread watches
+//! the time.
 //!
 //! This is the only file to edit. `cargo test -p ex18-scheduled-executor` checks your answer.
 #![allow(unused)]
@@ -26,7 +27,7 @@ pub trait Clock: Send + Sync {
     /// called since the last wait, and it may end for no reason. Only one thread at a time may wait.
     fn wait_until(&self, until: Millis);
 
-    /// Ends the wait that is under way, or else the next wait.
+    /// Ends the wait of the thread that waits now; if no thread waits, ends the next wait.
     fn wake(&self);
 }
 
@@ -77,8 +78,8 @@ impl Scheduler {
     }
 
     /// Runs the closure when `delay` has passed, counted from now. With a period the closure runs
-    /// periodically: it is due at its first time and after each further period. Once the scheduler was shut
-    /// down, the closure is dropped.
+    /// periodically: it is due at its first time and after each further period. After the scheduler was shut
+    /// down, `schedule` only drops the closure.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         todo!("note when the closure is due, and make sure that the thread is awake by then")
     }

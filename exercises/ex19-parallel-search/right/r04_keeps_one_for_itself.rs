@@ -30,7 +30,7 @@ pub type Position = u32;
 /// A move, which leads from one position to another.
 pub type Move = char;
 
-/// A puzzle, as a search sees it.
+/// The methods of a puzzle that a search calls.
 pub trait Puzzle: Send + Sync {
     /// Returns the position in which the puzzle begins.
     fn start(&self) -> Position;
@@ -152,7 +152,8 @@ impl Search {
         }
     }
 
-    /// Subtracts a searched position from the count. The positions that come next were counted before.
+    /// Subtracts a searched position from the count. The positions that come next were counted before this
+    /// call.
     fn count_off(&self, panicked: bool) {
         let mut state = self.state.lock().unwrap();
         state.panicked |= panicked;

@@ -31,7 +31,7 @@ pub type Position = u32;
 /// A move, which leads from one position to another.
 pub type Move = char;
 
-/// A puzzle, as a search sees it.
+/// The methods of a puzzle that a search calls.
 pub trait Puzzle: Send + Sync {
     /// Returns the position in which the puzzle begins.
     fn start(&self) -> Position;
@@ -116,7 +116,8 @@ impl Search {
         true
     }
 
-    /// Submits a position; returns false if it is refused. No lock is held: the job may be called at once.
+    /// Submits a position; returns false if it is refused. No lock is held here, because the executor may
+    /// call the job at once.
     fn submit(self: &Arc<Self>, position: Position) -> bool {
         let search = Arc::clone(self);
         self.executor.execute(Box::new(move || search.run(position))).is_ok()
@@ -146,7 +147,8 @@ impl Search {
         }
     }
 
-    /// Subtracts a searched position from the count. The positions that come next were counted before.
+    /// Subtracts a searched position from the count. The positions that come next were counted before this
+    /// call.
     fn count_off(&self, panicked: bool) {
         let mut state = self.state.lock().unwrap();
         state.panicked |= panicked;

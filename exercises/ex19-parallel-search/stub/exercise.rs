@@ -33,7 +33,7 @@ pub type Position = u32;
 /// A move, which leads from one position to another.
 pub type Move = char;
 
-/// A puzzle, as a search sees it.
+/// The methods of a puzzle that a search calls.
 pub trait Puzzle: Send + Sync {
     /// Returns the position in which the puzzle begins.
     fn start(&self) -> Position;

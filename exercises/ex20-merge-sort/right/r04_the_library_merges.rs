@@ -1,4 +1,5 @@
-//! Right: slice::sort merges, because it finds the two sorted runs. The joiner gets the right half first.
+//! Right: slice::sort does the merge, because it detects the two sorted runs. The joiner gets the right half
+//! first.
 #![allow(unused)]
 
 use std::collections::VecDeque;

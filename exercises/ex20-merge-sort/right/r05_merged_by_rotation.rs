@@ -43,8 +43,8 @@ pub fn sort<T: Ord + Clone + Send + Sync>(
     Ok(())
 }
 
-/// Merges the items before the middle with the items after it. Splits the longer part in its middle, and
-/// finds the place of the middle item in the shorter part.
+/// Merges the items before the middle with the items after the middle. Splits the longer part in its middle,
+/// and finds the place of the middle item in the shorter part.
 fn merge<T: Ord>(items: &mut [T], middle: usize) {
     let (left, right) = items.split_at(middle);
     if left.is_empty() || right.is_empty() {

@@ -1,5 +1,5 @@
-//! Right: a sorted part is not changed, and neither are two sorted halves that are already in order. A panic
-//! becomes an error.
+//! Right: a part that is already sorted is not changed, and two sorted halves that are already in order are
+//! not merged. A panic becomes an error.
 #![allow(unused)]
 
 use std::collections::VecDeque;

@@ -18,11 +18,11 @@ type Work = Box<dyn FnOnce() + Send>;
 
 /// A job or an offered half.
 struct Task {
-    /// The task that offered this half, and that waits for it; `None` if this task is a job.
+    /// The task that offered this half and waits for it; `None` if this task is a submitted job.
     parent: Option<Arc<Task>>,
 }
 
-/// An entry of the queue. The thread that takes the entry out must run the work.
+/// An entry of the queue. The thread that takes an entry out of the queue must run its work.
 type Entry = (Arc<Task>, Work);
 
 thread_local! {

@@ -69,7 +69,7 @@ pub(super) struct Log {
 /// The outcome of a job that was executed on another thread.
 pub(super) type Fate = Arc<Shared<Option<Result<(), Refused>>>>;
 
-/// A job that is running. Its drop records the end of the job, even after a panic.
+/// A job that is running. The drop of this value records the end of the job, even after a panic.
 struct Running<'a>(&'a Log, u32);
 
 impl Drop for Running<'_> {
@@ -175,8 +175,8 @@ impl Log {
     }
 
     /// Checks that each of these jobs has run if it was taken, and can be run if it came back. The jobs that
-    /// came back are checked first: if a call gave back the wrong job, this explains why another job does not
-    /// run.
+    /// came back are checked first: if a call gave back the wrong job, this mistake explains why another job
+    /// does not run.
     pub(super) fn check_fates(&self, fates: &[(u32, Fate)]) {
         let mut taken = Vec::new();
         for (number, fate) in fates {

@@ -153,7 +153,8 @@ pub fn it_helps_with_what_it_waits_for() {
     shut_down(&pool);
 }
 
-/// Nests the given number of joins, each inside a half of the join before; the innermost half runs `inmost`.
+/// Nests the given number of joins, each inside a half of the previous join; the innermost half runs
+/// `inmost`.
 fn in_a_half_of_a_half(pool: &Pool, levels: usize, inmost: Half) -> Half {
     (0..levels).fold(inmost, |half, _| joins(pool, HELPS, brings(0), half))
 }
@@ -321,7 +322,7 @@ pub fn a_panic_leaves_no_half_behind() {
     shut_down(&pool);
 }
 
-/// Makes a half that returns 7. Before that, it joins two halves, of which one panics, and sets `over`.
+/// Makes a half that returns 7. Before it returns, it joins two halves, one of which panics, and sets `over`.
 fn then_seven(pool: &Pool, a: Half, b: Half, over: Arc<Shared<bool>>) -> Half {
     let pool = pool.clone();
     Box::new(move || {
