@@ -86,7 +86,7 @@ impl<T> Queue<T> {
     }
 
     /// Puts an item into the queue. The call waits while there is no room. If the queue is cancelled, before
-    /// the wait or during it, the item comes back as `Err`.
+    /// the wait or during it, the call returns the item as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut state = self.lock_when(|state| state.items.len() == self.room);
         if state.cancelled {

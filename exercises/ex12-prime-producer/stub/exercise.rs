@@ -51,7 +51,7 @@ impl<T> Queue<T> {
     }
 
     /// Puts an item into the queue. The call waits while there is no room. If the queue is cancelled, before
-    /// the wait or during it, the item comes back as `Err`.
+    /// the wait or during it, the call returns the item as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         todo!("wait for room or for the cancel; then put the item, or give it back")
     }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Arc, Mutex, thread};
 
-/// The error of a wait that was cut off: the worker was asked to stop.
+/// The error of a call whose wait was cut off, because the worker was asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -31,7 +31,7 @@ impl<T> Desk<T> {
         Self { state: Mutex::new(State { tasks: VecDeque::new(), cancelled: false, waiting: Vec::new() }) }
     }
 
-    /// Leaves a task for the workers.
+    /// Puts a task on the desk for the workers.
     pub fn put(&self, task: T) {
         let mut state = self.state.lock().unwrap();
         state.tasks.push_back(task);

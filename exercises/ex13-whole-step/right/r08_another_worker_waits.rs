@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The error of a wait that was cut off: the worker was asked to stop.
+/// The error of a call whose wait was cut off, because the worker was asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -17,7 +17,7 @@ pub struct Cancelled;
 /// back.
 pub struct Desk<T> {
     state: Mutex<State<T>>,
-    /// Notified when a task or the request has come.
+    /// Notified when a task is put on the desk, or when the request is made.
     changed: Condvar,
 }
 
@@ -35,7 +35,7 @@ impl<T> Desk<T> {
         }
     }
 
-    /// Leaves a task for the workers.
+    /// Puts a task on the desk for the workers.
     pub fn put(&self, task: T) {
         self.state.lock().unwrap().tasks.push_back(task);
         self.changed.notify_one();

@@ -39,8 +39,8 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job);
 }
 
-/// A closure that runs at its time, and gets its own entry. The closure may panic, and may be called again
-/// after a panic.
+/// A closure that runs when its time has come, with its own entry as the argument. The closure may panic, and
+/// may be called again after a panic.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
@@ -71,7 +71,7 @@ struct State {
 }
 
 struct Plan {
-    /// The closure; it is taken out while it runs.
+    /// The closure; `None` while the closure runs.
     work: Option<Work>,
     /// The time at which the next run is due; during a run, the time at which that run was due.
     due: Millis,

@@ -41,8 +41,8 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job);
 }
 
-/// A closure that runs at its time, and gets its own entry. The closure may panic, and may be called again
-/// afterwards.
+/// A closure that runs when its time has come, with its own entry as the argument. The closure may panic, and
+/// may be called again afterwards.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----

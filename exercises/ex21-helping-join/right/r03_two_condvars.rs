@@ -1,5 +1,5 @@
-//! Right: workers without work wait on one Condvar, and workers that wait for a half wait on another. Only
-//! one of the workers without work is woken.
+//! Right: workers without work wait on one Condvar, and workers that wait for a half wait on a second
+//! Condvar. Only one of the workers without work is woken.
 #![allow(unused)]
 
 use std::any::Any;
@@ -80,7 +80,7 @@ impl Pool {
     }
 
     /// Ends the pool: the workers run every submitted job to its end, and then every worker thread ends.
-    /// Returns when all threads have ended. `shutdown` must be called only once, and not by a job.
+    /// Returns when all threads have ended. `shutdown` must be called only once, and a job must not call it.
     pub fn shutdown(&self) {
         let threads = {
             let mut state = self.shared.state.lock().unwrap();

@@ -47,7 +47,7 @@ impl Keys {
         Name { name, _alive: Arc::clone(&self.0) }
     }
 
-    /// Returns the number of keys and of their clones that are alive.
+    /// Returns the number of keys that exist, including clones of keys.
     pub(super) fn left(&self) -> usize {
         Arc::strong_count(&self.0) - 1
     }
@@ -174,9 +174,9 @@ impl Log {
         }
     }
 
-    /// Checks that each of these jobs has run if it was taken, and can be run if it came back. The jobs that
-    /// came back are checked first: if a call gave back the wrong job, this mistake explains why another job
-    /// does not run.
+    /// Checks that each of these jobs has run if it was taken, and can still be run if it was given back. The
+    /// jobs that were given back are checked first: if a call gave back the wrong job, this mistake explains
+    /// why another job does not run.
     pub(super) fn check_fates(&self, fates: &[(u32, Fate)]) {
         let mut taken = Vec::new();
         for (number, fate) in fates {

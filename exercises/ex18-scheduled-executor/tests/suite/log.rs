@@ -122,7 +122,8 @@ impl Trial {
         Self::new(Arc::<Threads>::clone(&threads), Some(threads))
     }
 
-    /// Makes a scheduler on each kind of executor that calls its jobs by itself.
+    /// Makes two schedulers: one on an executor with a thread for each job, and one on an executor that calls
+    /// each job at once.
     pub(super) fn on_each() -> [Arc<Self>; 2] {
         [Self::on_threads(), Self::over(&Calls::at_once(false))]
     }
@@ -232,8 +233,8 @@ impl Trial {
         }
     }
 
-    /// Lets all other threads go on until they wait, and then checks that only the runs of the given entries
-    /// have begun, in the given order.
+    /// Lets all other threads continue until they wait, and then checks that only the runs of the given
+    /// entries have begun, in the given order.
     pub(super) fn check(&self, expected: &[u32], cause: &str) {
         others_come_to_rest();
         let begun = self.log.begun();
