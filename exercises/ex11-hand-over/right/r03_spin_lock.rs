@@ -1,6 +1,6 @@
-//! Right: the plain memory has a lock, made of one atomic; a thread swaps the atomic again and again until
-//! the swap returns that the lock was free. The flags are two bits of one atomic: with any ordering, all
-//! changes of one atomic have a single order.
+//! Right: one atomic is the lock of the plain memory; a thread swaps the atomic again and again until the
+//! swap returns that the lock was free. The flags are two bits of one atomic: with any ordering, all changes
+//! of one atomic have a single order.
 #![allow(unused)]
 
 use crate::sync::Plain;

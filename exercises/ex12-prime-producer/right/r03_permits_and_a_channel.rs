@@ -1,4 +1,4 @@
-//! Right: one permit stands for each free place of the queue, and an unbounded channel holds the items.
+//! Right: the number of permits is the number of free places, and an unbounded channel holds the items.
 //! cancel() drops the only sender, so the receiver returns the remaining items, and then reports the end. An
 //! RwLock guards the generator's list.
 #![allow(unused)]

@@ -40,7 +40,7 @@ impl PrimeGenerator {
 
 /// A queue with room for a limited number of items, which can be cancelled.
 pub struct Queue<T> {
-    // Besides the items, what must waiting threads be told? The type `T` must be used somewhere:
+    // What must waiting threads learn, apart from the items? The type `T` must be used somewhere:
     items: std::marker::PhantomData<T>,
 }
 

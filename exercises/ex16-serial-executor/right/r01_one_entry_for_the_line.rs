@@ -81,7 +81,8 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 }
 
 impl Line {
-    /// Puts a job at the end. If nothing runs the line, this returns the number of the entry to offer.
+    /// Puts a job at the end. If no entry runs the line, returns the number of the entry that the caller must
+    /// offer.
     fn join(&self, job: Job) -> Option<u64> {
         let mut state = self.state.lock().unwrap();
         while matches!(state.entry, Entry::Offered(_)) {

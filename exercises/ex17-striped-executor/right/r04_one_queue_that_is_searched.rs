@@ -89,7 +89,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
 }
 
 impl<K: Key> Stripes<K> {
-    /// Runs one job after the other, until no job is left whose key has no running job. A job that must still
+    /// Runs one job after the other, while there is a job whose key has no running job. A job that must still
     /// wait will be run by the entry that runs the previous job of its key.
     fn run(&self) {
         let mut last = None;

@@ -146,7 +146,7 @@ impl Pool {
         }
     }
 
-    /// Returns false if a thread has taken the half out of the queue.
+    /// Returns false if another thread has taken the half out of the queue.
     fn take_out(&self, half: &Arc<Task>) -> bool {
         let mut state = self.shared.state.lock().unwrap();
         let place = state.queue.iter().position(|(task, _)| Arc::ptr_eq(task, half));

@@ -142,7 +142,7 @@ fn gets_its_task_all_the_same(what: &'static str, cause: &'static str, work: fn(
     }
 }
 
-/// Checks that a worker that was asked to stop, and has then taken a task in a step, is given no more tasks.
+/// Checks that a worker gets no more tasks after it was asked to stop and has taken a task in a step.
 fn and_no_more(worker: &Worker<u32>, taken: Taken) -> Taken {
     if let (Ok(_), Ok(more)) = (&taken, expect("take() afterwards", SWALLOWED, || worker.take())) {
         fail(&format!("take() afterwards returned {more}, though the worker was asked to stop"), SWALLOWED);
