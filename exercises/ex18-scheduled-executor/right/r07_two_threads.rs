@@ -16,13 +16,14 @@ pub type Millis = u64;
 /// The time that never comes. A thread that waits until `NEVER` waits only for `wake`.
 pub const NEVER: Millis = Millis::MAX;
 
-/// Tells the time, and wakes the one thread that waits for it. In the tests, the test advances the time.
+/// Tells the time, and wakes the one thread that waits for a given time. In the tests, the test advances the
+/// time.
 pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
     /// Waits until the time is `until`, or until `wake` is called. The wait also ends at once if `wake` was
-    /// called since the last wait, and it may end for no reason. Only one thread at a time may wait.
+    /// called since the last wait, and the wait may end without a reason. Only one thread at a time may wait.
     fn wait_until(&self, until: Millis);
 
     /// Ends the wait of the thread that waits now; if no thread waits, ends the next wait.
