@@ -31,8 +31,8 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 
 // ----- Yours. -----
 
-/// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time,
-/// wherever the underlying executor calls them. The jobs of one key are its stripe.
+/// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time, no
+/// matter on which thread the underlying executor calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,

@@ -46,7 +46,7 @@ pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
 
-/// Runs closures at their times, wherever the inner executor calls the closures.
+/// Runs closures at their times, no matter on which thread the inner executor calls them.
 pub struct Scheduler {
     shared: Arc<Shared>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,

@@ -57,8 +57,8 @@ pub enum Answer {
 
 // ----- Yours. -----
 
-/// A search for a solution of a puzzle. The solver searches many positions at the same time, wherever the
-/// executor calls its jobs.
+/// A search for a solution of a puzzle. The solver searches many positions at the same time, no matter on
+/// which threads the executor calls the jobs.
 pub struct Solver {
     search: Arc<Search>,
 }
