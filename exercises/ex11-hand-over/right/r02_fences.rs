@@ -1,5 +1,5 @@
-//! Right: the atomics are Relaxed, and fences make the pairs: a Release fence before the store, and an
-//! Acquire fence after the compare_exchange.
+//! Right: the atomics are Relaxed, and two fences synchronise the threads: a Release fence before the store,
+//! and an Acquire fence after the compare_exchange.
 #![allow(unused)]
 
 use crate::sync::Plain;

@@ -1,6 +1,6 @@
-//! Right: the plain memory has a lock, made of one atomic; a thread swaps the atomic again and again until
-//! the swap returns that the lock was free. The flags are two bits of one atomic: with any ordering, all
-//! changes of one atomic have a single order.
+//! Right: one atomic is the lock of the plain memory; a thread swaps the atomic again and again until the
+//! swap returns that the lock was free. The flags are two bits of one atomic: with any ordering, all changes
+//! of one atomic have a single order.
 #![allow(unused)]
 
 use crate::sync::Plain;
@@ -20,7 +20,7 @@ impl<T> Slot<T> {
         Self { value: Plain::new(None), locked: AtomicBool::new(false) }
     }
 
-    /// Calls the function with the plain memory, while no other thread uses this memory.
+    /// Calls the function with the plain memory, under the lock.
     fn locked<R>(&self, f: impl FnOnce(&mut Option<T>) -> R) -> R {
         while self.locked.swap(true, Acquire) {
             crate::sync::hint::spin_loop();

@@ -1,5 +1,5 @@
-//! Right: each call swaps the state of the slot for busy, and puts the old state back if the call cannot use
-//! that state. Meanwhile other calls are told that the slot is busy, as the exercise allows.
+//! Right: each call swaps BUSY into the state of the slot, and puts the old state back if the call cannot use
+//! that state. Until then, other calls find the slot busy, which the exercise allows.
 #![allow(unused)]
 
 use crate::sync::Plain;

@@ -27,7 +27,7 @@ impl<T> Slot<T> {
     /// Puts a value in. If the slot already has a value, or another thread is busy with the slot, returns the
     /// given value.
     pub fn put(&self, value: T) -> Result<(), T> {
-        // Acquire: this change comes after everything that the previous taker did.
+        // Acquire: everything that the previous taker did happens before this change.
         if self.state.compare_exchange(EMPTY, BUSY, Acquire, Relaxed).is_err() {
             return Err(value);
         }
@@ -38,7 +38,7 @@ impl<T> Slot<T> {
 
     /// Takes the value out, if there is one and no other thread is busy with the slot.
     pub fn take(&self) -> Option<T> {
-        // Acquire: this change comes after everything that the putter did.
+        // Acquire: everything that the putter did happens before this change.
         if self.state.compare_exchange(FULL, BUSY, Acquire, Relaxed).is_err() {
             return None;
         }

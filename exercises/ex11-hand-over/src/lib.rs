@@ -1,6 +1,6 @@
 //! A value handed over without a lock. The exercise is in `src/exercise.rs`; `README.md` says what to do.
 
-/// The atomics and the plain memory of the exercise. The tests replace these types by those of the model,
+/// The atomics and the plain memory of the exercise. The tests replace these types by types of the model,
 /// which tracks the values that each thread may see.
 pub mod sync {
     pub use std::hint;

@@ -1,5 +1,5 @@
-//! Tests the properties under a model of memory, with `src/exercise.rs` compiled against atomics that show a
-//! thread any value that it may see.
+//! Tests the properties under a memory model: `src/exercise.rs` is compiled with atomics whose loads can
+//! return every value that the model allows.
 
 use exercises_harness::memory::{check, sync};
 

@@ -1,6 +1,6 @@
-//! Right: permits count the room, and an unbounded channel holds the items. cancel() drops the only
-//! sender, so the receiver returns the remaining items, and then reports the end. The generator has its list
-//! behind an RwLock.
+//! Right: the number of permits is the number of free places, and an unbounded channel holds the items.
+//! cancel() drops the only sender, so the receiver returns the remaining items, and then reports the end. An
+//! RwLock guards the generator's list.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -66,7 +66,7 @@ impl<T> Queue<T> {
     }
 
     /// Puts an item into the queue. The call waits while there is no room. If the queue is cancelled, before
-    /// the wait or during it, the item comes back as `Err`.
+    /// the wait or during it, the call returns the item as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut entrance = self.entrance.lock().unwrap();
         loop {
@@ -89,8 +89,8 @@ impl<T> Queue<T> {
         Some(item)
     }
 
-    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put earlier can
-    /// still be taken. A request to end cannot be taken back.
+    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that were put
+    /// earlier can still be taken. A request to end cannot be taken back.
     pub fn cancel(&self) {
         self.entrance.lock().unwrap().sender = None;
         self.permitted.notify_all();
@@ -109,12 +109,12 @@ impl PrimeProducer {
     }
 
     /// Puts one prime after the other, until there are no more or the queue is cancelled. Returns the prime
-    /// that it could not put, if there is one.
+    /// that could not be put, if there is one.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end, even while it waits, by cancelling the queue.
+    /// Asks run() to end by cancelling the queue; this also ends a wait of run().
     pub fn cancel(&self) {
         self.queue.cancel();
     }

@@ -1,5 +1,5 @@
-//! Two tasks that compute primes until the consumer has enough: one checks a flag, and a cancel ends the
-//! wait of the other.
+//! Two tasks that compute primes until the consumer has enough: one task checks a flag; the other task may be
+//! waiting, and a cancel ends this wait.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -64,7 +64,7 @@ impl<T> Queue<T> {
     }
 
     /// Puts an item into the queue. The call waits while there is no room. If the queue is cancelled, before
-    /// the wait or during it, the item comes back as `Err`.
+    /// the wait or during it, the call returns the item as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         let mut state = self.state.lock().unwrap();
         while state.items.len() == self.room && !state.cancelled {
@@ -90,8 +90,8 @@ impl<T> Queue<T> {
         item
     }
 
-    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put earlier can
-    /// still be taken. A request to end cannot be taken back.
+    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that were put
+    /// earlier can still be taken. A request to end cannot be taken back.
     pub fn cancel(&self) {
         self.state.lock().unwrap().cancelled = true;
         self.not_full.notify_all();
@@ -111,12 +111,12 @@ impl PrimeProducer {
     }
 
     /// Puts one prime after the other, until there are no more or the queue is cancelled. Returns the prime
-    /// that it could not put, if there is one.
+    /// that could not be put, if there is one.
     pub fn run(&self, mut primes: impl Iterator<Item = u64>) -> Option<u64> {
         primes.find_map(|prime| self.queue.put(prime).err())
     }
 
-    /// Asks run() to end, even while it waits, by cancelling the queue.
+    /// Asks run() to end by cancelling the queue; this also ends a wait of run().
     pub fn cancel(&self) {
         self.queue.cancel();
     }

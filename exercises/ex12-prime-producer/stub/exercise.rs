@@ -1,5 +1,5 @@
-//! Two tasks that compute primes until the consumer has enough: one checks a flag, and a cancel ends the
-//! wait of the other.
+//! Two tasks that compute primes until the consumer has enough: one task checks a flag; the other task may be
+//! waiting, and a cancel ends this wait.
 //!
 //! This is the only file to edit. `cargo test -p ex12-prime-producer` checks your answer.
 #![allow(unused)]
@@ -11,7 +11,8 @@ use crate::sync::{Arc, Condvar, Mutex};
 
 /// Collects primes until the generator is cancelled, and never waits for another thread.
 pub struct PrimeGenerator {
-    // What state must be kept here, so that the found primes and a request to end are known?
+    // What must the generator store, so that it knows the primes that it has found and whether it was asked
+    // to end?
 }
 
 impl PrimeGenerator {
@@ -39,7 +40,7 @@ impl PrimeGenerator {
 
 /// A queue with room for a limited number of items, which can be cancelled.
 pub struct Queue<T> {
-    // Besides the items, what must waiting threads be told? The type `T` must be used somewhere:
+    // What must waiting threads learn, apart from the items? The type `T` must be used somewhere:
     items: std::marker::PhantomData<T>,
 }
 
@@ -50,7 +51,7 @@ impl<T> Queue<T> {
     }
 
     /// Puts an item into the queue. The call waits while there is no room. If the queue is cancelled, before
-    /// the wait or during it, the item comes back as `Err`.
+    /// the wait or during it, the call returns the item as `Err`.
     pub fn put(&self, item: T) -> Result<(), T> {
         todo!("wait for room or for the cancel; then put the item, or give it back")
     }
@@ -61,7 +62,7 @@ impl<T> Queue<T> {
         todo!("wait for an item or for the cancel; then take the item, if there is one")
     }
 
-    /// Cancels the queue: from now on no item is put and no thread waits. Items that were put
+    /// Cancels the queue: from then on, no item can be put in, and no thread waits. Items that were put
     /// earlier can still be taken.
     pub fn cancel(&self) {
         todo!("make sure that every waiting thread hears of it, and every thread that comes later")
@@ -80,12 +81,12 @@ impl PrimeProducer {
     }
 
     /// Puts one prime after the other, until there are no more or the producer is cancelled. The method
-    /// returns the prime that it could not put, if there is one.
+    /// returns the prime that could not be put, if there is one.
     pub fn run(&self, primes: impl Iterator<Item = u64>) -> Option<u64> {
         todo!("put each prime; end when one comes back")
     }
 
-    /// Asks run() to end, even while it waits, by cancelling the queue.
+    /// Asks run() to end by cancelling the queue; this also ends a wait of run().
     pub fn cancel(&self) {
         todo!("reach run() wherever it is")
     }

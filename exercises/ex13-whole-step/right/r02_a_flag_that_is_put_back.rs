@@ -6,17 +6,17 @@ use std::collections::VecDeque;
 
 use crate::sync::{Arc, Condvar, Mutex};
 
-/// The error of a wait that was cut off: the worker was asked to stop.
+/// The error of a call whose wait was cut off, because the worker was asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
 // ----- Given, and right as it is: the desk, where tasks wait and where the request to stop is made. -----
 
-/// The place where tasks wait for the workers. All workers may be asked to stop. The request is never taken
+/// The place where tasks wait for the workers. A request asks all workers to stop. The request is never taken
 /// back.
 pub struct Desk<T> {
     state: Mutex<State<T>>,
-    /// Notified when a task or the request has come.
+    /// Notified when a task is put on the desk, or when the request is made.
     changed: Condvar,
 }
 
@@ -34,7 +34,7 @@ impl<T> Desk<T> {
         }
     }
 
-    /// Leaves a task for the workers.
+    /// Puts a task on the desk for the workers.
     pub fn put(&self, task: T) {
         self.state.lock().unwrap().tasks.push_back(task);
         self.changed.notify_one();
@@ -74,8 +74,8 @@ impl<T> Worker<T> {
 
     /// Takes the oldest task. The call sleeps while there is no task.
     ///
-    /// Once the worker was asked to stop, this call fails and takes no task, even if it is waiting already.
-    /// Inside `masked` the request has no effect on `take`.
+    /// After the worker was asked to stop, this call fails and takes no task; a call that is already waiting
+    /// fails, too. Inside `masked` the request has no effect on `take`.
     pub fn take(&self) -> Result<T, Cancelled> {
         let mut state = self.desk.state.lock().unwrap();
         loop {
@@ -90,8 +90,8 @@ impl<T> Worker<T> {
     }
 
     /// Runs `step` as a whole: until the step ends, no request cuts off this worker's `take()`. Steps may be
-    /// nested; then only the end of the outermost step counts. A panic also ends the step, and comes out of
-    /// this call.
+    /// nested; then only the end of the outermost step counts. A panic also ends the step, and this call
+    /// passes the panic on.
     pub fn masked<R>(&self, step: impl FnOnce() -> R) -> R {
         let _end = End(&self.steps, self.steps.replace(true));
         step()
@@ -106,16 +106,16 @@ impl<T> Worker<T> {
         }
     }
 
-    /// Takes two tasks that belong together, the older one first. The call takes the first task as soon as it
-    /// is there. Until then, a request can end the call, and no task is taken; afterwards the call returns
-    /// both tasks.
+    /// Takes two tasks that belong together, the older one first. The call takes the first task as soon as
+    /// there is one. Until then, a request can end the call, and no task is taken; afterwards the call
+    /// returns both tasks.
     pub fn take_pair(&self) -> Result<(T, T), Cancelled> {
         let first = self.take()?;
         Ok((first, self.next_task()))
     }
 }
 
-/// Ends a step when it is dropped: after a panic, too.
+/// A guard that ends a step when it is dropped, even after a panic.
 struct End<'a>(&'a Cell<bool>, bool);
 
 impl Drop for End<'_> {

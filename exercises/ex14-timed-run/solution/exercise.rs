@@ -9,11 +9,11 @@ pub type Millis = u64;
 
 /// Calls a function when a time is up. The tests have their own alarms, which ring when the test says so.
 pub trait Alarms {
-    /// Sets an alarm, which calls `ring` once, after `limit`, on another thread than the caller's. With a
+    /// Sets an alarm, which calls `ring` once, after `limit`, on a thread other than the caller's. With a
     /// limit of 0, `set` calls `ring` at once, on the calling thread, before it returns.
     ///
-    /// Dropping the returned value takes the alarm back. If the alarm has begun to ring by then, the drop
-    /// does not wait for it.
+    /// Dropping the returned value takes the alarm back. If the alarm has begun to ring before the drop, the
+    /// drop does not wait until `ring` returns.
     fn set(&self, limit: Millis, ring: Box<dyn FnOnce() + Send>) -> Box<dyn Alarm>;
 }
 

@@ -1,6 +1,6 @@
 //! Checks the properties of the answer under the model, which decides the schedule of the answer's threads.
 
-// Here the `executor` that `src/exercise.rs` uses is the same library, compiled for the model.
+// In this test, the `executor` that `src/exercise.rs` uses is the same library, compiled for the model.
 extern crate executor_model as executor;
 
 use exercises_harness::model::{check, probe, sync};

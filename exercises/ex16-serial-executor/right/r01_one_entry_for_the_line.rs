@@ -13,20 +13,21 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of a refusal: it gives back the job, which was not called.
+/// The error with which `execute` refuses a job; it contains that job, which was not called.
 pub struct Refused(pub Job);
 
 /// Takes jobs and calls them.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
-    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
-    /// panic of the job.
+    /// Takes a job or refuses it. If the executor takes the job, it calls the job once, either later or
+    /// before `execute` returns, on a thread of the executor or on the thread that calls `execute`. The
+    /// executor catches a panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, wherever the underlying executor calls them.
+/// Runs jobs one at a time and in the order of their submission, no matter on which thread the underlying
+/// executor calls them.
 pub struct SerialExecutor<E> {
     below: E,
     line: Arc<Line>,
@@ -35,7 +36,7 @@ pub struct SerialExecutor<E> {
 #[derive(Default)]
 struct Line {
     state: Mutex<State>,
-    /// True if the underlying executor has taken or refused the entry.
+    /// Notified when the underlying executor has taken or refused the entry.
     decided: Condvar,
 }
 
@@ -43,11 +44,11 @@ struct Line {
 struct State {
     jobs: VecDeque<Job>,
     entry: Entry,
-    /// The number of entries that were ever offered.
+    /// The number of entries that have been offered so far.
     offers: u64,
 }
 
-/// The entry, which runs the line. There is at most one entry.
+/// The state of the entry, which is the closure that runs the line. There is at most one entry.
 #[derive(Default, PartialEq)]
 enum Entry {
     #[default]
@@ -81,7 +82,8 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 }
 
 impl Line {
-    /// Puts a job at the end. If nothing runs the line, this returns the number of the entry to offer.
+    /// Puts a job at the end. If no entry runs the line, returns the number of the entry that the caller must
+    /// offer.
     fn join(&self, job: Job) -> Option<u64> {
         let mut state = self.state.lock().unwrap();
         while matches!(state.entry, Entry::Offered(_)) {
@@ -105,8 +107,8 @@ impl Line {
         }
     }
 
-    /// Notes that the entry was refused. No job has joined since the entry was offered, so the line has only
-    /// the job of this submitter.
+    /// Notes that the entry was refused. No job has joined the line after the entry was offered, so the line
+    /// has only this submitter's job.
     fn is_refused(&self) -> Job {
         let mut state = self.state.lock().unwrap();
         state.entry = Entry::None;

@@ -12,20 +12,21 @@ use crate::sync::{Arc, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of a refusal: it gives back the job, which was not called.
+/// The error with which `execute` refuses a job; it contains that job, which was not called.
 pub struct Refused(pub Job);
 
 /// Takes jobs and calls them.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
-    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
-    /// panic of the job.
+    /// Takes a job or refuses it. If the executor takes the job, it calls the job once, either later or
+    /// before `execute` returns, on a thread of the executor or on the thread that calls `execute`. The
+    /// executor catches a panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, wherever the underlying executor calls them.
+/// Runs jobs one at a time and in the order of their submission, no matter on which thread the underlying
+/// executor calls them.
 pub struct SerialExecutor<E> {
     below: E,
     line: Arc<Line>,
@@ -69,8 +70,8 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 
 impl Line {
     fn run(&self) {
-        // A thread that finds the lock taken returns. So the thread that held the lock must look again: a job
-        // may have come.
+        // A thread returns if another thread holds the lock. So a thread that has released the lock must
+        // check for jobs again: a job may have been added.
         while !self.jobs.lock().unwrap().is_empty() {
             let Ok(runs) = self.runs.try_lock() else { return };
             while let Some(job) = self.next() {

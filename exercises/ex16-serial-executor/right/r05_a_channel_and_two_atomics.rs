@@ -1,5 +1,5 @@
-//! Right: the line is a channel. One atomic has the number of jobs in the channel, and another atomic tells
-//! whether the line moves.
+//! Right: the line is a channel. One atomic contains the number of jobs in the channel, and another atomic
+//! tells whether the line moves.
 #![allow(unused)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,20 +12,21 @@ use crate::sync::{Arc, Mutex, mpsc};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of a refusal: it gives back the job, which was not called.
+/// The error with which `execute` refuses a job; it contains that job, which was not called.
 pub struct Refused(pub Job);
 
 /// Takes jobs and calls them.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
-    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
-    /// panic of the job.
+    /// Takes a job or refuses it. If the executor takes the job, it calls the job once, either later or
+    /// before `execute` returns, on a thread of the executor or on the thread that calls `execute`. The
+    /// executor catches a panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, wherever the underlying executor calls them.
+/// Runs jobs one at a time and in the order of their submission, no matter on which thread the underlying
+/// executor calls them.
 pub struct SerialExecutor<E> {
     below: E,
     line: Arc<Line>,
@@ -36,7 +37,7 @@ type Place = Arc<Mutex<Option<Job>>>;
 
 struct Line {
     places: Mutex<mpsc::Receiver<Place>>,
-    /// The number of places that wait in the line.
+    /// The number of places in the line; a place is empty if its job was taken back.
     waiting: AtomicUsize,
     moves: AtomicBool,
 }
@@ -69,8 +70,8 @@ impl<E: Executor + 'static> Executor for SerialExecutor<E> {
 
 impl Line {
     fn run(&self) {
-        // A submitter may count a place while the flag is still set. So this thread looks once more after it
-        // has cleared the flag.
+        // A submitter may add a place while the flag is still set, and then the submitter's entry returns. So
+        // this thread checks the number again after it has cleared the flag.
         while self.waiting.load(SeqCst) > 0 {
             if self.moves.swap(true, SeqCst) {
                 return;
@@ -85,7 +86,7 @@ impl Line {
         }
     }
 
-    /// Takes the next place out of the line, if one is counted.
+    /// Takes the next place out of the line, if the number of places is not zero.
     fn next(&self) -> Option<Place> {
         if self.waiting.load(SeqCst) == 0 {
             return None;

@@ -12,20 +12,21 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of a refusal: it gives back the job, which was not called.
+/// The error with which `execute` refuses a job; it contains that job, which was not called.
 pub struct Refused(pub Job);
 
 /// Takes jobs and calls them.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
-    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
-    /// panic of the job.
+    /// Takes a job or refuses it. If the executor takes the job, it calls the job once, either later or
+    /// before `execute` returns, on a thread of the executor or on the thread that calls `execute`. The
+    /// executor catches a panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, wherever the underlying executor calls them.
+/// Runs jobs one at a time and in the order of their submission, no matter on which thread the underlying
+/// executor calls them.
 pub struct SerialExecutor<E> {
     below: E,
     line: Arc<Line>,
@@ -40,7 +41,7 @@ struct Line {
 struct State {
     /// The jobs that have not begun, each with its number.
     jobs: VecDeque<(u64, Job)>,
-    /// The number of jobs that were ever put into the line.
+    /// The number of jobs that have been put into the line so far.
     submitted: u64,
     /// True if an entry runs the line. Before this entry returns, it runs every job in the line.
     moves: bool,
@@ -78,7 +79,7 @@ impl Line {
         number
     }
 
-    /// Takes a job out of the line, unless it has begun.
+    /// Takes a job out of the line, unless the job has begun.
     fn take_back(&self, number: u64) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let place = state.jobs.iter().position(|(other, _)| *other == number)?;
@@ -102,7 +103,8 @@ impl Line {
         !mem::replace(&mut state.moves, true)
     }
 
-    /// Takes the next job, or stops running the line if there is none. Both steps happen under one lock.
+    /// Takes the next job, or stops running the line if there is none. The check for a job and the change of
+    /// the flag are one step, under one lock.
     fn next(&self) -> Option<Job> {
         let mut state = self.state.lock().unwrap();
         let next = state.jobs.pop_front();

@@ -14,20 +14,21 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of a refusal: it gives back the job, which was not called.
+/// The error with which `execute` refuses a job; it contains that job, which was not called.
 pub struct Refused(pub Job);
 
 /// Takes jobs and calls them.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
-    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
-    /// panic of the job.
+    /// Takes a job or refuses it. If the executor takes the job, it calls the job once, either later or
+    /// before `execute` returns, on a thread of the executor or on the thread that calls `execute`. The
+    /// executor catches a panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
 // ----- Yours. -----
 
-/// Runs jobs one at a time and in the order of their submission, wherever the underlying executor calls them.
+/// Runs jobs one at a time and in the order of their submission, no matter on which thread the underlying
+/// executor calls them.
 pub struct SerialExecutor<E> {
     below: E,
     // The closure that the underlying executor gets needs the line, too: how does the closure get the line?

@@ -15,14 +15,14 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of a refusal: it gives back the job, which was not called.
+/// The error with which `execute` refuses a job; it contains that job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
-    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
-    /// panic of the job.
+    /// Takes a job or refuses it. If the executor takes the job, it calls the job once, either later or
+    /// before `execute` returns, on a thread of the executor or on the thread that calls `execute`. The
+    /// executor catches a panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -33,8 +33,8 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 
 // ----- Yours. -----
 
-/// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time,
-/// wherever the underlying executor calls them. The jobs of one key are its stripe.
+/// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time, no
+/// matter on which thread the underlying executor calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     offers: AtomicU64,
@@ -47,10 +47,10 @@ struct Stripes<K> {
     decided: Condvar,
 }
 
-/// A stripe. Each key that has an entry, offered or taken, has one stripe.
+/// A stripe. Each key has a stripe while it has an entry that was offered or taken.
 struct Stripe {
     jobs: VecDeque<Job>,
-    /// The number of the entry, until the entry is taken.
+    /// The number of the offered entry; `None` after the entry was taken.
     offered: Option<u64>,
 }
 
@@ -103,8 +103,8 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// Notes that an entry was taken: entry `offer`, or the present entry if there is no number. By now the
-    /// stripe may have an entry with another number.
+    /// Notes that an entry was taken: the entry with number `offer`, or the present entry if `offer` is
+    /// `None`. By now the stripe may have an entry with another number.
     fn is_taken(&self, key: &K, offer: Option<u64>) {
         let mut by_key = self.by_key.lock().unwrap();
         if let Some(stripe) = by_key.get_mut(key)
@@ -115,7 +115,8 @@ impl<K: Key> Stripes<K> {
         }
     }
 
-    /// Removes the stripe of a refused entry. No job has joined since the offer, so the stripe has one job.
+    /// Removes the stripe of a refused entry. No job has joined the stripe after the offer, so the stripe has
+    /// one job.
     fn is_refused(&self, key: &K) -> Job {
         let gone = self.by_key.lock().unwrap().remove(key);
         self.decided.notify_all();

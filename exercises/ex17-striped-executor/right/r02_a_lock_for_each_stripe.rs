@@ -1,5 +1,5 @@
-//! Right: each stripe has a lock, and is closed before it is taken out of the map; a thread that finds the
-//! stripe closed looks again.
+//! Right: each stripe has a lock, and is closed before it is taken out of the map; if a thread finds a stripe
+//! closed, it looks for a stripe again.
 #![allow(unused)]
 
 use std::collections::{HashMap, VecDeque};
@@ -14,14 +14,14 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of a refusal: it gives back the job, which was not called.
+/// The error with which `execute` refuses a job; it contains that job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
-    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
-    /// panic of the job.
+    /// Takes a job or refuses it. If the executor takes the job, it calls the job once, either later or
+    /// before `execute` returns, on a thread of the executor or on the thread that calls `execute`. The
+    /// executor catches a panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -32,8 +32,8 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 
 // ----- Yours. -----
 
-/// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time,
-/// wherever the underlying executor calls them. The jobs of one key are its stripe.
+/// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time, no
+/// matter on which thread the underlying executor calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,
@@ -54,7 +54,8 @@ struct State {
     jobs: VecDeque<(u64, Job)>,
     submitted: u64,
     moves: bool,
-    /// True if the stripe is out of the map, or soon will be. A thread that holds it must find another stripe.
+    /// True if the stripe was removed from the map, or will be removed soon. A thread that holds a closed
+    /// stripe must find another stripe.
     closed: bool,
 }
 
@@ -92,8 +93,8 @@ impl<K: Key> Stripes<K> {
                 Ok(number) => return (stripe, number),
                 Err(back) => job = back,
             }
-            // The stripe is closed. This thread removes it from the map, as does the thread that closed
-            // it.
+            // The stripe is closed. Both this thread and the thread that closed the stripe try to remove it
+            // from the map.
             self.remove(key, &stripe);
         }
     }

@@ -14,14 +14,14 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of a refusal: it gives back the job, which was not called.
+/// The error with which `execute` refuses a job; it contains that job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
-    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
-    /// panic of the job.
+    /// Takes a job or refuses it. If the executor takes the job, it calls the job once, either later or
+    /// before `execute` returns, on a thread of the executor or on the thread that calls `execute`. The
+    /// executor catches a panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -32,8 +32,8 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 
 // ----- Yours. -----
 
-/// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time,
-/// wherever the underlying executor calls them. The jobs of one key are its stripe.
+/// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time, no
+/// matter on which thread the underlying executor calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Stripes<K>>,
@@ -44,9 +44,9 @@ struct Stripes<K> {
 }
 
 struct State<K> {
-    /// The stripes that have jobs or move. The map has no other keys.
+    /// The stripes that have jobs or are moving. The map has no other keys.
     by_key: HashMap<Arc<K>, Stripe>,
-    /// The number of jobs that were ever put into a stripe.
+    /// The number of jobs that have been put into a stripe so far.
     submitted: u64,
 }
 
@@ -54,7 +54,7 @@ struct State<K> {
 struct Stripe {
     /// The jobs that have not begun, each with its number.
     jobs: VecDeque<(u64, Job)>,
-    /// True if an entry runs the stripe. Until this entry ends, it will run every job in the stripe.
+    /// True if an entry runs the stripe. Before this entry ends, it runs every job in the stripe.
     moves: bool,
 }
 
@@ -75,7 +75,7 @@ impl<K: Key, E: Executor + 'static> StripedExecutor<K, E> {
         if self.below.execute(Box::new(move || stripes.run(&own))).is_ok() {
             return Ok(());
         }
-        // Meanwhile the entry of another job may have run this job.
+        // By now the entry of another job may have run this job.
         self.stripes.take_back(&key, number).map_or(Ok(()), |job| Err(Refused(job)))
     }
 }
@@ -109,7 +109,7 @@ impl<K: Key> Stripes<K> {
             return;
         }
         while let Some(job) = self.next(key) {
-            // No lock is held here, and a panic ends this job alone.
+            // No lock is held here, and a panic ends only this job.
             drop(catch_unwind(AssertUnwindSafe(job)));
         }
     }

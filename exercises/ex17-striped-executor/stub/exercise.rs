@@ -16,14 +16,14 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once. A job may panic.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of a refusal: it gives back the job, which was not called.
+/// The error with which `execute` refuses a job; it contains that job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
-    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
-    /// panic of the job.
+    /// Takes a job or refuses it. If the executor takes the job, it calls the job once, either later or
+    /// before `execute` returns, on a thread of the executor or on the thread that calls `execute`. The
+    /// executor catches a panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -34,8 +34,8 @@ impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
 
 // ----- Yours. -----
 
-/// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time,
-/// wherever the underlying executor calls them. The jobs of one key are its stripe.
+/// Runs jobs with equal keys one at a time and in order, and jobs with different keys at the same time, no
+/// matter on which thread the underlying executor calls them. The jobs of one key are its stripe.
 pub struct StripedExecutor<K, E> {
     below: E,
     stripes: Arc<Mutex<HashMap<K, VecDeque<Job>>>>, // What must be known of a stripe besides its jobs?

@@ -15,16 +15,17 @@ pub type Millis = u64;
 /// The time that never comes. A thread that waits until `NEVER` waits only for `wake`.
 pub const NEVER: Millis = Millis::MAX;
 
-/// Tells the time, and wakes the one thread that waits for it. In the tests, the test advances the time.
+/// Tells the time, and wakes the one thread that waits for a given time. In the tests, the test advances the
+/// time.
 pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Millis;
 
     /// Waits until the time is `until`, or until `wake` is called. The wait also ends at once if `wake` was
-    /// called since the last wait, and it may end for no reason. Only one thread at a time may wait.
+    /// called since the last wait, and the wait may end without a reason. Only one thread at a time may wait.
     fn wait_until(&self, until: Millis);
 
-    /// Ends the wait that is under way, or else the next wait.
+    /// Ends the wait of the thread that waits now; if no thread waits, ends the next wait.
     fn wake(&self);
 }
 
@@ -38,13 +39,13 @@ pub trait Executor: Send + Sync {
     fn execute(&self, job: Job);
 }
 
-/// A closure that runs at its time, and gets its own entry. The closure may panic, and may be called again
-/// after a panic.
+/// A closure that runs when its time has come, with its own entry as the argument. The closure may panic, and
+/// may be called again after a panic.
 pub type Work = Box<dyn FnMut(&TaskHandle) + Send>;
 
 // ----- Yours. -----
 
-/// Runs closures at their times, wherever the inner executor calls the closures.
+/// Runs closures at their times, no matter on which thread the inner executor calls them.
 pub struct Scheduler {
     shared: Arc<Shared>,
     thread: Mutex<Option<thread::JoinHandle<()>>>,
@@ -61,13 +62,13 @@ struct State {
     plans: BTreeMap<u64, Plan>,
     /// The entries that wait for their time: the time and the number of each.
     waiting: BTreeSet<(Millis, u64)>,
-    /// The number of entries that were ever made.
+    /// The number of entries that have been made so far.
     made: u64,
     is_shut_down: bool,
 }
 
 struct Plan {
-    /// The closure; it is taken out while it runs.
+    /// The closure; `None` while the closure runs.
     work: Option<Work>,
     /// The time at which the next run is due; during a run, the time at which that run was due.
     due: Millis,
@@ -92,8 +93,8 @@ impl Scheduler {
     }
 
     /// Runs the closure when `delay` has passed, counted from now. With a period the closure runs
-    /// periodically: it is due at its first time and after each further period. Once the scheduler was shut
-    /// down, the closure is dropped.
+    /// periodically: it is due at its first time and after each further period. After the scheduler was shut
+    /// down, `schedule` only drops the closure.
     pub fn schedule(&self, delay: Millis, period: Option<Millis>, work: Work) -> TaskHandle {
         let due = self.shared.clock.now().saturating_add(delay);
         let number = self.shared.add(Plan { work: Some(work), due, period });

@@ -1,8 +1,8 @@
 //! A concurrent search that knows when there is no solution. The exercise is in `src/exercise.rs`;
 //! `README.md` says what to do.
 
-// The locks and threads of the exercise. Here the locks and threads are real; the tests also use locks and
-// threads of a model that decides the schedule.
+// Re-exports the real locks and threads. The tests also compile the exercise with the locks and threads of a
+// model that decides the schedule.
 pub use exercises_sync as sync;
 
 pub mod exercise;

@@ -16,14 +16,14 @@ use crate::sync::{Arc, Condvar, Mutex};
 /// A closure that is run once.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// The error of a refusal: it gives back the job, which was not called.
+/// The error with which `execute` refuses a job; it contains that job, which was not called.
 pub struct Refused(pub Job);
 
 /// Calls jobs.
 pub trait Executor: Send + Sync {
-    /// Takes a job or refuses it. A job that is taken is called once, either later or before `execute`
-    /// returns, on a thread of the executor or on the thread that calls `execute`. The executor catches a
-    /// panic of the job.
+    /// Takes a job or refuses it. If the executor takes the job, it calls the job once, either later or
+    /// before `execute` returns, on a thread of the executor or on the thread that calls `execute`. The
+    /// executor catches a panic of the job.
     fn execute(&self, job: Job) -> Result<(), Refused>;
 }
 
@@ -33,7 +33,7 @@ pub type Position = u32;
 /// A move, which leads from one position to another.
 pub type Move = char;
 
-/// A puzzle, as a search sees it.
+/// The methods of a puzzle that a search calls.
 pub trait Puzzle: Send + Sync {
     /// Returns the position in which the puzzle begins.
     fn start(&self) -> Position;
@@ -59,8 +59,8 @@ pub enum Answer {
 
 // ----- Yours. -----
 
-/// A search for a solution of a puzzle. The solver searches many positions at the same time, wherever the
-/// executor calls its jobs.
+/// A search for a solution of a puzzle. The solver searches many positions at the same time, no matter on
+/// which threads the executor calls the jobs.
 pub struct Solver {
     puzzle: Arc<dyn Puzzle>,
     executor: Arc<dyn Executor>,

@@ -1,4 +1,5 @@
-//! Right: slice::sort merges, because it finds the two sorted runs. The joiner gets the right half first.
+//! Right: slice::sort does the merge, because it detects the two sorted runs. The joiner gets the right half
+//! first.
 #![allow(unused)]
 
 use std::collections::VecDeque;
@@ -25,9 +26,9 @@ pub trait Joiner: Sync {
 
 // ----- Yours. -----
 
-/// Sorts the items; equal items keep their order. A part of at least two items, and of more than `threshold`
-/// items, is split in the middle, and `joiner` calls the closures that sort the halves. If a part was not
-/// sorted, returns an error, and all items are still in the slice, in some order.
+/// Sorts the items; equal items keep their order. A part that has at least two items and more than
+/// `threshold` items is split in the middle; then `joiner` calls the closures that sort the halves. If a part
+/// was not sorted, returns an error; then the slice still contains all items, in some order.
 pub fn sort<T: Ord + Clone + Send + Sync>(
     items: &mut [T],
     threshold: usize,

@@ -25,9 +25,9 @@ pub trait Joiner: Sync {
 
 // ----- Yours. -----
 
-/// Sorts the items; equal items keep their order. A part of at least two items, and of more than `threshold`
-/// items, is split in the middle, and `joiner` calls the closures that sort the halves. If a part was not
-/// sorted, returns an error, and all items are still in the slice, in some order.
+/// Sorts the items; equal items keep their order. A part that has at least two items and more than
+/// `threshold` items is split in the middle; then `joiner` calls the closures that sort the halves. If a part
+/// was not sorted, returns an error; then the slice still contains all items, in some order.
 pub fn sort<T: Ord + Clone + Send + Sync>(
     items: &mut [T],
     threshold: usize,
@@ -43,8 +43,8 @@ pub fn sort<T: Ord + Clone + Send + Sync>(
     Ok(())
 }
 
-/// Merges the items before the middle with the items after it. Splits the longer part in its middle, and
-/// finds the place of the middle item in the shorter part.
+/// Merges the items before the middle with the items after the middle. Splits the longer part in its middle,
+/// and finds the place of the middle item in the shorter part.
 fn merge<T: Ord>(items: &mut [T], middle: usize) {
     let (left, right) = items.split_at(middle);
     if left.is_empty() || right.is_empty() {

@@ -1,5 +1,5 @@
-//! Right: workers without work wait on one Condvar, and workers that wait for a half wait on another. Only
-//! one of the workers without work is woken.
+//! Right: workers without work wait on one Condvar, and workers that wait for a half wait on a second
+//! Condvar. Only one of the workers without work is woken.
 #![allow(unused)]
 
 use std::any::Any;
@@ -18,11 +18,11 @@ type Work = Box<dyn FnOnce() + Send>;
 
 /// A job or an offered half.
 struct Task {
-    /// The task that offered this half, and that waits for it; `None` if this task is a job.
+    /// The task that offered this half and waits for it; `None` if this task is a submitted job.
     parent: Option<Arc<Task>>,
 }
 
-/// An entry of the queue. The thread that takes the entry out must run the work.
+/// An entry of the queue. The thread that takes an entry out of the queue must run its work.
 type Entry = (Arc<Task>, Work);
 
 thread_local! {
@@ -80,7 +80,7 @@ impl Pool {
     }
 
     /// Ends the pool: the workers run every submitted job to its end, and then every worker thread ends.
-    /// Returns when all threads have ended. `shutdown` must be called only once, and not by a job.
+    /// Returns when all threads have ended. `shutdown` must be called only once, and a job must not call it.
     pub fn shutdown(&self) {
         let threads = {
             let mut state = self.shared.state.lock().unwrap();

@@ -17,11 +17,11 @@ type Work = Box<dyn FnOnce() + Send>;
 
 /// A job or an offered half.
 struct Task {
-    /// The task that offered this half, and that waits for it; `None` if this task is a job.
+    /// The task that offered this half and waits for it; `None` if this task is a submitted job.
     parent: Option<Arc<Task>>,
 }
 
-/// An entry of the queue. The thread that takes the entry out must run the work.
+/// An entry of the queue. The thread that takes an entry out of the queue must run its work.
 type Entry = (Arc<Task>, Work);
 
 thread_local! {
@@ -71,7 +71,7 @@ impl Pool {
     }
 
     /// Ends the pool: the workers run every submitted job to its end, and then every worker thread ends.
-    /// Returns when all threads have ended. `shutdown` must be called only once, and not by a job.
+    /// Returns when all threads have ended. `shutdown` must be called only once, and a job must not call it.
     pub fn shutdown(&self) {
         let threads = {
             let mut state = self.shared.state.lock().unwrap();
@@ -146,7 +146,7 @@ impl Pool {
         }
     }
 
-    /// Returns false if a thread has taken the half out of the queue.
+    /// Returns false if another thread has taken the half out of the queue.
     fn take_out(&self, half: &Arc<Task>) -> bool {
         let mut state = self.shared.state.lock().unwrap();
         let place = state.queue.iter().position(|(task, _)| Arc::ptr_eq(task, half));

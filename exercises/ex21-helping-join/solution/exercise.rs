@@ -18,15 +18,15 @@ type Work = Box<dyn FnOnce() + Send>;
 
 /// A job or an offered half.
 struct Task {
-    /// The task that offered this half, and that waits for it; `None` if this task is a job.
+    /// The task that offered this half and waits for it; `None` if this task is a submitted job.
     parent: Option<Arc<Task>>,
 }
 
-/// An entry of the queue. The thread that takes the entry out must run the work.
+/// An entry of the queue. The thread that takes an entry out of the queue must run its work.
 type Entry = (Arc<Task>, Work);
 
 thread_local! {
-    /// The task that this thread runs: the topmost one if several are on its stack.
+    /// The task that this thread runs; if several tasks are on the thread's stack, the topmost one.
     static RUNS: RefCell<Option<Arc<Task>>> = const { RefCell::new(None) };
 }
 
@@ -72,7 +72,7 @@ impl Pool {
     }
 
     /// Ends the pool: the workers run every submitted job to its end, and then every worker thread ends.
-    /// Returns when all threads have ended. `shutdown` must be called only once, and not by a job.
+    /// Returns when all threads have ended. `shutdown` must be called only once, and a job must not call it.
     pub fn shutdown(&self) {
         let threads = {
             let mut state = self.shared.state.lock().unwrap();
@@ -143,8 +143,8 @@ impl Pool {
         }
     }
 
-    /// Waits until the half or a part of it is in the queue, and takes it out. Returns `None` if the half has
-    /// ended.
+    /// Waits until the half or a part of it is in the queue, and takes that entry out. Returns `None` if the
+    /// half has ended.
     fn next_towards(&self, half: &Arc<Task>) -> Option<Entry> {
         let mut state = self.shared.state.lock().unwrap();
         loop {

@@ -57,7 +57,7 @@ impl Pool {
     }
 
     /// Ends the pool: the workers run every submitted job to its end, and then every worker thread ends.
-    /// Returns when all threads have ended. `shutdown` must be called only once, and not by a job.
+    /// Returns when all threads have ended. `shutdown` must be called only once, and a job must not call it.
     pub fn shutdown(&self) {
         let threads = {
             let mut state = self.shared.state.lock().unwrap();

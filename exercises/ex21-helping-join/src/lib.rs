@@ -1,5 +1,5 @@
-//! A `join` whose worker runs parts of the half that it waits for. The exercise is in `src/exercise.rs`;
-//! `README.md` says what to do.
+//! A `join` in which a waiting worker runs parts of the half that it waits for. The exercise is in
+//! `src/exercise.rs`; `README.md` says what to do.
 
 // Re-exports the real locks and threads. The tests also compile the exercise with the locks and threads of a
 // model that decides the schedule.

@@ -1,4 +1,5 @@
-//! Primes that must be computed, and calls of the queue that check its promises; the properties use both.
+//! Primes whose computation takes time, and calls that check what the queue promises; the properties use
+//! both.
 
 use exercises_harness::{at_once, expect, fail, step};
 
@@ -17,12 +18,12 @@ pub const NOT_WOKEN: &str = "a thread sleeps although the item or the room that 
                              the queue is; and the notification follows the change";
 const ORDER: &str = "items come out in the order in which they went in: push at one end, pop at the other";
 
-/// The first primes, and the number of them that `run` has asked for.
+/// The first primes, and the number of primes that `run` has asked for.
 pub struct Computation {
     pub asked: Counter,
     /// The number of primes.
     primes: usize,
-    /// The computation of this prime goes on only when the property opens the gate; the first prime has
+    /// The number of the prime whose computation waits until the property opens the gate; the first prime has
     /// number 1.
     long: usize,
     pub gate: Counter,
@@ -129,9 +130,9 @@ pub fn two_that_wait<R: Send + 'static>(
     start_two(name, queue, came_back, call, 0)
 }
 
-/// Starts two threads that wait in `call`; the thread whose call ends first waits for the other thread. So
-/// if the other thread sleeps on, its own notification is missing: the first thread cannot end and wake
-/// it.
+/// Starts two threads that wait in `call`; the thread whose call ends first waits for the other thread. So if
+/// the other thread stays asleep, its own notification is missing: the first thread has not ended, and so has
+/// not woken it.
 pub fn two_that_meet<R: Send + 'static>(
     name: &str,
     queue: &Arc<Queue<u64>>,

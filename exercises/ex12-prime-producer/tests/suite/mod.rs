@@ -173,9 +173,9 @@ pub fn nobody_sleeps_beside_room_or_an_item() {
     who_comes_too_late_is_woken_the_next_time();
 }
 
-/// Tests two threads that make the same call. One thread may sleep and be woken for an item, or for room,
-/// that the other thread takes first. The test itself does not wait in a call of the queue, so its own waits
-/// hide no mistake.
+/// Tests two threads that make the same call. A thread may be woken for an item or a free place, and then
+/// find that the other thread was faster. The test itself does not wait in a call of the queue, so no wait of
+/// the test hides a mistake.
 fn who_comes_too_late_is_woken_the_next_time() {
     let cause = "a thread was woken, found that another thread had been faster, and waits again: the next item or the \
                  next room has to wake it, too. If you count the waiting threads, count a thread each time that it begins \

@@ -120,8 +120,8 @@ fn is_refused(what: &str, taken: Taken, desk: &Desk<u32>, left: usize, cause: &s
     }
 }
 
-/// Runs `work` twice: a request and then a task come while it waits, and a request comes before it
-/// begins.
+/// Runs `work` twice: once a request and then a task come while `work` waits, and once a request comes before
+/// `work` begins.
 fn gets_its_task_all_the_same(what: &'static str, cause: &'static str, work: fn(&Worker<u32>) -> Taken) {
     for before in [false, true] {
         let desk = desk(&[]);
@@ -142,7 +142,7 @@ fn gets_its_task_all_the_same(what: &'static str, cause: &'static str, work: fn(
     }
 }
 
-/// Checks that a worker that was asked to stop, and has then taken a task in a step, is given no more tasks.
+/// Checks that a worker gets no more tasks after it was asked to stop and has taken a task in a step.
 fn and_no_more(worker: &Worker<u32>, taken: Taken) -> Taken {
     if let (Ok(_), Ok(more)) = (&taken, expect("take() afterwards", SWALLOWED, || worker.take())) {
         fail(&format!("take() afterwards returned {more}, though the worker was asked to stop"), SWALLOWED);

@@ -2,7 +2,7 @@
 //! says what each of them promises.
 //!
 //! The test's own thread is the executor and the clock: it runs the task and rings the alarm when the
-//! property says so. `timed_run` is called on another thread, the caller's.
+//! property says so. Another thread, the caller's thread, calls `timed_run`.
 
 use std::collections::VecDeque;
 

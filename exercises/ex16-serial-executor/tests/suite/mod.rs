@@ -153,7 +153,7 @@ fn take(line: &dyn Executor, job: Job) {
     }
 }
 
-/// Executes, on another thread, a job that must be taken.
+/// Executes a job on another thread; the executor must take the job.
 fn submitter<E: 'static>(line: &Arc<Line<E>>, name: &str, job: Job) -> thread::JoinHandle<()>
 where
     Arc<E>: Executor,
@@ -450,7 +450,7 @@ fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     log.check(&(1..=jobs).collect::<Vec<u32>>(), IN_THE_MIDDLE);
 }
 
-/// More jobs than a fair line would run before it lets other lines go first.
+/// A number of jobs: greater than the number after which a fair line lets other lines go first.
 const MANY: u32 = 70;
 
 /// The outcome of a job that was executed on another thread.
@@ -470,8 +470,9 @@ where
     (on_a_thread(name, Box::new(work)), fate)
 }
 
-/// Checks that each of these jobs has run if it was taken, and can be run if it came back. The jobs that came
-/// back are checked first: if a call gave back the wrong job, that explains why the other job does not run.
+/// Checks that each of these jobs has run if it was taken, and can still be run if it was given back. The
+/// jobs that were given back are checked first: if a call gave back the wrong job, this mistake explains why
+/// the other job does not run.
 fn check_fates(log: &Log, fates: &[(u32, Fate)]) {
     let mut taken = Vec::new();
     for (number, fate) in fates {
@@ -527,7 +528,7 @@ pub fn a_refused_job_leaves_the_others_in_the_line() {
     check_fates(&log, &[(2, fate_of_2), (3, fate_of_3)]);
 }
 
-/// The final answer of the underlying executor.
+/// What the underlying executor decides when the gate is open.
 #[derive(Clone, Copy, PartialEq)]
 enum Decides {
     Refuses,

@@ -47,7 +47,7 @@ impl Keys {
         Name { name, _alive: Arc::clone(&self.0) }
     }
 
-    /// Returns the number of keys and of their clones that are alive.
+    /// Returns the number of keys that exist, including clones of keys.
     pub(super) fn left(&self) -> usize {
         Arc::strong_count(&self.0) - 1
     }
@@ -69,7 +69,7 @@ pub(super) struct Log {
 /// The outcome of a job that was executed on another thread.
 pub(super) type Fate = Arc<Shared<Option<Result<(), Refused>>>>;
 
-/// A job that is running. Its drop records the end of the job, even after a panic.
+/// A job that is running. The drop of this value records the end of the job, even after a panic.
 struct Running<'a>(&'a Log, u32);
 
 impl Drop for Running<'_> {
@@ -174,9 +174,9 @@ impl Log {
         }
     }
 
-    /// Checks that each of these jobs has run if it was taken, and can be run if it came back. The jobs that
-    /// came back are checked first: if a call gave back the wrong job, this explains why another job does not
-    /// run.
+    /// Checks that each of these jobs has run if it was taken, and can still be run if it was given back. The
+    /// jobs that were given back are checked first: if a call gave back the wrong job, this mistake explains
+    /// why another job does not run.
     pub(super) fn check_fates(&self, fates: &[(u32, Fate)]) {
         let mut taken = Vec::new();
         for (number, fate) in fates {

@@ -421,7 +421,7 @@ fn what_was_called_early_will_not_come_again(jobs: u32, end: fn()) {
     trial.check_keys("all jobs have ended");
 }
 
-/// More jobs than a fair stripe would run before it lets other stripes go first.
+/// A number of jobs: greater than the number after which a fair stripe lets other stripes go first.
 const MANY: u32 = 70;
 
 pub fn others_may_come_while_the_executor_decides() {

@@ -24,7 +24,7 @@ pub(super) fn panics() -> Does {
 /// A record of the runs of a property's closures.
 pub(super) struct Log {
     clock: Arc<Hands>,
-    /// The number of the entry and the time of each run that has begun.
+    /// For each run that has begun, the number of its entry and the time.
     begun: Shared<Vec<(u32, Millis)>>,
     running: Shared<Vec<u32>>,
     begins: Counter,
@@ -33,7 +33,7 @@ pub(super) struct Log {
     drops: Counter,
 }
 
-/// A run that is going on. Its drop records the end of the run, even after a panic.
+/// A run that is going on. The drop of this value records the end of the run, even after a panic.
 struct Running<'a>(&'a Log, u32);
 
 impl Drop for Running<'_> {
@@ -122,7 +122,8 @@ impl Trial {
         Self::new(Arc::<Threads>::clone(&threads), Some(threads))
     }
 
-    /// Makes a scheduler on each kind of executor that calls its jobs by itself.
+    /// Makes two schedulers: one on an executor with a thread for each job, and one on an executor that calls
+    /// each job at once.
     pub(super) fn on_each() -> [Arc<Self>; 2] {
         [Self::on_threads(), Self::over(&Calls::at_once(false))]
     }
@@ -211,7 +212,7 @@ impl Trial {
         expect("waiting for a run", cause, || counter.wait_for(least));
     }
 
-    /// Waits until this closure was dropped. `when` says, for the message, what has happened before.
+    /// Waits until this closure was dropped. `when` is part of the message: it says what has happened before.
     pub(super) fn until_dropped(&self, number: u32, when: &str, cause: &str) {
         if others_come_to_rest() {
             self.check_dropped(number, when, cause);
@@ -232,8 +233,8 @@ impl Trial {
         }
     }
 
-    /// Lets all other threads go on until they wait, and then checks that only the runs of the given entries
-    /// have begun, in the given order.
+    /// Lets all other threads continue until they wait, and then checks that only the runs of the given
+    /// entries have begun, in the given order.
     pub(super) fn check(&self, expected: &[u32], cause: &str) {
         others_come_to_rest();
         let begun = self.log.begun();

@@ -59,7 +59,7 @@ impl Below {
         (threads, Self::over(Box::new(move |job| same.submit(job))))
     }
 
-    /// Makes an executor with a thread for each job, which refuses every second job.
+    /// Makes an executor that has a thread for each job, and refuses every second job.
     pub(super) fn threads_for_some() -> (Arc<Threads>, Arc<Self>) {
         let (threads, below) = Self::threads();
         let below = Arc::into_inner(below).expect("it is new");

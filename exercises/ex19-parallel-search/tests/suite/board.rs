@@ -76,7 +76,7 @@ impl Board {
         self.over.with(|over| *over = true);
     }
 
-    /// Returns the number of bytes of stack that a search has used between two looks at positions.
+    /// Returns the number of bytes of stack between the lowest and the highest call of `is_solved`.
     pub(super) fn depth(&self) -> usize {
         self.stack.with(|stack| stack.map_or(0, |(low, high)| high - low))
     }

@@ -16,7 +16,7 @@ const EACH_ITS_OWN: &str = "the state of a search is in its solver. Another sear
                             on the same thread and with the same positions: it has its own answer, its own list and its \
                             own end";
 
-/// The number of positions besides the start.
+/// The number of positions, without the start.
 const MANY: u32 = 200;
 
 /// A puzzle whose start leads to many positions that are far apart; each of these leads to the largest and to

@@ -403,7 +403,8 @@ pub fn a_refused_position_is_searched() {
 /// The number of positions in a row.
 const LINE: u32 = 100;
 
-/// A number of bytes of stack. A search that does not nest uses fewer bytes; a search that nests uses more.
+/// A number of bytes of stack. A search without nested calls uses fewer bytes of stack than this number; a
+/// search with nested calls uses more.
 const DEEP: usize = 64 * LINE as usize;
 
 pub fn refusals_do_not_nest() {

@@ -1,4 +1,5 @@
-//! Items that record the items they are compared with, and a joiner that records the halves it must join.
+//! Items that record the items that they are compared with, and a joiner that records the halves that it must
+//! join.
 
 use std::cmp::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -83,8 +84,8 @@ pub(super) struct Seen {
     /// The parts that are being sorted: first the whole, then one of its halves, then a half of that half,
     /// and so on. Used only if the joiner calls halves one after the other.
     parts: Vec<Part>,
-    /// For each join, the numbers of items that its halves have compared; the last entry belongs to the join
-    /// of the whole.
+    /// For each join, how many items its first and its second half have compared; the last entry is for the
+    /// join of all items.
     pub(super) splits: Vec<(usize, usize)>,
     /// The items that both halves of a part have compared.
     pub(super) shared: Vec<usize>,

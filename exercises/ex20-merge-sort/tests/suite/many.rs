@@ -21,7 +21,7 @@ impl Joiner for InTurn {
     }
 }
 
-/// Checks that a sort brings items with the given keys into order. Returns the number of joins that the sort
+/// Checks that a sort puts items with the given keys into order. Returns the number of joins that the sort
 /// took.
 fn sorts(keys: &[u32], threshold: usize) -> usize {
     let (joiner, what) =

@@ -10,7 +10,7 @@ use super::{HAND_OVER, TAKE_BACK};
 use crate::probe::{Counter, Shared, others_come_to_rest};
 use crate::sync::{Arc, thread};
 
-/// The closure of a half, as the tests give it to join().
+/// The closure of a half that the tests give to join().
 pub(super) type Half = Box<dyn FnOnce() -> u32 + Send>;
 
 /// Makes a half that returns the given value.

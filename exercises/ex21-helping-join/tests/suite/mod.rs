@@ -110,7 +110,8 @@ fn apart(gate: &Arc<Gate>) -> (Half, Half) {
 
 pub fn a_half_that_runs_elsewhere_is_waited_for() {
     let (pool, gate) = (Pool::new(3), Gate::new());
-    // Two workers may wait in join(): one for the half at the gate, and one for the half that waits.
+    // Two workers may wait in join(): one waits for the half at the gate, and the other waits for the half
+    // that contains this join.
     let (a, b) = apart(&gate);
     let half = joins(&pool, WAITS, a, b);
     let job = Job::submit(&pool, 22, WAITS, with_a_half_elsewhere(&pool, WAITS, half));
@@ -153,7 +154,8 @@ pub fn it_helps_with_what_it_waits_for() {
     shut_down(&pool);
 }
 
-/// Nests the given number of joins, each inside a half of the join before; the innermost half runs `inmost`.
+/// Nests the given number of joins, each inside a half of the previous join; the innermost half runs
+/// `inmost`.
 fn in_a_half_of_a_half(pool: &Pool, levels: usize, inmost: Half) -> Half {
     (0..levels).fold(inmost, |half, _| joins(pool, HELPS, brings(0), half))
 }
@@ -292,8 +294,8 @@ pub fn a_panic_is_not_that_of_the_one_who_helps() {
         3
     };
     run(&pool, 13, PANIC, with_a_half_elsewhere(&pool, PANIC, Box::new(half)));
-    // A thread runs a half that panics, and then continues its own task. If the thread offers another half now,
-    // that half is a part of its own task.
+    // A thread runs a half that panics, and then continues its own task. If the thread then offers another
+    // half, that half is a part of the thread's own task.
     let (jobs, then) = (pool.clone(), two_that_meet(&pool));
     let half = move || {
         join_that_panics(&jobs, HELPS, brings(0), panics());
@@ -321,7 +323,8 @@ pub fn a_panic_leaves_no_half_behind() {
     shut_down(&pool);
 }
 
-/// Makes a half that returns 7. Before that, it joins two halves, of which one panics, and sets `over`.
+/// Makes a half that returns 7. Before it returns, the half joins two other halves, one of which panics, and
+/// then sets `over`.
 fn then_seven(pool: &Pool, a: Half, b: Half, over: Arc<Shared<bool>>) -> Half {
     let pool = pool.clone();
     Box::new(move || {
