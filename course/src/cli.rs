@@ -46,8 +46,8 @@ impl Course {
         read.unwrap_or_else(|error| error.exit())
     }
 
-    /// Checks the options before a command. Options for the project may stand there; options for the server
-    /// belong to `serve`, and have no effect on other commands.
+    /// Checks the options that precede a command. Options for the project may precede any command; options
+    /// for the server have an effect only on `serve`, so other commands refuse them.
     fn is_in_order(command: &mut clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
         let Some(subcommand) = matches.subcommand_name() else { return Ok(()) };
         let is_given = |arg: &&clap::Arg| {
@@ -201,8 +201,8 @@ pub enum Command {
     ///
     /// With the name of a mistake: show how it differs from the solution, line by line. With --runs, at any
     /// time: run that wrong answer this many times on real threads and under the model, and count how often
-    /// each property catches it. With --put, at any time: put it in the place of your answer, which is kept
-    /// beside it.
+    /// each property catches it. With --put, at any time: replace your answer by that wrong answer; a copy of
+    /// your answer is kept beside it.
     Wrong {
         exercise: String,
         /// The full name of a wrong answer, such as `m01_if_for_while`, or its beginning, `m01`
@@ -250,7 +250,8 @@ pub enum Command {
     },
     /// Do an experiment of a section "Break it": change the code in a copy of the project, and run it
     ///
-    /// At a terminal, the command asks for your prediction first. It changes no file of the project.
+    /// At a terminal, the command asks for your prediction first. The experiment changes no file of the
+    /// project itself.
     Break {
         /// The page, such as `work-stealing` [default: list the pages]
         page: Option<String>,

@@ -1,9 +1,9 @@
 //! Serves the book from the course's own thread pool.
 //!
-//! The accept loop is the same as in `servers/src/bin/pooled.rs`: a task for each connection, on a
-//! fixed pool. Unlike `pooled`, this server can be stopped: a signal cancels `stop`, which ends the
-//! loop. Then the pool is shut down but still finishes the connections that it has accepted, and the
-//! process waits for this.
+//! The accept loop is the same as in `servers/src/bin/pooled.rs`: a task for each connection, on a fixed
+//! pool. Unlike `pooled`, this server can be stopped: a signal cancels `stop`, which ends the loop. Then the
+//! pool is shut down: it finishes the connections that it has accepted, and the process waits until it has
+//! finished.
 
 use crate::book;
 use crate::exercises::replay;
@@ -27,7 +27,7 @@ use std::{fmt, fs};
 /// The ports that are tried if `--addr` is not given.
 const PORTS: RangeInclusive<u16> = 8000..=8099;
 
-/// While a server waits for its last requests, it decides once per interval whether to report this again.
+/// While a server waits for its last requests, it reports the wait again, at most once per interval.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Builds the book and serves it until the first Ctrl-C (or SIGTERM), then finishes the requests in

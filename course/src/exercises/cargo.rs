@@ -19,7 +19,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 /// How long a test program may be silent. The tests end a property that hangs much earlier; the rest of this
-/// time is for a busy machine.
+/// time is a reserve for a busy machine.
 const SILENCE: Duration = Duration::from_mins(1);
 
 /// Where the compiler's messages go: to the terminal, or into the result.

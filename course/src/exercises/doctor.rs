@@ -1,5 +1,5 @@
-//! `doctor`: checks whether everything that the course needs is installed, and says what the
-//! learner must do if not.
+//! `doctor`: checks whether everything that the course needs is installed, and says what the learner must do
+//! if something is missing.
 
 use crate::exercises::{Style, catalogue, say};
 use crate::workspace::Workspace;

@@ -53,8 +53,8 @@ pub(super) fn paper(style: &[Declaration]) -> Vec<Background> {
     [("the light", false), ("the dark", true)].into_iter().filter_map(paper).collect()
 }
 
-/// Returns the colours that do not stand out from their background, and reports a paper that is also light in
-/// the dark theme.
+/// Returns the colours that do not stand out from their background, and the papers that stay light in the
+/// dark theme.
 pub(super) fn faults(name: &str, style: &[Declaration], behind: &[Background]) -> Vec<String> {
     let mut faults = Vec::new();
     if let [light, dark] = behind

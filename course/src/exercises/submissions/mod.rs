@@ -1,10 +1,10 @@
 //! `check --submissions DIR`: judges the answers of many students.
 //!
-//! The module [`found`] says which student's answer to which exercise is in which file. Each answer goes
-//! into a copy of the project; the copy contains no solution that the answer could include. A separate
-//! process judges the answer; when its time is over, the module [`apart`] ends that process and every
-//! process that it has started. So an answer cannot change the teacher's own answers, progress and tests,
-//! and cannot prevent the next answer from being judged.
+//! The module [`found`] finds the student, the exercise and the file of each answer. Each answer goes into a
+//! copy of the project; the copy contains no solution that the answer could include. A separate process
+//! judges the answer; when its time is over, the module [`apart`] ends that process and every process that it
+//! has started. So an answer cannot change the teacher's own answers, progress and tests, and cannot prevent
+//! the next answer from being judged.
 //!
 //! A separate process is not a sandbox. An answer is a program, and runs with the rights of the
 //! teacher who starts the check.
