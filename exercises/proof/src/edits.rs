@@ -1,5 +1,5 @@
-//! Writes a wrong answer as a whole file, to edit and try, and makes an entry of the edited file: `--edit`
-//! and `--keep`.
+//! Writes a wrong answer as a whole file, which a maintainer can edit and try (`--edit`), and makes an entry
+//! of the edited file (`--keep`).
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use similar::{Algorithm, ChangeTag, TextDiff};
 /// solution. The solution is preferred because a reader has seen it.
 const FARTHER: usize = 150;
 
-/// The part of an answer, in percent, from which an edit is too large to help a reader.
+/// If an edit replaces at least this part of an answer, in percent, it is too large to help a reader.
 const TOO_MUCH: usize = 60;
 
 /// The first lines that a new wrong answer must have.

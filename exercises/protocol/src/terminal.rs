@@ -126,7 +126,7 @@ pub(crate) fn wrap(line: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Shortens a text that is too long at its end, and marks the end with a sign.
+/// Removes the end of a text that is too long, and marks the cut with a sign.
 pub(crate) fn clip(text: &str, width: usize, ascii: bool) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -136,7 +136,7 @@ pub(crate) fn clip(text: &str, width: usize, ascii: bool) -> String {
     text.chars().take(kept).chain(sign.chars()).take(width).collect()
 }
 
-/// Shortens a name that is too long in its middle, because the names of threads differ at the end.
+/// Removes the middle of a name that is too long, because the names of threads differ at the end.
 pub(crate) fn clip_middle(name: &str, width: usize, ascii: bool) -> String {
     let length = name.chars().count();
     if length <= width {

@@ -31,7 +31,7 @@ type Cause = (String, Option<usize>);
 /// The message about a run that has more steps than any run that ends.
 pub(crate) const RUNS_ON: &str = "a thread runs on and on";
 
-/// The cause of [`RUNS_ON`] if the answer is a test.
+/// The likely cause of [`RUNS_ON`], a run that does not end, if the answer is a test.
 const TOO_LONG: &str = "a loop of your test has no end, or very many rounds. It is run on thousands of schedules, so it \
                         need not repeat anything: each scenario once, with as few threads and steps as show the mistake";
 

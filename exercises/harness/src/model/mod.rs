@@ -49,8 +49,8 @@ mod backend {
     pub(super) const LOCKS_POISON: bool = false;
     pub(super) const ONE_AT_A_TIME: bool = true;
 
-    // All threads of the model are coroutines on one thread of the system, so this thread-local serves all of
-    // them.
+    // All threads of the model are coroutines on one operating-system thread, so this thread-local serves all
+    // of them.
     std::thread_local! {
         static THREADS: RefCell<Vec<Option<ThreadKey>>> = const { RefCell::new(Vec::new()) };
         static CHANCE: RefCell<Chance> = RefCell::new(Chance::of(0, 0));
@@ -60,7 +60,7 @@ mod backend {
         static ANSWERS: Cell<fn(Question) -> usize> = const { Cell::new(by_chance) };
     }
 
-    /// Marks a point at which other threads may find the caller's lock taken. Only an answer with a
+    /// Marks a point at which other threads may find that the caller holds its lock. Only an answer with a
     /// `try_lock` can notice such a point.
     pub(super) fn others_may_find_it_taken() {
         if TRIES_LOCKS.get() {
@@ -108,7 +108,7 @@ mod backend {
         ANSWERS.get()(question)
     }
 
-    /// Answers a question with the chance of this run.
+    /// Answers a question with the random choices of this run.
     pub(super) fn by_chance(question: Question) -> usize {
         let answer = CHANCE.with_borrow_mut(|chance| chance.answer(question));
         TRIED.with_borrow_mut(|tried| tried.was_told(question, answer));
@@ -139,7 +139,7 @@ mod backend {
         THREADS.with_borrow(|threads| threads.get(number).copied().flatten())
     }
 
-    /// Returns the place of the thread in `THREADS`. The first place is used while no thread of the model
+    /// Returns the index of the thread in `THREADS`. The first index is used while no thread of the model
     /// runs.
     fn number(task: Option<TaskId>) -> usize {
         task.map_or(0, |task| usize::from(task) + 1)
@@ -223,7 +223,8 @@ pub mod graph;
 /// The number of schedules that are tried.
 pub const SCHEDULES: usize = 2_000;
 
-/// The number of schedules that are always run: only a repeated run can show that chance alone decides.
+/// The number of schedules that are run even if they repeat an earlier one: only a repeated run can show that
+/// chance alone decides.
 const ALWAYS: u64 = 10;
 
 /// The largest number of steps of a schedule: many times the steps of the longest schedule of a right answer.

@@ -111,8 +111,8 @@ fn answer_of(exercise: &Exercise) -> PathBuf {
     let target = env::var_os("CARGO_CRATE_NAME").expect("Cargo sets it for the compiler");
     let copy = Path::new(&scratch).join(&exercise.name).join(target).join("exercise.rs");
     if let Err(error) = write(&copy, &text, &path) {
-        // A panic would be reported as an error at a line of the exercise, and `cargo course` would take that
-        // for the learner's mistake.
+        // A panic would be reported as an error at a line of the exercise, and `cargo course` would treat
+        // this error as the learner's mistake.
         eprintln!("error: cannot write {}: {error}", copy.display());
         process::exit(1);
     }

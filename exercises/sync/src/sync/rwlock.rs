@@ -7,8 +7,8 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use super::super::backend;
 use crate::recorder;
 
-/// A lock for reading and writing, like [`std::sync::RwLock`]. A thread that holds the lock must not lock it
-/// again, not even to read.
+/// A lock for reading and writing, like [`std::sync::RwLock`]. A thread that holds the lock must not take it
+/// a second time, not even to read.
 #[derive(Debug)]
 pub struct RwLock<T> {
     inner: backend::RwLock<T>,
