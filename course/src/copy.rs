@@ -1,4 +1,4 @@
-//! Makes a temporary copy of the project, in which an exercise can have another answer.
+//! Makes a temporary copy of the project, in which the learner's answer to an exercise can be replaced.
 //!
 //! # Built in the project's own target directory
 //!
@@ -29,8 +29,8 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// Copies the sources of `workspace` to a new folder in the folder `name` of its target directory, without
-    /// hidden files, build output and the learner's progress. Removes an older copy first.
+    /// Copies the sources of `workspace` to a new folder in the folder `name` of the target directory,
+    /// without hidden files, build output and the learner's progress. Removes an older copy first.
     ///
     /// # Errors
     ///

@@ -96,7 +96,7 @@ impl Exam {
         self.questions.len()
     }
 
-    /// Makes a paper. The questions of the paper have the order of the book.
+    /// Makes a paper. The questions of the paper are in the order of the book.
     ///
     /// # Errors
     /// Returns an error if there are fewer questions than the paper should have.

@@ -176,8 +176,8 @@ impl<'a> Plan<'a> {
         lines(text, |line| !is_row(line) && !is_folder(line))
     }
 
-    /// Returns a page without links to the solutions. If a page shows a typical mistake, the page contains
-    /// the lines of the mistake itself.
+    /// Returns a page without links to the solutions. If a page shows a typical mistake, the line that
+    /// includes the mistake is replaced by the mistake itself.
     fn page(&self, text: &str) -> anyhow::Result<String> {
         let text = self.link.replace_all(text, "$1");
         let mut missing = None;

@@ -81,7 +81,7 @@ fn settings() -> Builder {
     LogService::builder().format(Human::local()).overflow_of_all(Overflow::DropNewest).stop_within(LAST_LINES)
 }
 
-/// Returns the first file with this name that no other process is writing.
+/// Returns the first of the files `name.log`, `name-2.log` and so on that no other process is writing.
 fn open(folder: &Path, name: &str) -> io::Result<FileSink> {
     let open = |file: String| FileSink::builder(folder.join(file)).rotate_at_bytes(LARGEST).keep(KEPT).open();
     let mut opened = open(format!("{name}.log"));

@@ -2,8 +2,7 @@
 //!
 //! The accept loop is the same as in `servers/src/bin/pooled.rs`: a task for each connection, on a fixed
 //! pool. Unlike `pooled`, this server can be stopped: a signal cancels `stop`, which ends the loop. Then the
-//! pool is shut down: it finishes the connections that it has accepted, and the process waits until it has
-//! finished.
+//! pool is shut down. It finishes the connections that it has accepted, and the process waits for this.
 
 use crate::book;
 use crate::exercises::replay;
@@ -101,7 +100,7 @@ fn server(site: Site, pool: &Arc<ThreadPoolExecutor>, stop: &CancelToken, log: A
     Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop)
 }
 
-/// Answers with the schedule on which the reader's answer failed last, or with an empty object.
+/// Sends the schedule on which the reader's answer failed last, or an empty object.
 fn your_schedule(path: &Path) -> Response {
     match fs::read(path) {
         Ok(json) => Response::new(Status::Ok, "application/json", Body::Bytes(json.into())),

@@ -94,8 +94,8 @@ impl Workspace {
 }
 
 /// Returns whether a directory contains build output. Cargo puts a tag into the directories that it creates.
-/// A directory that existed before Cargo used it has no tag: for example a `target` beside a `Cargo.toml`,
-/// into which a copy of the project was put.
+/// A directory that existed before Cargo used it has no tag, such as a `target` in which a copy of the
+/// project was made; so a `target` beside a `Cargo.toml` also counts.
 #[cfg(feature = "book")]
 pub(crate) fn was_built(dir: &Path) -> bool {
     dir.join("CACHEDIR.TAG").exists()

@@ -24,8 +24,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One test at a time runs, because all tests share a target directory, and an answer that waits for Cargo's
-/// lock would look as if it hung.
+/// Only one test runs at a time, because all tests share a target directory, and an answer that waits for
+/// Cargo's lock would look as if it hung.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A copy of the project in which tests may overwrite the exercises. The copy is always at the same path, so

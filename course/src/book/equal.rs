@@ -32,7 +32,7 @@ pub(crate) struct Differences {
     pub(crate) old: Vec<usize>,
     /// The lines of the new recording that the old one does not have.
     pub(crate) new: Vec<usize>,
-    /// The expressions of the recipe that the new recording must match, and does not match.
+    /// The expressions of the recipe that the new recording must match, but does not match.
     pub(crate) lacks: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn core(text: &str, equal: &Equal) -> anyhow::Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// Returns the expressions that a recording must match, and does not match.
+/// Returns the expressions that a recording must match, but does not match.
 ///
 /// # Errors
 /// Returns an error if an expression is malformed.

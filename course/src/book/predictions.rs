@@ -25,10 +25,10 @@ struct Marker {
 #[serde(deny_unknown_fields)]
 struct Field {
     ask: String,
-    /// The name, without folders, of an included file that contains the right value; if it is absent, the
+    /// The name, without folders, of an included file that contains the right value; if no file is named, the
     /// page's own text contains the value.
     from: Option<String>,
-    /// The expression whose first group is the right value.
+    /// The expression whose first group matches the right value.
     find: Option<String>,
     unit: Option<String>,
     /// Whether the number is measured, so that a value near it is right, too.
@@ -186,7 +186,7 @@ impl Field {
     }
 }
 
-/// Returns what an expression finds first. In an expression, `^` and `$` are the ends of a line.
+/// Returns what an expression finds first. In an expression, `^` and `$` match the ends of a line.
 fn found<'a>(expression: &str, text: &'a str) -> anyhow::Result<Captures<'a>> {
     let lines = Regex::new(&format!("(?m){expression}"))?;
     lines.captures(text).ok_or_else(|| anyhow!("nothing matches `{expression}`"))

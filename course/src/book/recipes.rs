@@ -20,10 +20,11 @@
 //! measure again, delete the transcript. `--check` skips recipes with `measured = true` unless the user
 //! names them: on a busy machine even the order of the lines can differ.
 //!
-//! The recipes in `breaks/record.toml` are the recipes for the experiments in the sections *Break it*. Such a
-//! recipe names its experiment, as in `breaks = "work-stealing-1"`. The recipe runs in a copy of the project.
-//! If `breaks/work-stealing-1.patch` exists, this patch is applied to the copy. Its transcript is
-//! `breaks/work-stealing-1.txt`. `[[by_hand]]` lists the experiments that only the reader can do.
+//! The recipes in `breaks/record.toml` are the recipes for the experiments in the sections *Break it*. A
+//! recipe for an experiment names the experiment, as in `breaks = "work-stealing-1"`. The recipe runs in a
+//! copy of the project. If `breaks/work-stealing-1.patch` exists, this patch is applied to the copy. Its
+//! transcript is `breaks/work-stealing-1.txt`. `[[by_hand]]` lists the experiments that only the reader can
+//! do.
 
 use crate::book::breaks;
 use crate::book::speed_up::SpeedUp;
@@ -65,7 +66,7 @@ pub(crate) struct ByHand {
 pub(crate) struct Run {
     /// The name of the recipe's experiment, such as `work-stealing-1`.
     pub(crate) breaks: Option<String>,
-    /// The command as the page shows it; ` target/` in it stands for the target directory.
+    /// The command as the page shows it; in the command, ` target/` stands for the target directory.
     pub(crate) command: String,
     /// The transcript; `None` if only the picture is needed.
     pub(crate) file: Option<String>,
@@ -139,8 +140,8 @@ pub(crate) struct Equal {
 }
 
 impl Run {
-    /// Returns a copy of the project, below the target directory, in which the recipe's experiment or the
-    /// recipe's wrong answer has been put; returns `None` if the recipe has neither.
+    /// Returns a copy of the project with the change of the recipe's experiment, or with the recipe's wrong
+    /// answer in place of the learner's answer; returns `None` if the recipe has neither.
     ///
     /// # Errors
     /// Returns an error if there is no such answer, if the patch does not apply, or if a file cannot be read or

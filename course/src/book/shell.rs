@@ -1,4 +1,4 @@
-//! How a command of the book is given to a shell: by the recorder, and by the live course.
+//! Prepares the commands of the book for a shell; the recorder and the live course use this module.
 //!
 //! A shell runs the commands, as a reader would type them. In a command, `cargo course` means this program
 //! itself.

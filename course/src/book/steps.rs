@@ -1,5 +1,5 @@
-//! Adds a line to the end of a page, which says how each way through the course continues. A way needs this
-//! line if its next page is not the next page of the book, or if one of its parts ends.
+//! Adds a line to the end of a page; this line says how each way through the course continues. A way needs
+//! this line if its next page is not the next page of the book, or if one of its parts ends.
 
 use crate::ways::{Part, Way, Ways};
 use mdbook_driver::book::Book;

@@ -37,7 +37,7 @@ impl Key {
     }
 }
 
-/// The byte of Ctrl-D: with these settings the terminal passes it on like any other key.
+/// The byte of Ctrl-D: with these settings the terminal delivers it like any other key.
 const END_OF_INPUT: u8 = 0x04;
 
 /// Receives the keys that are pressed from now on.

@@ -149,8 +149,8 @@ impl Progress {
         self.add(&format!("hint {} {which}", exercise.name))
     }
 
-    /// Returns the first of two stages as the last check has found it; returns `None` if the exercise has no
-    /// stages.
+    /// Returns the state of the first stage according to the last check; returns `None` if the exercise has
+    /// no stages.
     pub fn first_stage(&self, exercise: &Exercise) -> Option<Stage> {
         let begin = Stage::begin(exercise, 1)?;
         let last = self.of(exercise).filter(|(word, _)| *word == "stage").last();

@@ -1,7 +1,8 @@
-//! Keeps the schedule on which the learner's answer failed last, for the panel of the book that shows it step by step.
+//! Keeps the last schedule on which the learner's answer failed; a panel of the book shows this schedule step
+//! by step.
 //!
-//! The file has the form of the programs for `schedule`: a [`Graph`], in which each state has one move. The server of
-//! the book sends the file, and nothing else reads it.
+//! The file has the same format as the programs for `schedule`: a [`Graph`], in which each state has one
+//! move. The server of the book sends the file, and nothing else reads it.
 
 use crate::exercises::check::{Report, Verdict};
 use crate::workspace::Workspace;

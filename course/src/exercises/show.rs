@@ -50,7 +50,7 @@ impl Learner {
     }
 
     /// `next`: prints the first exercise that the learner has not solved. If the learner has asked for a way,
-    /// the command prints the first such exercise of this way, until everything on the way is done.
+    /// the command prints the first unsolved exercise of this way, until everything on the way is done.
     ///
     /// # Errors
     /// Returns an error if the way names an exercise that does not exist.
@@ -81,8 +81,8 @@ impl Learner {
         true
     }
 
-    /// `next --way`: prints the first exercise of a way that is not done yet, and the pages that come
-    /// before it. From then on, `next` follows this way.
+    /// `next --way`: prints the first exercise of a way that the learner has not done yet, and the pages
+    /// before this exercise. From then on, `next` follows this way.
     ///
     /// # Errors
     /// Returns an error if there is no such way, or if it names an exercise that does not exist.

@@ -12,7 +12,7 @@ use std::process::{self, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A longer line is shown as several lines.
+/// A line that is too long is shown as several lines.
 const LONGEST_LINE: usize = 64 << 10;
 
 /// What starts the commands, and reads their output.
@@ -137,7 +137,7 @@ fn printer(run: &Arc<Run>, to: Output) -> impl FnMut(&str, u8) {
     }
 }
 
-/// Calls `line` with each line, and with the byte that ends this line. The last line may have no end.
+/// Calls `line` with each line, and with the byte that ends this line. The last line may lack this byte.
 fn read(mut output: impl Read, ends: &[u8], mut line: impl FnMut(&str, u8)) {
     let mut give = |bytes: &[u8], end| line(&String::from_utf8_lossy(bytes), end);
     let (mut open, mut buffer) = (Vec::new(), [0; 8192]);

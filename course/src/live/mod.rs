@@ -1,7 +1,7 @@
-//! The live course: the commands of the book run from their pages.
+//! The live course: readers run the commands of the book from the pages of the book.
 //!
 //! A page asks for commands by the names of their transcripts or experiments, and the
-//! [recipes](crate::book::recipes) say which commands these are. So nothing that is not in the book can be run.
+//! [recipes](crate::book::recipes) say which commands these are. So only commands of the book can be run.
 //!
 //! | request | answer |
 //! |---|---|
@@ -53,7 +53,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The first part of the path of the folder, in the target directory, to which the commands of a process
+/// The beginning of the path, in the target directory, of the folder to which the commands of a process
 /// write. The path ends with the number of the process.
 const FOLDER: &str = "course/live-";
 

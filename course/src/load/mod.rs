@@ -17,9 +17,9 @@
 //!    ([`schedule`]); requests that were never sent are reported.
 //! 2. Only answers with a status below 400 count for the latency; refusals and failures are counted by kind,
 //!    and no average includes them.
-//! 3. The number of requests is exactly the number of answers plus the number of failures. If a request
-//!    is sent again on a new connection, it counts as one request, and its latency counts from the first
-//!    time.
+//! 3. The number of requests is exactly the number of answers plus the number of failures. If a request is
+//!    sent again on a new connection, it counts as one request, and its latency counts from the first
+//!    attempt.
 //! 4. Each client is a thread of this machine, so the server must share the processors with the
 //!    clients. So the figures only compare stages with each other: on a machine that runs only a
 //!    server, they would be different.

@@ -1,4 +1,4 @@
-//! Tests the copy for students. The tests in `judging.rs` judge an answer in such a copy.
+//! Tests the copy for students. The tests in `judging.rs` judge an answer in a copy for students.
 
 use crate::fixture::{Project, course, stderr, stdout};
 use std::fs;

@@ -8,8 +8,8 @@ use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// Prints the number of the shell, and sleeps until it is killed. A second process has left the group; its
-/// number is printed too.
+/// Prints the process ID of the shell, and sleeps until it is killed. A second process has left the group;
+/// its process ID is printed too.
 const STUBBORN: &str = "trap '' INT TERM HUP; \
     setsid sh -c 'echo $$ >next; mv next pid; exec sleep 600' & \
     until cat pid 2>&-; do sleep 0.01; done; echo $$; exec sleep 600";
@@ -95,7 +95,7 @@ impl Page {
         self.look_until(run, |view| view["ended"] == true, "the end of a run")
     }
 
-    /// Starts a stubborn command, and returns its run and the numbers of its processes.
+    /// Starts a stubborn command, and returns its run and the IDs of its processes.
     fn start_stubborn(&self) -> (u64, [String; 2]) {
         let run = self.start("0.txt");
         let view = self.look_until(run, |view| lines(view, 0).len() == 2, "two processes");
@@ -309,7 +309,7 @@ fn no_process_survives_a_course_that_is_killed() {
     page.course.wait();
     wait_for_the_end_of(&processes);
     assert!(page.folder_of_runs());
-    // The next course removes a folder that an earlier course could not remove.
+    // The next process of the course removes a folder that an earlier process of the course could not remove.
     let left = page.course.project.path("target/course/live-99999999/1"); // above the largest number of a process
     fs::create_dir_all(&left).unwrap();
     let next = page.course.project.course(&["--addr", "127.0.0.1:0"]);
@@ -357,7 +357,7 @@ fn a_recipe_with_an_answer_runs_in_a_copy() {
     assert_eq!(fs::read_to_string(&answer).unwrap(), before);
 }
 
-/// A stand-in for Cargo, which builds when the test lets it.
+/// A stand-in for Cargo, which builds as soon as the test allows the build.
 #[test]
 fn an_experiment_is_done_in_a_copy() {
     let page = Page::of(crate::breaks::project(), "");

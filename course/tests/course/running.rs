@@ -100,8 +100,8 @@ impl Running {
         Self::answer(self.send_for(host, path, "Connection: close\r\n"))
     }
 
-    /// Waits until the server serves `connections` connections at the same time, including the one that asks
-    /// for the number.
+    /// Waits until the server serves `connections` connections at the same time, including the connection
+    /// that asks for the number.
     #[cfg(unix)]
     pub(crate) fn wait_until_active(&self, connections: u64) {
         let expected = format!("\"active\":{connections}");

@@ -1,7 +1,7 @@
 //! Checks whether code and transcripts fit into the width of a page.
 //!
-//! The browser wraps a longer line. Wrapping does no harm to a sentence, a comment or a command. But it
-//! breaks up the rows of a table and the indentation of code.
+//! The browser wraps a line that is wider than the page. Wrapping does no harm to a sentence, a comment or a
+//! command. But wrapping breaks up the rows of a table and the indentation of code.
 
 use super::Declaration;
 use crate::book::pages::files_below;

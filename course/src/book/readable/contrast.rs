@@ -42,7 +42,8 @@ pub(super) fn backgrounds(of_mdbook: &[Declaration]) -> Vec<Background> {
     themes.into_iter().filter_map(page).collect()
 }
 
-/// Returns the paper of a figure, for the light and the dark theme, if the figure has its own.
+/// Returns the paper of a figure (the colour behind it), for the light and the dark theme, if the figure has
+/// its own paper.
 pub(super) fn paper(style: &[Declaration]) -> Vec<Background> {
     let paper = |(name, is_dark)| {
         let colours = colours(style, is_dark);
