@@ -53,8 +53,8 @@ impl Gate {
     }
 }
 
-/// Calls an entry in such a way that a panic ends only the entry, and not the thread that calls it; every
-/// executor in this file uses this function.
+/// Calls an entry; a panic ends only the entry, and not the thread that calls it. Every executor in this file
+/// calls its entries in this way.
 fn call(entry: Job) {
     step("the executor calls what it was given");
     drop(catch_unwind(AssertUnwindSafe(entry)));

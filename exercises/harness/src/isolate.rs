@@ -33,8 +33,8 @@ const ALLOCATOR: &str = "GLIBC_TUNABLES";
 const AT_HAND: &str = "glibc.malloc.tcache_count=500:glibc.malloc.top_pad=8000000:\
                        glibc.malloc.trim_threshold=100000000:glibc.malloc.mmap_threshold=4000000";
 
-/// Contains a name if this property did not end. Later properties are then not tried, because otherwise the
-/// learner would wait for one deadline after another.
+/// The name of a property that did not end, if there is one. Later properties are then not tried, because
+/// otherwise the learner would wait for one deadline after another.
 static HUNG: Mutex<Option<String>> = Mutex::new(None);
 
 pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, run_here: impl FnOnce()) {

@@ -75,7 +75,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Waits until every thread but the calling one waits for something. Fails if some thread never waits,
+/// Waits until every thread except the calling thread waits for something. Fails if some thread never waits,
 /// because that thread checks again and again. `what` describes this thread's behaviour.
 ///
 /// On real threads it is not known which threads wait, so there the call only gives other threads a chance to

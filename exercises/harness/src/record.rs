@@ -18,7 +18,7 @@ pub(crate) const PANICS: &str = "panics, on purpose";
 /// The recorded step of a `try_lock` that gets no lock.
 pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
 
-/// The object for which a receiver waits.
+/// The description of the object for which a receiver waits.
 pub(crate) const MESSAGE: &str = "a message";
 
 /// The limit on the number of events: when it is reached, the oldest events are dropped. Only an answer that
@@ -91,7 +91,7 @@ pub(crate) struct Judged {
     pub(crate) never_fails: Option<(String, String)>,
     /// True while the test runs; false when the test has returned.
     pub(crate) runs: bool,
-    /// The first panic of this run on a thread other than the test's.
+    /// The first panic of this run on a thread other than the test's thread.
     pub(crate) panicked_aside: Option<String>,
 }
 

@@ -15,7 +15,7 @@ const TICK: Duration = Duration::from_millis(500);
 /// waiting.
 const COMPUTES: Duration = Duration::from_millis(50);
 
-/// Grows with each event, so that the watchdog can see that nothing happens.
+/// A number that grows with each event, so that the watchdog can see that nothing happens.
 static PROGRESS: AtomicU64 = AtomicU64::new(0);
 
 /// Notes that an event has happened.

@@ -126,7 +126,7 @@ pub fn write_table(exercise: &Exercise) -> anyhow::Result<()> {
 }
 
 /// Returns the rows of the list of exercises, in the order of the book. The column that says what an exercise
-/// builds is copied from the present row.
+/// builds is copied from the current row.
 fn rows(readme: &str) -> anyhow::Result<Vec<String>> {
     let mut all = exercises_protocol::all(&folder())?;
     Contents::read(&folder().join("../book/src/SUMMARY.md")).sort(&mut all);

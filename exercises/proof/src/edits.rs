@@ -44,8 +44,8 @@ pub fn edit(exercise: &Exercise, name: &str) -> anyhow::Result<PathBuf> {
 }
 
 /// Makes an entry of `wrong.diff` from `wrong/NAME.rs` and removes the file. `beside` is the right answer
-/// that the entry edits, or `solution`. Without `beside`, the entry edits the answer that differs least; if
-/// nearly all lines differ, the whole file is kept.
+/// that the entry edits, or `solution`. Without `beside`, the entry edits the right answer that differs least
+/// from the file; if nearly all lines differ, the whole file is kept.
 ///
 /// # Errors
 /// Returns an error, and changes nothing, if there is no such file, or if its first lines lack a required

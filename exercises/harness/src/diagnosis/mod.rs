@@ -1,9 +1,9 @@
 //! Finds, for a property that does not end, a sentence that names the mistake.
 //!
-//! The rules examine what the learner's threads are doing at the end, and the notifications before. The rules
-//! are tried in a fixed order. For example, the rule for dead threads comes before the rule for lost
-//! notifications, because a dead thread explains why a notification never came. If no rule applies, the cause
-//! is the one that the property itself expects.
+//! The rules examine what the learner's threads are doing at the end, and which notifications came before.
+//! The rules are tried in a fixed order. For example, the rule for dead threads comes before the rule for
+//! lost notifications, because a dead thread explains why a notification never came. If no rule applies, the
+//! cause is the one that the property itself expects.
 
 mod waits;
 mod locks;

@@ -1,4 +1,4 @@
-//! Rules about panics: a panic can be the failure itself, or the reason why a thread no longer does its part.
+//! Rules about panics: a panic can be the failure itself, or the reason why a thread no longer does its work.
 
 use std::panic::Location;
 

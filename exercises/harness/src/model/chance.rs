@@ -8,11 +8,11 @@ use super::SCHEDULES;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Question {
     what: What,
-    /// The number of threads between which the answer chooses; 0 if the question is not about threads.
+    /// The number of threads among which the answer chooses; 0 if the question is not about threads.
     threads: u16,
-    /// The place of the running thread among these threads, if it can go on.
+    /// The position of the running thread among these threads, if it can go on.
     current: Option<u16>,
-    /// Identifies the threads. The number only needs to be the same whenever the threads are the same.
+    /// Identifies the threads. The only requirement is that the same threads always give the same number.
     who: u64,
 }
 

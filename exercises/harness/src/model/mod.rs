@@ -1,10 +1,10 @@
-//! Runs properties under the model: one thread runs at a time, and a scheduler decides which one.
+//! Runs properties under the model: one thread runs at a time, and a scheduler decides which thread runs.
 //!
 //! [shuttle](https://docs.rs/shuttle) does the work: it runs each thread as a coroutine and asks our
 //! [`Scheduler`] at every step which thread is next. The scheduler prefers the running thread, at first
 //! strongly, and later less and less. So a failure that needs two switches is found on a schedule with two
-//! switches and not with forty, and its picture is short. If many schedules repeat an earlier one, choice for
-//! choice, a repeated schedule counts as tried and is not run: see [`tried`].
+//! switches and not with forty, and the picture of the failure is short. If many schedules repeat an earlier
+//! one, choice for choice, a repeated schedule counts as tried and is not run: see [`tried`].
 
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ mod backend {
         TRIES_LOCKS.set(source.contains("try_lock"));
     }
 
-    /// Returns true if a run with this chance has been tried.
+    /// Returns true if a run with these random choices has been tried.
     pub(super) fn is_tried(chance: Chance) -> bool {
         TRIED.with_borrow_mut(|tried| tried.counts(chance))
     }
@@ -266,7 +266,7 @@ pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     }
 }
 
-/// Ends the property if this is a panic with which shuttle reports a run that does not end.
+/// Ends the property if shuttle reports by this panic that a run does not end.
 fn recognises(panic: &str) {
     if panic.starts_with("deadlock! blocked tasks") {
         verdict::fail_deadlocked();

@@ -8,8 +8,8 @@
 //! is the last one.
 //!
 //! An answer to the exercise could decide by something other than chance: by a clock, by the order in a
-//! `HashMap`, or by a `static` that an earlier run has changed. Then a question differs from the known one,
-//! and from there on every run is tried.
+//! `HashMap`, or by a `static` that an earlier run has changed. Then a question differs from the known
+//! question, and from there on every run is tried.
 //!
 //! Remembering a run takes about a tenth of the run's time. So repeats are counted in groups of a hundred
 //! runs. After a group with fewer than ten repeats, nothing is remembered any more, and every run is tried.

@@ -51,8 +51,8 @@ impl Search {
         Self { todo: vec![Vec::new()], ..Self::default() }
     }
 
-    /// Returns the states in the order of their distance from the first, or the reason why they cannot be
-    /// known.
+    /// Returns the states in the order of their distance from the first state, or the reason why the states
+    /// cannot be known.
     pub(super) fn states(&mut self) -> Result<Vec<State>, String> {
         let Self { found, problem, .. } = std::mem::take(self);
         if problem.is_empty() { Ok(in_order(found)) } else { Err(problem) }
