@@ -113,8 +113,8 @@ fn shortest(
     Ok(best.map(|best| best.1))
 }
 
-/// Makes the entry with the fewest context lines that still determine one place. Returns `None` if even many
-/// context lines do not determine the place.
+/// Makes the entry with the fewest context lines that are enough to determine one place. Returns `None` if
+/// even many context lines do not determine the place.
 fn hunks(
     exercise: &Exercise,
     head: &str,

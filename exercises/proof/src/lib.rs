@@ -31,10 +31,10 @@ pub use through_cargo::through_cargo;
 /// first.
 const AGAIN: usize = 250;
 
-/// The number of schedules that must be enough to catch a wrong answer: half of those of a learner's test.
-/// The limit shows whether a wrong answer nearly passes; running other schedules alone would not show this.
-/// If an answer is caught later, its property must be changed so that it leads to the mistake with fewer
-/// threads or steps.
+/// The number of schedules that must be enough to catch a wrong answer: half of the schedules of a learner's
+/// test. The limit shows whether a wrong answer nearly passes; running other schedules alone would not show
+/// this. If an answer is caught later, its property must be changed so that it leads to the mistake with
+/// fewer threads or steps.
 const IN_TIME: usize = SCHEDULES / 2;
 
 /// The rounds for which an exercise is proven before it is merged: see [`ledger`].

@@ -73,8 +73,8 @@ pub enum Action {
     Await(usize),
     /// The thread has waited until this other thread ended.
     Join(usize),
-    /// The thread began to wait for something else, described in words: for an object of the property, or, at
-    /// a line of the learner's file, for example for a message.
+    /// The thread began to wait for something else, which is described in words: an object of the property,
+    /// or (if the event has a line of the learner's file) for example a message.
     Expect(String),
     /// The thread tried to take this lock and did not get it at once.
     Want(usize),
@@ -126,7 +126,7 @@ impl Schedule {
         self.events.is_empty()
     }
 
-    /// Keeps only the given number of last events, and the threads that these events name. If the decisive
+    /// Keeps only the last events, as many as given, and the threads that these events name. If the decisive
     /// event is earlier, the events around it are kept instead.
     pub fn shorten(&mut self, most: usize) {
         let from = self.events.len().saturating_sub(most);

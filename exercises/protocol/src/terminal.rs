@@ -71,8 +71,9 @@ pub fn paragraph(title: &str, body: &str) -> String {
     Terminal::of_stdout().paragraph(title, body)
 }
 
-/// Returns true if the locale allows only ASCII. The first variable of the locale that is set decides. If
-/// none is set, the text is UTF-8, because today's terminals show UTF-8, and Windows sets no such variable.
+/// Returns true if the locale allows only ASCII. The first locale variable that is set decides. If no locale
+/// variable is set, the text is UTF-8, because today's terminals show UTF-8, and Windows sets no such
+/// variable.
 fn is_ascii(locale: &[String]) -> bool {
     locale.iter().find(|value| !value.is_empty()).is_some_and(|value| {
         let value = value.to_lowercase();

@@ -78,7 +78,7 @@ fn error_that_says(message: &str) -> String {
     format!("compile_error!({message:?});")
 }
 
-/// Expands to nothing if there is no answer, because the compiler reports that anyway.
+/// Expands to nothing if there is no answer, because the compiler reports the missing file anyway.
 fn text_of(exercise: &Exercise) -> String {
     proc_macro2::fallback::force(); // what the compiler cuts into tokens does not say at which byte they are
     fs::read_to_string(exercise.answer()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! A lock that many threads can hold to read, or one thread to write.
+//! A lock that many threads can hold to read, or that one thread can hold to write.
 
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
