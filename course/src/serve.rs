@@ -26,7 +26,8 @@ use std::{fmt, fs};
 /// The ports that are tried if `--addr` is not given.
 const PORTS: RangeInclusive<u16> = 8000..=8099;
 
-/// While a server waits for its last requests, it reports the wait again, at most once per interval.
+/// The interval at which a server that waits for its last requests checks how many are left. It reports this
+/// number only if the number has changed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Builds the book and serves it until the first Ctrl-C (or SIGTERM), then finishes the requests in
