@@ -46,8 +46,8 @@ impl Course {
         read.unwrap_or_else(|error| error.exit())
     }
 
-    /// Checks the options before a command. Options for the project may stand there; options for the server
-    /// belong to `serve`, and have no effect on other commands.
+    /// Checks the options that precede a command. Options for the project may precede any command. Options
+    /// for the server are only for `serve`, so they must not precede another command.
     fn is_in_order(command: &mut clap::Command, matches: &ArgMatches) -> Result<(), clap::Error> {
         let Some(subcommand) = matches.subcommand_name() else { return Ok(()) };
         let is_given = |arg: &&clap::Arg| {
@@ -130,7 +130,7 @@ pub enum Command {
     Next {
         /// Only on this way through a part of the course: `evening`, `week`, `core` or `semester`
         ///
-        /// From then on, `next` alone follows this way. `--way all` leaves it.
+        /// From then on, `next` without this option follows the way. `--way all` leaves it.
         #[arg(long, value_name = "WAY")]
         way: Option<String>,
     },
@@ -159,8 +159,8 @@ pub enum Command {
         /// student
         ///
         /// A separate process judges each answer, in a copy of the project. An answer runs with your rights:
-        /// judge answers only where they cannot do harm. The page for teachers says how, and explains the
-        /// report.
+        /// judge answers only where they cannot do harm. The page for teachers says how to prevent harm, and
+        /// explains the report.
         #[arg(long, value_name = "DIR", conflicts_with_all = ["summary", "all_messages"])]
         submissions: Option<PathBuf>,
         /// With --submissions: how long one answer may take, including the build
@@ -170,7 +170,7 @@ pub enum Command {
     },
     /// Check an answer now, and again whenever its file is saved, until Ctrl-C
     ///
-    /// At a terminal, keys give the other commands: h shows a hint, l lists the exercises, n goes to the next
+    /// At a terminal, keys run the other commands: h shows a hint, l lists the exercises, n goes to the next
     /// one, q quits, and Enter checks again.
     Watch {
         /// Only this exercise [default: every exercise that is saved]
@@ -199,10 +199,10 @@ pub enum Command {
     Solution { exercise: String },
     /// Show which property catches which typical mistake, after you have solved the exercise
     ///
-    /// With the name of a mistake: show how it differs from the solution, line by line. With --runs, at any
-    /// time: run that wrong answer this many times on real threads and under the model, and count how often
-    /// each property catches it. With --put, at any time: put it in the place of your answer, which is kept
-    /// beside it.
+    /// With the name of a mistake: show how it differs from the solution, line by line. With --runs (even
+    /// before you have solved the exercise): run that wrong answer this many times on real threads and under
+    /// the model, and count how often each property catches it. With --put (even before you have solved the
+    /// exercise): replace your answer by that wrong answer; a copy of your answer is kept beside it.
     Wrong {
         exercise: String,
         /// The full name of a wrong answer, such as `m01_if_for_while`, or its beginning, `m01`
@@ -250,7 +250,8 @@ pub enum Command {
     },
     /// Do an experiment of a section "Break it": change the code in a copy of the project, and run it
     ///
-    /// At a terminal, the command asks for your prediction first. It changes no file of the project.
+    /// At a terminal, the command asks for your prediction first. The experiment changes no file of the
+    /// project itself.
     Break {
         /// The page, such as `work-stealing` [default: list the pages]
         page: Option<String>,

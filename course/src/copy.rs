@@ -1,9 +1,9 @@
-//! Makes a temporary copy of the project, in which an exercise can have another answer.
+//! Makes a temporary copy of the project, in which the learner's answer to an exercise can be replaced.
 //!
 //! # Built in the project's own target directory
 //!
-//! The target directory already contains builds of most dependencies of the copy. Cargo identifies a
-//! package by its path in its workspace, so it takes the packages of the copy for those of the project.
+//! The target directory already contains builds of most dependencies of the copy. Cargo identifies a package
+//! by its path in its workspace, so Cargo mistakes the packages of the copy for the packages of the project.
 //! Cargo also considers a package as built if the build is not older than the package's files. These facts
 //! have three consequences:
 //!
@@ -12,8 +12,9 @@
 //! * The copy is removed at the end. Then the packages that were built from the copy have no sources any
 //!   more, so Cargo builds them again. If the copy remained, Cargo would check the *copy's* files and miss a
 //!   change in the project: the next test would run the old build.
-//! * Each copy is in a folder that no other copy has had. Otherwise a file that an earlier copy had changed
-//!   would be older than the build of that change, so the later copy would run the earlier change.
+//! * Each copy is in a folder that no other copy has had. If two copies used one folder, Cargo could run a
+//!   change of the first copy in the second copy, because the second copy's file is older than the build of
+//!   that change.
 
 use crate::workspace::{PROGRESS, Workspace, was_built};
 use anyhow::Context;
@@ -28,8 +29,8 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// Copies the sources of `workspace` to a new folder in the folder `name` of its target directory, without
-    /// hidden files, build output and the learner's progress. Removes an older copy first.
+    /// Copies the sources of `workspace` to a new folder in the folder `name` of the target directory,
+    /// without hidden files, build output and the learner's progress. Removes an older copy first.
     ///
     /// # Errors
     ///
@@ -102,8 +103,8 @@ mod tests {
         File::options().append(true).open(&source).unwrap().set_modified(old).unwrap();
 
         let workspace = Workspace::at(project.path()).unwrap();
-        // The path does not come from `CARGO_TARGET_DIR`, because a target directory without a tag is
-        // recognised by the path of the copy.
+        // The path does not depend on `CARGO_TARGET_DIR`, because for a target directory without a tag the
+        // path itself matters.
         let to = project.path().join("built/copy");
         copy_sources(workspace.root(), &to).unwrap();
         for path in sources {

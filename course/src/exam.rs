@@ -96,7 +96,7 @@ impl Exam {
         self.questions.len()
     }
 
-    /// Makes a paper. The questions of the paper have the order of the book.
+    /// Makes a paper. The questions of the paper are in the order of the book.
     ///
     /// # Errors
     /// Returns an error if there are fewer questions than the paper should have.
@@ -174,7 +174,7 @@ impl Question {
         let points = self.answer.len().max(1);
         let marks = if points == 1 { "1 mark".to_owned() } else { format!("{points} marks") };
         let _ = writeln!(text, "\n**{number}.** {} ({marks})", self.ask);
-        // Both with and without the key, the same random numbers are drawn, so that both papers have the same
+        // The same random numbers are drawn with the key and without the key, so both papers have the same
         // letters.
         let mut options: Vec<&[String; 2]> = self.options().collect();
         for last in (1..options.len()).rev() {

@@ -3,12 +3,12 @@
 //!
 //! The copy contains the files that Git tracks, as they are in the working tree, with three changes:
 //!
-//! * Files that contain an answer are left out, and so are files that need them: [`Plan::leaves_out`].
-//! * Files that name a file that was left out are rewritten: [`Plan::rewritten`].
+//! * The copy leaves out files that contain an answer, and files that need such a file: [`Plan::leaves_out`].
+//! * If a kept file names a file that was left out, the kept file is rewritten: [`Plan::rewritten`].
 //! * Each file that a learner edits contains its stub again, even if the teacher has changed the file.
 //!
-//! In some exercises the learner writes a test, which must judge answers to another exercise. Without
-//! those answers there is nothing to judge, so such an exercise is also left out.
+//! In some exercises the learner writes a test, which must judge answers to another exercise. The copy has no
+//! answers that such an exercise could judge, so the exercise is also left out.
 
 use crate::exercises::catalogue;
 use crate::workspace::Workspace;
@@ -93,7 +93,8 @@ struct Plan<'a> {
     judges: Vec<String>,
     link: Regex,
     include: Regex,
-    /// What an exercise's README says about its typical mistakes: the rest of a sentence.
+    /// Finds what an exercise's README says about its typical mistakes; this is the last part of a sentence,
+    /// or a whole sentence.
     mistakes: Regex,
 }
 
@@ -163,7 +164,8 @@ impl<'a> Plan<'a> {
         }))
     }
 
-    /// Returns the list of exercises without the rows of exercises and folders that are left out.
+    /// Returns the list of exercises, from which the rows of left-out exercises and left-out folders have
+    /// been removed.
     fn table(&self, text: &str) -> String {
         let names = self.judges.iter().map(|folder| folder.trim_start_matches("exercises/"));
         let rows: Vec<String> = names.map(|name| format!("]({name}")).collect();
@@ -174,8 +176,8 @@ impl<'a> Plan<'a> {
         lines(text, |line| !is_row(line) && !is_folder(line))
     }
 
-    /// Returns a page without links to the solutions. If a page shows a typical mistake, the page contains
-    /// the lines of the mistake itself.
+    /// Returns a page without links to the solutions. If a page shows a typical mistake, the line that
+    /// includes the mistake is replaced by the mistake itself.
     fn page(&self, text: &str) -> anyhow::Result<String> {
         let text = self.link.replace_all(text, "$1");
         let mut missing = None;

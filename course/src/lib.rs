@@ -11,9 +11,8 @@
 //!
 //! [`load`] sends load to a server, for a reader who wants to see the server work. [`exercises`] is for a
 //! reader who wants to know whether he has understood a page, and [`export`] and [`exam`] are for that
-//! reader's teacher. [`ways`] has the ways through a part of the course. [`log`] writes a record of what
-//! happened to a file. [`cli`] has the command line. Every error message is a sentence that says what to do
-//! next.
+//! reader's teacher. [`ways`] has the ways through a part of the course. [`log`] keeps a record of all events
+//! in a file. [`cli`] has the command line. Every error message is a sentence that says what to do next.
 
 pub mod cli;
 pub mod workspace;

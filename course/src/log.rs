@@ -5,11 +5,11 @@
 //! | `load --stages` | `course/log/stages.log` | what each stage said on standard error |
 //! | `serve` | `course/log/course.log` | a line for each answer, and errors |
 //!
-//! Errors and the events that `RUST_LOG` asks for also go to standard error.
+//! Errors, and the events that `RUST_LOG` asks for, are also written to standard error.
 //!
-//! If there is no file or no thread for the log, the program reports this and runs without a log. If
-//! several programs run at the same time, each has its own log file (`stages-2.log`). If there is no room
-//! for a line, the line is dropped and counted, so a thread that logs never waits for the disk.
+//! If there is no file or no thread for the log, the program reports this and runs without a log. If several
+//! programs run at the same time, each has its own log file (`stages-2.log`). If there is no room for a log
+//! line in memory, the line is dropped and counted, so a thread that logs never waits for the disk.
 
 use crate::workspace::Workspace;
 use logservice::facade::LogLayer;
@@ -32,13 +32,13 @@ const KEPT: usize = 3;
 /// How many programs can have a log at the same time.
 const AT_ONCE: usize = 4;
 
-/// How long writing the last lines may take at the end.
+/// How long the program may take at its end to write the last lines.
 const LAST_LINES: Duration = Duration::from_secs(2);
 
 /// The most detailed level of the events in the file.
 const MOST: LevelFilter = LevelFilter::INFO;
 
-/// The log of this process. Dropping this value writes the lines that still wait.
+/// The log of this process. Dropping this value writes the lines that are still waiting in memory.
 #[must_use = "dropping it ends the log"]
 pub(crate) struct Log(
     #[cfg_attr(not(feature = "book"), expect(dead_code, reason = "it is there to be dropped"))]
@@ -81,7 +81,7 @@ fn settings() -> Builder {
     LogService::builder().format(Human::local()).overflow_of_all(Overflow::DropNewest).stop_within(LAST_LINES)
 }
 
-/// Returns the first file with this name that no other process is writing.
+/// Returns the first of the files `name.log`, `name-2.log` and so on that no other process is writing.
 fn open(folder: &Path, name: &str) -> io::Result<FileSink> {
     let open = |file: String| FileSink::builder(folder.join(file)).rotate_at_bytes(LARGEST).keep(KEPT).open();
     let mut opened = open(format!("{name}.log"));

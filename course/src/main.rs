@@ -12,8 +12,8 @@ use course::workspace::Workspace;
 use course::{book, exam, export, serve};
 use std::process::ExitCode;
 
-/// The exit code of a check that reached no verdict. A program that grades answers must not take
-/// this code for a wrong answer.
+/// The exit code of a check that reached no verdict. A program that grades answers must not treat this code
+/// as a wrong answer.
 const COULD_NOT_CHECK: u8 = 3;
 
 fn main() -> ExitCode {

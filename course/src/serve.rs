@@ -1,9 +1,8 @@
 //! Serves the book from the course's own thread pool.
 //!
-//! The accept loop is the same as in `servers/src/bin/pooled.rs`: a task for each connection, on a
-//! fixed pool. Unlike `pooled`, this server can be stopped: a signal cancels `stop`, which ends the
-//! loop. Then the pool is shut down but still finishes the connections that it has accepted, and the
-//! process waits for this.
+//! The accept loop is the same as in `servers/src/bin/pooled.rs`: a task for each connection, on a fixed
+//! pool. Unlike `pooled`, this server can be stopped: a signal cancels `stop`, which ends the loop. Then the
+//! pool is shut down. It finishes the connections that it has accepted, and the process waits for this.
 
 use crate::book;
 use crate::exercises::replay;
@@ -27,7 +26,8 @@ use std::{fmt, fs};
 /// The ports that are tried if `--addr` is not given.
 const PORTS: RangeInclusive<u16> = 8000..=8099;
 
-/// While a server waits for its last requests, it decides once per interval whether to report this again.
+/// The interval at which a server that waits for its last requests checks how many are left. It reports this
+/// number only if the number has changed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Builds the book and serves it until the first Ctrl-C (or SIGTERM), then finishes the requests in
@@ -101,7 +101,7 @@ fn server(site: Site, pool: &Arc<ThreadPoolExecutor>, stop: &CancelToken, log: A
     Server::new(site, Limits::default(), log).keep_alive_while(may_stay).until(stop)
 }
 
-/// Answers with the schedule on which the reader's answer failed last, or with an empty object.
+/// Sends the schedule on which the reader's answer failed last, or an empty object.
 fn your_schedule(path: &Path) -> Response {
     match fs::read(path) {
         Ok(json) => Response::new(Status::Ok, "application/json", Body::Bytes(json.into())),

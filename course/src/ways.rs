@@ -151,8 +151,7 @@ mod tests {
     use super::*;
     use crate::exercises::catalogue;
 
-    /// Returns the faults of a way with one part, after one of its pages and one of its exercises were
-    /// replaced.
+    /// Returns the faults of a one-part way in which one page and one exercise were replaced.
     fn faults(pages: &str, exercises: &str) -> Vec<String> {
         let workspace = Workspace::find().unwrap();
         let text = format!(

@@ -23,7 +23,7 @@ pub struct Workspace {
 impl Workspace {
     /// Checks that the project is in `root`, and uses `root` as the project's directory.
     pub fn at(root: impl Into<PathBuf>) -> anyhow::Result<Self> {
-        // Each command runs with a directory of its own, where a relative path would mean another place.
+        // Each command runs in its own directory, so a relative path would lead to different places.
         let root = path::absolute(root.into()).context("the current directory cannot be read")?;
         ensure!(
             is_root(&root),
@@ -80,8 +80,8 @@ impl Workspace {
         path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
     }
 
-    /// Returns the directory for all build output: the value of `CARGO_TARGET_DIR` if it is set, as
-    /// in Cargo itself, or `target`. A copy of a project has the directory of the project.
+    /// Returns the directory for all build output: the value of `CARGO_TARGET_DIR` if it is set, as in Cargo
+    /// itself, or `target`. A copy of a project uses the target directory of the project.
     pub fn target(&self) -> PathBuf {
         if let Some(target) = &self.target {
             return target.clone();
@@ -93,9 +93,9 @@ impl Workspace {
     }
 }
 
-/// Returns whether a directory contains build output. Cargo puts a tag into the directories that it
-/// creates. A directory that existed before has no tag, such as a `target` beside a manifest that
-/// contains a copy of the project.
+/// Returns whether a directory contains build output. Cargo puts a tag into the directories that it creates.
+/// A directory that existed before Cargo used it has no tag, such as a `target` in which a copy of the
+/// project was made; so a `target` beside a `Cargo.toml` also counts.
 #[cfg(feature = "book")]
 pub(crate) fn was_built(dir: &Path) -> bool {
     dir.join("CACHEDIR.TAG").exists()

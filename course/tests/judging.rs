@@ -24,8 +24,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One test at a time runs, because all tests share a target directory, and an answer that waits for Cargo's
-/// lock would look as if it hung.
+/// Only one test runs at a time, because all tests share a target directory, and an answer that waits for
+/// Cargo's lock would look as if it hung.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// A copy of the project in which tests may overwrite the exercises. The copy is always at the same path, so
@@ -83,7 +83,7 @@ impl Copy {
         Self::report(&output)
     }
 
-    /// Runs `cargo test`, as a learner does who uses only Cargo.
+    /// Runs `cargo test`, as a learner who uses only Cargo does.
     fn cargo_test(&self, exercise: &Exercise) -> Output {
         Command::new(env!("CARGO"))
             .args(["test", "--package", &exercise.name])
@@ -234,7 +234,8 @@ fn answers_that_hang_do_not_compile_or_take_the_wrong_door_are_told_so() {
     let properties = report["properties"].as_array().unwrap();
     let hung: Vec<_> = properties.iter().filter(|property| property["model"]["hung"] == true).collect();
     let said = message(&hung.first().unwrap_or_else(|| panic!("{report:#}"))["model"]);
-    // The learner waits for one deadline, not for that of each property: what has not begun is not tried.
+    // The learner must wait for one deadline only, not for the deadline of each property: after the first
+    // hang, no further property is begun.
     let at_once = thread::available_parallelism().unwrap().get();
     assert!(hung.len() <= at_once, "{report:#}");
     assert!(properties.iter().any(|property| property["model"]["verdict"] == "not_run"), "{report:#}");

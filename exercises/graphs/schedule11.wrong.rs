@@ -1,4 +1,4 @@
-//! Wrong: a worker offers a half and waits until another worker has run it, whether or not one is left.
+//! Wrong: a worker offers a half and waits until another worker has run it, even if no other worker is left.
 
 use crate::sync::{Condvar, Mutex};
 

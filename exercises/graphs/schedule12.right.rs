@@ -1,4 +1,4 @@
-//! Right: a client looks whether the log is open, and puts its line, under one lock.
+//! Right: under one lock, a client checks whether the log is open, and puts its line.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Wrong: a client looks whether the log is open, and puts its line in a second step. The writer may end in between.
+//! Wrong: a client checks whether the log is open, and puts its line in a later step. The writer may end between them.
 
 use std::collections::VecDeque;
 

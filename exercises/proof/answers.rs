@@ -7,8 +7,8 @@
 //! (`EXERCISE_ONLY=ex01`), `real` has its wrong answers, because `cargo course wrong` counts how often they
 //! pass.
 //!
-//! For each `[[schedule]]` of `kinds.toml`, `model` has its threads with the wrong answer, and `solutions`
-//! has its threads with the solution.
+//! For each `[[schedule]]` of `kinds.toml`, `model` has the program's threads with the wrong answer, and
+//! `solutions` has these threads with the solution.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -117,7 +117,7 @@ impl Commands {
         })
     }
 
-    /// Returns the commands on a page that cannot be run.
+    /// Returns those commands of a page that cannot be run.
     pub(super) fn faults(&self, page: &Page) -> Vec<String> {
         let faults = commands(page).into_iter().filter_map(|(line, command)| {
             let fault = self.judge(&command).err()?;

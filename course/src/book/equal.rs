@@ -17,10 +17,12 @@ const DIFFERS: [(&str, &str); 6] = [
     (r"\d+ filtered out", "<others> filtered out"),
 ];
 
-/// Stands for a line end in text that was left out. So each line of a core still knows its line in the recording.
+/// Replaces a line end in text that was left out. With this character, the line number in the recording is
+/// still known for each line of a core.
 const LEFT_OUT: char = '\u{1f}';
 
-/// The largest number of pairs of lines that are compared. More lines all count as different.
+/// The largest number of pairs of lines that are compared. If there are more pairs, all these lines count as
+/// different.
 const PAIRS: usize = 4_000_000;
 
 /// The lines in which two recordings differ. Lines are counted from 0.
@@ -30,7 +32,7 @@ pub(crate) struct Differences {
     pub(crate) old: Vec<usize>,
     /// The lines of the new recording that the old one does not have.
     pub(crate) new: Vec<usize>,
-    /// The expressions of the recipe that the new recording must match, and does not match.
+    /// The expressions of the recipe that the new recording must match, but does not match.
     pub(crate) lacks: Vec<String>,
 }
 
@@ -54,7 +56,7 @@ pub(super) fn core(text: &str, equal: &Equal) -> anyhow::Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// Returns the expressions that a recording must match, and does not match.
+/// Returns the expressions that a recording must match, but does not match.
 ///
 /// # Errors
 /// Returns an error if an expression is malformed.
@@ -68,7 +70,8 @@ pub(super) fn lacks(text: &str, equal: &Equal) -> anyhow::Result<Vec<String>> {
     Ok(lacks)
 }
 
-/// Returns the lines of a core. Each has the number of the line of the recording with which it begins.
+/// Returns the lines of a core. Each line of the core is paired with a line number: the line of the recording
+/// at which it begins.
 fn lines(text: &str, equal: &Equal) -> anyhow::Result<Vec<(usize, String)>> {
     let mut core = text.to_owned();
     for (pattern, what) in DIFFERS {
@@ -112,7 +115,8 @@ fn without_common(old: &[(usize, String)], new: &[(usize, String)]) -> (Vec<usiz
     if old.len().saturating_mul(new.len()) > PAIRS {
         return (numbers(old), numbers(new));
     }
-    // The length of the longest common subsequence of what is left of each side.
+    // For each pair of positions, the length of the longest common subsequence of the lines from these
+    // positions on.
     let mut longest = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
     for a in (0..old.len()).rev() {
         for b in (0..new.len()).rev() {
@@ -184,9 +188,9 @@ mod tests {
         assert_eq!(differ("a\nb\nc\nd\n", "b\nd\ne\n", &strict), (vec![0, 2], vec![2]));
         assert_eq!(differ("1.5 s\nb\n", "2.5 s\nc\n", &strict), (vec![1], vec![1]));
         assert_eq!(differ("b\na\n", "x\na\nb\n", &equal(true, "-")), (vec![], vec![0]));
-        // The end of a line, also of the last one, can be left out.
+        // A recipe can leave out the end of a line, even the end of the last line.
         assert_eq!(differ("a 1\nb 2\n", "a 1\nb 3\n", &equal(false, r"\d\n")), (vec![], vec![]));
-        // What is left out has lines of its own, and the lines after it keep their numbers.
+        // Text that was left out can span several lines, and the lines after it keep their numbers.
         let between = equal(false, r"(?s)<.*>");
         assert_eq!(differ("a\n<1\n2\n3>\nz\n", "a\n<1>\ny\n", &between), (vec![4], vec![2]));
         assert_eq!(differ("a\nb\n", "a\nc\nd\n", &equal(false, r"(?s)\n.*")), (vec![], vec![]));

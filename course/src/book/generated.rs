@@ -1,4 +1,4 @@
-//! Generates the parts of pages that are made of the project's lists: the plan of each way through the
+//! Generates the parts of pages that are computed from the project's lists: the plan of each way through the
 //! course, and what each page and exercise needs. These parts are files in `book/src/generated`, and the
 //! pages include them.
 

@@ -1,5 +1,5 @@
-//! Draws a figure that shows which page needs which: a line for each chapter, an arc from each page to each
-//! later page that needs it, and beside a page its exercises, with their own arcs.
+//! Draws a figure that shows which page needs which: a line for each chapter, and an arc from each page to
+//! each later page that needs it. Exercises are named beside their page, and have their own arcs.
 //!
 //! No arc leads upwards: [`order`](crate::book::order) reports every page or exercise that needs a later one.
 
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 const LINE: usize = 20;
 /// The position of the dots of the pages, with room for arcs on their left side.
 const DOTS: usize = 100;
-/// The position of the names of exercises, and then of the arcs beside them.
+/// The position of the names of exercises; the next constant is the position of the arcs beside these names.
 const EXERCISES: usize = 370;
 const AFTER_EXERCISES: usize = 437;
 const WIDTH: usize = 475;
@@ -68,8 +68,8 @@ pub(super) fn svg(pages: &[Page], contents: &Contents, core: &[String], exercise
     text
 }
 
-/// Draws an arc from the line `from` down to the line `to`; it begins and ends at the first of the two
-/// positions, and bends to the second.
+/// Draws an arc from the line `from` down to the line `to`. The arc begins and ends at the first position of
+/// the pair, and bends towards the second position.
 fn arc(text: &mut String, (at, reach): (usize, usize), from: usize, to: usize, needed: &str) {
     let (from, to) = (from * LINE, to * LINE);
     if from == to {

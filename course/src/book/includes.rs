@@ -86,7 +86,7 @@ pub(super) fn unused_anchors(root: &Path, pages: &[Page], awaited: &str) -> anyh
     Ok(faults)
 }
 
-/// Returns the anchors that begin in a file; the comment of an anchor contains nothing else.
+/// Returns the anchors that begin in a file; a comment with an anchor must contain nothing else.
 fn anchors(source: &str) -> impl Iterator<Item = (usize, &str)> {
     source.lines().zip(1..).filter_map(|(text, line)| {
         let comment = text.trim().strip_prefix("//").or_else(|| text.trim().strip_prefix('#'))?;

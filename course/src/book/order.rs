@@ -1,6 +1,6 @@
-//! Proves that a reader can read the pages from the first to the last: a page needs only earlier pages, and
-//! no page names an exercise before its subject, and how to do exercises, have been explained. The same is
-//! true for each way through a part of the course.
+//! Proves that a reader can read the pages from the first to the last: each page needs only earlier pages,
+//! and a page names an exercise only after the pages that explain its subject and how to do exercises. The
+//! same is true for each way through a part of the course.
 
 use crate::book::pages::Page;
 use crate::ways::Ways;
@@ -72,8 +72,8 @@ pub(super) fn wrong_about_core(pages: &[Page], contents: &Contents, core: &[Stri
     faults
 }
 
-/// Returns faults for pages that a way reads before a page that they need, or before the exercise whose solution
-/// they show.
+/// Returns faults for pages that come too early in a way: before a page that they need, or before the
+/// exercise whose solution they show.
 pub(super) fn unread(pages: &[Page], ways: &Ways) -> Vec<String> {
     let shown = Regex::new(r"the solution of `(ex\d+)").expect("a valid expression");
     let mut faults = Vec::new();

@@ -1,5 +1,6 @@
-//! The fields below the questions of a *Predict* section: a block ` ```predict ` of a page, which names the expressions
-//! that read the right values from what the page shows. The built page has the block's fields as data for `predict.js`.
+//! The input fields below the questions of a *Predict* section. A block ` ```predict ` of the page describes
+//! them, with the expressions that find the right values in the text that the page shows. The built page has
+//! the block's fields as data for `predict.js`.
 
 use crate::book::includes::includes;
 use crate::book::pages::Page;
@@ -18,14 +19,16 @@ struct Marker {
     field: Vec<Field>,
 }
 
-/// A question with one field: the order of items, a choice, or otherwise a number.
+/// A question with one input field: an order of items, a choice between options, or (without items and
+/// options) a number.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Field {
     ask: String,
-    /// A file that the page includes, without its folders; without this, the text of the page itself.
+    /// The name, without folders, of an included file that contains the right value; if no file is named, the
+    /// page's own text contains the value.
     from: Option<String>,
-    /// The expression whose first group is the right value.
+    /// The expression whose first group matches the right value.
     find: Option<String>,
     unit: Option<String>,
     /// Whether the number is measured, so that a value near it is right, too.
@@ -33,8 +36,8 @@ struct Field {
     about: bool,
     #[serde(default)]
     options: Vec<Choice>,
-    /// Each item has a text and an expression. The numbers in the first groups give the order; for expressions
-    /// without a group, the ends of what they match give it.
+    /// Each item has a text and an expression. The right order follows from the numbers in the first groups;
+    /// for expressions without a group, it follows from the positions at which the matches end.
     #[serde(default)]
     items: Vec<[String; 2]>,
 }
@@ -45,7 +48,7 @@ struct Choice {
     say: String,
     /// The value for which this option is right, if the value is not the text of the option.
     is: Option<String>,
-    /// What the reader overlooks who chooses this option.
+    /// What a reader who chooses this option has overlooked.
     but: Option<String>,
 }
 
@@ -183,7 +186,7 @@ impl Field {
     }
 }
 
-/// Returns what an expression finds first. In an expression, `^` and `$` are the ends of a line.
+/// Returns what an expression finds first. In an expression, `^` and `$` match the ends of a line.
 fn found<'a>(expression: &str, text: &'a str) -> anyhow::Result<Captures<'a>> {
     let lines = Regex::new(&format!("(?m){expression}"))?;
     lines.captures(text).ok_or_else(|| anyhow!("nothing matches `{expression}`"))

@@ -27,7 +27,7 @@ fn expression(pattern: &str) -> Regex {
 }
 
 /// Returns the text of a page without code, includes, tags and link targets. The text has as many lines as
-/// the page; within a line, `code` stands for code.
+/// the page; within a line, the word `code` replaces each piece of code.
 fn prose(page: &Page) -> String {
     let mut lines = vec![""; page.text.lines().count()];
     for line in page.lines().filter(|line| line.block.is_none()) {

@@ -20,10 +20,11 @@
 //! measure again, delete the transcript. `--check` skips recipes with `measured = true` unless the user
 //! names them: on a busy machine even the order of the lines can differ.
 //!
-//! The recipes in `breaks/record.toml` are those of the experiments in the sections *Break it*. Such a recipe
-//! names its experiment, as in `breaks = "work-stealing-1"`. It runs in a copy of the project to which
-//! `breaks/work-stealing-1.patch` is applied, if there is this patch. Its transcript is
-//! `breaks/work-stealing-1.txt`. `[[by_hand]]` lists the experiments that no recipe can do.
+//! The recipes in `breaks/record.toml` are the recipes for the experiments in the sections *Break it*. A
+//! recipe for an experiment names the experiment, as in `breaks = "work-stealing-1"`. The recipe runs in a
+//! copy of the project. If `breaks/work-stealing-1.patch` exists, this patch is applied to the copy. Its
+//! transcript is `breaks/work-stealing-1.txt`. `[[by_hand]]` lists the experiments that only the reader can
+//! do.
 
 use crate::book::breaks;
 use crate::book::speed_up::SpeedUp;
@@ -55,7 +56,7 @@ pub(crate) struct Recipes {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ByHand {
     pub(crate) breaks: String,
-    /// Why the course cannot do it for the reader.
+    /// The reason why the course cannot do the experiment for the reader.
     pub(crate) reason: String,
 }
 
@@ -63,9 +64,9 @@ pub(crate) struct ByHand {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Run {
-    /// The experiment that this is, such as `work-stealing-1`.
+    /// The name of the recipe's experiment, such as `work-stealing-1`.
     pub(crate) breaks: Option<String>,
-    /// The command as the page shows it; ` target/` in it stands for the target directory.
+    /// The command as the page shows it; in the command, ` target/` stands for the target directory.
     pub(crate) command: String,
     /// The transcript; `None` if only the picture is needed.
     pub(crate) file: Option<String>,
@@ -92,11 +93,11 @@ pub(crate) struct Picture {
     pub(crate) to: String,
 }
 
-/// A server, and the commands by which its clients run.
+/// A server, and the commands that run its clients.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Server {
-    /// The experiment that this is, such as `single-threaded-1`.
+    /// The name of the recipe's experiment, such as `single-threaded-1`.
     pub(crate) breaks: Option<String>,
     pub(crate) command: String,
     /// The transcript of the line that contains the server's address.
@@ -116,8 +117,8 @@ pub(crate) struct Server {
 pub(crate) struct Step {
     /// A command that is run to its end.
     pub(crate) run: Option<String>,
-    /// A command that is started in the background. At the end of the recording, the recorder waits for
-    /// the command if its output goes to a file; otherwise it ends the command.
+    /// A command that is started in the background. At the end of the recording, the recorder waits for the
+    /// command if the command's output goes to a file; if not, the recorder ends the command.
     pub(crate) start: Option<String>,
     /// The number of seconds that the recorder waits.
     pub(crate) wait: Option<f64>,
@@ -130,7 +131,7 @@ pub(crate) struct Step {
 #[derive(Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Equal {
-    /// True if the lines may come in another order.
+    /// True if two recordings may have the same lines in different orders.
     pub(crate) unordered: bool,
     /// Expressions for text that may differ.
     pub(crate) but: Vec<String>,
@@ -139,8 +140,8 @@ pub(crate) struct Equal {
 }
 
 impl Run {
-    /// Returns a copy of the project below the target directory, with the change of the recipe's experiment or
-    /// with the recipe's answer in place of the learner's; `None` if the recipe has neither.
+    /// Returns a copy of the project with the change of the recipe's experiment, or with the recipe's wrong
+    /// answer in place of the learner's answer; returns `None` if the recipe has neither.
     ///
     /// # Errors
     /// Returns an error if there is no such answer, if the patch does not apply, or if a file cannot be read or
@@ -186,7 +187,8 @@ impl Server {
 }
 
 impl Recipes {
-    /// The folders of the book's sources that have recipes, each beside its transcripts.
+    /// The folders of the book's sources that contain recipes; each folder also contains the transcripts of
+    /// its recipes.
     pub(crate) const FOLDERS: [&str; 2] = ["transcripts", BREAKS];
 
     /// Reads the recipes in one of the folders. A folder without `record.toml` has no transcripts.

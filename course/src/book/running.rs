@@ -26,7 +26,7 @@ pub(super) type Recording<'a> = (&'a String, String, &'a Equal);
 /// Runs commands in a project.
 pub(super) struct Runner<'a> {
     place: &'a Workspace,
-    /// Gets each line that a command prints, as soon as it comes.
+    /// Gets each line that a command prints, as soon as the command prints it.
     shown: &'a dyn Fn(&str),
 }
 

@@ -1,5 +1,5 @@
-//! The programs in which the reader is the scheduler. Each has a panel on its page. A page with a panel also gets
-//! the list of all programs, so that the panel can offer the next one.
+//! The programs in which the reader is the scheduler. Each program has a panel on its page. A page with a
+//! panel also gets the list of all programs, so that the panel can offer the next one.
 
 use crate::book::pages::Page;
 use exercises_protocol::Kinds;

@@ -1,4 +1,4 @@
-//! How a command of the book is given to a shell: by the recorder, and by the live course.
+//! Prepares the commands of the book for a shell; the recorder and the live course use this module.
 //!
 //! A shell runs the commands, as a reader would type them. In a command, `cargo course` means this program
 //! itself.
@@ -11,7 +11,7 @@ use std::process::Command;
 /// The address that the pages and their commands use.
 pub(crate) const SHOWN: &str = "127.0.0.1:8080";
 
-/// Returns a command as the pages show it in the words for a shell.
+/// Translates a command from the form on the pages to the form that a shell can run.
 pub(crate) fn in_shell(workspace: &Workspace, command: &str) -> String {
     let me = std::env::current_exe().unwrap_or_default();
     match command.strip_prefix("cargo course") {
@@ -27,11 +27,10 @@ pub(crate) fn settle(command: &mut Command, workspace: &Workspace) {
     command.env("RUST_BACKTRACE", "0").env("LC_ALL", "C.UTF-8").env("COLUMNS", "110"); // the same width for any terminal
 }
 
-/// Returns the commands that build what a command runs, with its options for the programs, the tests and the
-/// profile.
+/// Returns the commands that build the programs and tests of a command, with the same Cargo options.
 ///
-/// A command can have a time limit (`timeout 4 cargo run …`), or clients that come at a certain time;
-/// compilation must not use this time.
+/// A command can have a time limit (`timeout 4 cargo run …`), or clients that start at a certain time;
+/// compilation must not use up this time.
 pub(crate) fn build_commands(command: &str) -> Vec<String> {
     let builds = [("cargo run ", "cargo build"), ("cargo test ", "cargo test --no-run")];
     let build = |part: &str| {
@@ -51,7 +50,7 @@ pub(crate) fn server_command(server: &Server) -> String {
     format!("exec {}{separator} --addr 127.0.0.1:0 2>&1", server.command)
 }
 
-/// Returns the address in a line in which a server says where it listens.
+/// Finds the line in which a server reports its address, and returns this address.
 pub(crate) fn address(line: &str) -> Option<&str> {
     let address = Regex::new(r"127\.0\.0\.1:\d+").expect("a valid expression");
     address.find(line).map(|found| found.as_str())

@@ -67,7 +67,7 @@ impl SpeedUp {
 struct Printed<'a> {
     text: &'a str,
     value: f64,
-    /// Half a unit of the last digit.
+    /// The largest error of rounding: half a unit of the last digit.
     half: f64,
 }
 
@@ -79,8 +79,8 @@ impl<'a> Printed<'a> {
     }
 }
 
-/// Returns the numbers below a column's heading: in each row, the number stands after as many words as the
-/// heading does. A line is a heading only if there are numbers below it.
+/// Returns the numbers below a column's heading. The position of a number in its row is the position of the
+/// heading in its line, counted in words. A line is a heading only if there are numbers below it.
 fn below<'a>(transcript: &'a str, column: &str) -> Option<Vec<Printed<'a>>> {
     let lines: Vec<Vec<&str>> = transcript.lines().map(|line| line.split_whitespace().collect()).collect();
     lines.iter().enumerate().find_map(|(heading, words)| {

@@ -1,5 +1,5 @@
-//! The line at the end of a page that says how each way through the course goes on. A way needs it where it goes on
-//! with another page than the book, and where one of its parts ends.
+//! Adds a line to the end of a page; this line says how each way through the course continues. A way needs
+//! this line if its next page is not the next page of the book, or if one of its parts ends.
 
 use crate::ways::{Part, Way, Ways};
 use mdbook_driver::book::Book;
@@ -21,7 +21,7 @@ pub(super) fn add(book: &mut Book, ways: &Ways) {
     });
 }
 
-/// Returns what follows the text of a page, if a way has something to say there.
+/// Returns the text to add after a page, if at least one way needs it.
 fn line(file: &str, text: &str, ways: &Ways, titles: &BTreeMap<String, String>) -> Option<String> {
     let next = Regex::new(r"Next: \[[^\]]*\]\(([^)]+)\)").expect("a valid expression");
     let next = next.captures_iter(text).last().map(|captures| captures[1].to_owned());
@@ -39,7 +39,7 @@ fn line(file: &str, text: &str, ways: &Ways, titles: &BTreeMap<String, String>) 
     Some(format!("\n<div class=\"ways\">\n\nIf you follow a way: {steps}.\n\n</div>\n"))
 }
 
-/// Returns how a way goes on after a page, if it does not just go on with `next`.
+/// Returns how a way continues after a page; returns `None` if the way continues with the page `next`.
 fn step(file: &str, next: Option<&str>, way: &Way, titles: &BTreeMap<String, String>) -> Option<String> {
     let link = |page: &str| format!("[{}]({page})", titles.get(page).map_or(page, |title| title));
     let number = way.parts.iter().position(|part| part.pages().any(|page| page == file))?;
@@ -70,7 +70,7 @@ title = "A night"
 part = [{ title = "", pages = ["one", "three", "four"], exercises = ["ex03"] }]
 "#;
 
-    /// Returns the line after a page that names this page as the next one.
+    /// Returns the added line of the page `page`, whose own text names `next` as the next page.
     fn after(page: &str, next: &str) -> Option<String> {
         let titles = ["one", "two", "three", "four"].map(|name| (format!("{name}.md"), name.to_uppercase()));
         let text = format!("# A page\n\nNext: [A page]({next}.md).\n");

@@ -51,8 +51,9 @@ pub(super) fn faults(sources: &Path, pages: &[Page]) -> anyhow::Result<Vec<Strin
     Ok(faults)
 }
 
-/// Marks each code block of a book with the transcripts that it shows, so that a page knows which command it can ask the
-/// live course to run: the block `console` with `pool_of_two.txt` becomes `console,shows-pool_of_two.txt`.
+/// Marks each code block of a book with the names of the transcripts that it shows: the block `console` with
+/// `pool_of_two.txt` becomes `console,shows-pool_of_two.txt`. So a page knows which command it can ask the
+/// live course to run.
 pub(super) fn mark(book: &mut Book) {
     book.for_each_chapter_mut(|chapter| chapter.content = marked(&chapter.content));
 }
@@ -72,8 +73,7 @@ fn marked(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Checks `console` blocks: a line that is not a command must be the transcript of the command
-/// above it.
+/// Checks `console` blocks: a command may be followed only by other commands and by its own transcript.
 fn console_blocks(page: &Page, commands: &BTreeMap<&str, Option<&str>>, faults: &mut Vec<String>) {
     let mut last_command = None;
     for line in page.lines() {

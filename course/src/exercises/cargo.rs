@@ -19,7 +19,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 /// How long a test program may be silent. The tests end a property that hangs much earlier; the rest of this
-/// time is for a busy machine.
+/// time is a reserve for a busy machine.
 const SILENCE: Duration = Duration::from_mins(1);
 
 /// Where the compiler's messages go: to the terminal, or into the result.
@@ -116,7 +116,8 @@ fn note_built(workspace: &Workspace, exercise: &Exercise) -> io::Result<()> {
     fs::write(note, "The tests of an exercise have been built here.\n")
 }
 
-/// Returns the path of a note; `cargo clean` removes the note together with the build.
+/// Returns the path of a note that the tests of a similar exercise have been built; `cargo clean` removes the
+/// note together with the build.
 fn built_note(workspace: &Workspace, exercise: &Exercise) -> PathBuf {
     let name = if exercise.uses_the_library() { "built-with-the-library.txt" } else { "built.txt" };
     workspace.target().join("exercises").join(name)

@@ -216,8 +216,8 @@ fn run(
     Ok(Run::Of(states.collect::<anyhow::Result<_>>()?))
 }
 
-/// Reads the result that the test of a property has written. If the test has written nothing, the
-/// learner is not to blame: the learner's code runs in separate processes.
+/// Reads the result that the test of a property has written. If the test has written nothing, this is not the
+/// learner's fault, because the learner's code runs in separate processes.
 fn state(property: &Property, ended: bool, trace: &Path) -> anyhow::Result<State> {
     match fs::read(trace.join(format!("{}.json", property.name))) {
         Ok(json) => serde_json::from_slice(&json)

@@ -71,7 +71,8 @@ impl Learner {
     }
 }
 
-/// Returns the edits that make the wrong answer; if it has a different design, returns its path instead.
+/// Returns the edits that make the wrong answer; if the wrong answer has a different design, returns its path
+/// instead.
 fn edit_of(exercise: &Exercise, wrong: &Wrong, style: Style) -> anyhow::Result<String> {
     let Some(hunks) = exercise.edit(wrong, AROUND)? else {
         return Ok("\nIt is a design of its own, and not a change of the solution.\n".into());

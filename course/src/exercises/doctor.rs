@@ -1,5 +1,5 @@
-//! `doctor`: checks whether everything that the course needs is installed, and says what the
-//! learner must do if not.
+//! `doctor`: checks whether everything that the course needs is installed, and says what the learner must do
+//! if something is missing.
 
 use crate::exercises::{Style, catalogue, say};
 use crate::workspace::Workspace;
@@ -22,7 +22,7 @@ enum Finding {
 
 use Finding::{Problem, Well};
 
-/// Makes all checks, prints the results, and returns whether there is no fault.
+/// Makes all checks, prints the results, and returns whether no fault was found.
 pub fn doctor(workspace: &Workspace) -> bool {
     let style = Style::of_stdout();
     let mut findings =
@@ -92,8 +92,8 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
 fn offline_dependencies(workspace: &Workspace) -> Finding {
     let metadata = super::cargo::cargo(workspace)
         .args(["metadata", "--offline", "--locked", "--format-version", "1"])
-        // `cargo fetch` and a build download only the dependencies for this system; without this
-        // flag, Cargo also asks for those of other systems.
+        // `cargo fetch` and a build download only the dependencies for this system; without this flag, Cargo
+        // also asks for the dependencies of other systems.
         .args(["--filter-platform", &host()])
         .stdin(Stdio::null())
         .output();

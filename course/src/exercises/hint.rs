@@ -1,7 +1,7 @@
 //! `hint`: shows hints, one at a time.
 //!
-//! After a failed check, the first hint is for the property whose failure was shown. Then follow the
-//! three hints of the exercise: a question, a pointer, and nearly the answer.
+//! After a failed check, the first hint is for the property whose failure was shown. The next three hints are
+//! those of the exercise: a question, a pointer, and nearly the answer.
 
 use crate::cli::WrongUsage;
 use crate::exercises::{Learner, catalogue, say};

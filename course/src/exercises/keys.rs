@@ -1,9 +1,9 @@
 //! Reads keys as they are pressed, without waiting for Enter and without echo.
 //!
-//! The module changes only two settings of the terminal: it passes on each key at once, and does not echo
-//! the keys. Ctrl-C and the output of the program work as they did before. The terminal is restored
-//! whatever ends the program. The drop of [`Keys`] restores it, also after a panic; a handler does so
-//! after Ctrl-C and after the signals that end a program.
+//! The module changes only two settings of the terminal: each key is delivered at once, and keys are not
+//! echoed. Ctrl-C and the output of the program work as they did before. However the program ends, the
+//! terminal gets its old settings back. The drop of [`Keys`] restores the settings, also after a panic; a
+//! handler restores them after Ctrl-C and after the signals that end a program.
 //!
 //! On Windows the module changes no settings, and each key needs Enter.
 
@@ -37,7 +37,7 @@ impl Key {
     }
 }
 
-/// The byte of Ctrl-D: with these settings the terminal passes it on like any other key.
+/// The byte of Ctrl-D: with these settings the terminal delivers it like any other key.
 const END_OF_INPUT: u8 = 0x04;
 
 /// Receives the keys that are pressed from now on.
@@ -104,7 +104,7 @@ mod terminal {
     use std::process;
     use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-    /// As long as this value lives, the terminal passes on each key at once.
+    /// As long as this value lives, the terminal delivers each key at once.
     pub(super) struct Changed {
         /// The terminal's settings before the change. A thread that changes the terminal holds this lock. A
         /// signal handler that has restored the terminal keeps the lock until the process ends, so that no
@@ -133,7 +133,7 @@ mod terminal {
             Ok(Self { before, changed })
         }
 
-        /// Changes the terminal again: after Ctrl-Z and `fg` it has the shell's settings.
+        /// Changes the settings again: after Ctrl-Z and `fg`, the terminal has the settings of the shell.
         pub(super) fn change_again(&self) {
             let _held = lock(&self.before);
             let is_changed =

@@ -139,8 +139,8 @@ impl Learner {
         report
     }
 
-    /// Records what `hint` and `next` need to know. The function records neither that the stub fails nor that
-    /// a mended answer passes, because the learner wrote neither of them.
+    /// Records what `hint` and `next` need to know. The function records neither a failure of the stub nor a
+    /// success of a mended answer, because the learner has written neither the stub nor that answer.
     fn remember(&mut self, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
         if let Some(seen) = report.stage(exercise, 1)
             && exercise.is_begun()

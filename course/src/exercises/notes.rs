@@ -12,8 +12,7 @@ pub(super) fn of(exercise: &Exercise) -> Vec<String> {
     memory_ordering(&text).into_iter().collect()
 }
 
-/// Returns a note that memory orderings are not checked, if the file names an ordering that could
-/// be wrong.
+/// If the file names an ordering that could be wrong, returns a note that memory orderings are not checked.
 fn memory_ordering(text: &str) -> Option<String> {
     let orderings = Source::of(text).weak_orderings();
     let (first, _) = orderings.first()?;

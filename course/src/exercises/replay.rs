@@ -1,7 +1,8 @@
-//! Keeps the schedule on which the learner's answer failed last, for the panel of the book that shows it step by step.
+//! Keeps the last schedule on which the learner's answer failed; a panel of the book shows this schedule step
+//! by step.
 //!
-//! The file has the form of the programs for `schedule`: a [`Graph`], in which each state has one move. The server of
-//! the book sends the file, and nothing else reads it.
+//! The file has the same format as the programs for `schedule`: a [`Graph`], in which each state has one
+//! move. The server of the book sends the file, and nothing else reads it.
 
 use crate::exercises::check::{Report, Verdict};
 use crate::workspace::Workspace;
@@ -15,7 +16,8 @@ use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use tempfile::NamedTempFile;
 
-/// The largest number of steps that are kept: the last ones, and the decisive one.
+/// The largest number of steps that are kept: if there are more, the last steps and the decisive step are
+/// kept.
 const MOST_STEPS: usize = 200;
 
 #[derive(Serialize)]
@@ -33,8 +35,8 @@ pub(crate) fn path(workspace: &Workspace) -> PathBuf {
     workspace.target().join("course/your-schedule.json")
 }
 
-/// Keeps the schedule of the first failure of a check, or removes the kept schedule if the answer is right. The
-/// failures of a stub are not the learner's, and change nothing.
+/// Keeps the schedule of the first failure of a check, or removes the kept schedule if the answer is right.
+/// The failures of a stub are not the learner's failures, so they change nothing.
 pub(super) fn renew(workspace: &Workspace, exercise: &Exercise, report: &Report) -> anyhow::Result<()> {
     match (report.verdict, report.failures(exercise).first()) {
         (Verdict::Solved, _) => forget(workspace),
@@ -52,7 +54,7 @@ fn keep(workspace: &Workspace, exercise: &Exercise, property: &str, failure: &Fa
     let write = || {
         let folder = path.with_file_name("");
         fs::create_dir_all(&folder)?;
-        // A page may ask for the file at any moment, so the file is there as a whole or not at all.
+        // A page may ask for the file at any moment, so the file must always be complete or absent.
         let mut file = NamedTempFile::new_in(folder)?;
         file.write_all(serde_json::to_string(&replay)?.as_bytes())?;
         file.persist(&path)?;
@@ -120,7 +122,7 @@ fn states(schedule: &Schedule) -> Vec<State> {
     states
 }
 
-/// Notes which thread holds which lock after an event.
+/// Records which thread holds which lock after an event.
 fn hold(holders: &mut Vec<Option<usize>>, event: &Event) {
     let (lock, holder) = match event.action {
         Action::Lock(lock) | Action::Wake { lock, .. } => (lock, Some(event.thread)),
@@ -150,7 +152,8 @@ mod tests {
     use super::*;
     use exercises_protocol::schedule::Thread;
 
-    /// A worker looks, and sleeps; a notification had come before.
+    /// Returns a failure in which a worker checks its condition and then sleeps, and does not end although it
+    /// is notified.
     fn failure() -> Failure {
         let event = |thread, action, line| Event { thread, action, line };
         let thread = |name: &str, end: &str| Thread { name: name.to_owned(), end: end.to_owned() };

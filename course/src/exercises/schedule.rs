@@ -166,8 +166,8 @@ impl<'a> Game<'a> {
         {
             let own: Vec<_> = choices.iter().filter(|(_, step)| step.thread == n).collect();
             for (typed, step) in &own {
-                // The learner sees the result of a step only after the step. There is one exception:
-                // if the learner chooses which thread the step wakes, that thread is shown before.
+                // The learner sees the result of a step only after the step. There is one exception: if the
+                // learner chooses which thread the step wakes, that thread is shown before the step.
                 let what =
                     if own.len() > 1 { format!("next: {}", step.text) } else { self.preview(next, step) };
                 add(typed, &thread.name, &what);

@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What a learner names instead of a way who does not want to follow one any more.
+/// The name that a learner gives to `--way` to stop following a way.
 const WHOLE_COURSE: &str = "all";
 
 #[derive(Serialize)]
@@ -49,8 +49,8 @@ impl Learner {
         tasks
     }
 
-    /// `next`: prints the first exercise that the learner has not solved. If the learner has asked for a way, that is
-    /// the first one of this way, until the way has been walked.
+    /// `next`: prints the first exercise that the learner has not solved. If the learner has asked for a way,
+    /// the command prints the first unsolved exercise of this way, until everything on the way is done.
     ///
     /// # Errors
     /// Returns an error if the way names an exercise that does not exist.
@@ -81,8 +81,8 @@ impl Learner {
         true
     }
 
-    /// `next --way`: prints the first exercise of a way that is not done yet, and the pages that come
-    /// before it. From then on, `next` follows this way.
+    /// `next --way`: prints the first exercise of a way that the learner has not done yet, and the pages
+    /// before this exercise. From then on, `next` follows this way.
     ///
     /// # Errors
     /// Returns an error if there is no such way, or if it names an exercise that does not exist.
@@ -150,7 +150,7 @@ impl Learner {
         })
     }
 
-    /// Returns where an exercise stands among all exercises, and in the book.
+    /// Returns the position of an exercise among all exercises, and its place in the book.
     fn place(&self, exercise: &Exercise) -> String {
         let number = self.exercises.iter().position(|other| other.name == exercise.name).map_or(0, |n| n + 1);
         let place = format!("exercise {number} of {}", self.exercises.len());

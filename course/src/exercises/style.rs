@@ -1,5 +1,5 @@
-//! Writes to standard output, with lines as wide as the terminal, and with only the colours and
-//! characters that it can show.
+//! Writes to standard output, with lines as wide as the terminal, and with only the colours and characters
+//! that the terminal can show.
 
 use exercises_protocol::Terminal;
 use std::io::{self, Write};

@@ -28,8 +28,8 @@ impl Watched {
         Self { seen: stamp(&exercise), exercise }
     }
 
-    /// Returns whether the file was saved after the last call. The caller calls this before a check, so
-    /// that a change during the check leads to another check.
+    /// Returns whether the file was saved since the last call. The caller must call this function before a
+    /// check, so that a change during the check leads to another check.
     fn was_saved(&mut self) -> bool {
         let now = stamp(&self.exercise);
         let saved = now.is_some() && now != self.seen;

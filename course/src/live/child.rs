@@ -12,27 +12,28 @@ use std::process::{self, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A longer line is shown as several lines.
+/// A line that is too long is shown as several lines.
 const LONGEST_LINE: usize = 64 << 10;
 
 /// What starts the commands, and reads their output.
 pub(super) struct Starter {
-    /// This program, which is also the guard. The path is found at the start: it names the program even if
-    /// the learner builds the program anew meanwhile.
+    /// This program, which is also the guard. The path is determined when the course starts: it names the
+    /// program even if the learner rebuilds the program later.
     pub(super) guard: PathBuf,
     /// How long a command may take.
     pub(super) patience: Duration,
-    /// The pool of the live course. It is not the pool that serves the book: a command keeps its threads for
-    /// as long as it runs, and the reader watches how many threads are busy with requests.
+    /// The pool of the live course. This pool is not the pool that serves the book: a command keeps its
+    /// threads for as long as the command runs, and the reader watches how many threads are busy with
+    /// requests.
     pub(super) pool: ThreadPoolExecutor,
 }
 
-/// The part of a run that a command's output belongs to.
+/// The part of a run to which a command's output belongs.
 pub(super) enum Output {
-    /// A build: only what it writes to standard error is shown, as progress.
+    /// A build: only its standard error is shown, as progress.
     Progress,
     Part(usize),
-    /// A server. The promise is kept when it says where it listens.
+    /// A server. The promise gets the server's address when the server reports it.
     Server(usize, Promise<String>),
 }
 
@@ -45,8 +46,8 @@ pub(super) struct Child {
 }
 
 impl Starter {
-    /// Starts a shell command as a part of a run. `settle` sets its directory and its environment. `typing`
-    /// says whether its standard input stays open, as at a terminal.
+    /// Starts a shell command as a part of a run. `settle` sets the directory and the environment of the
+    /// command. `typing` says whether the command's standard input stays open, as at a terminal.
     ///
     /// # Errors
     /// Returns an error if the guard cannot be started.
@@ -61,7 +62,8 @@ impl Starter {
         let mut started = Command::new(&self.guard);
         settle(&mut started);
         started.arg("guard").args(typing.then_some("--typing")).args(["--", command]);
-        // Ctrl-C at the terminal of the course is for the course alone, which then ends the commands.
+        // If the user presses Ctrl-C at the terminal of the course, only the course gets the signal; the
+        // course then ends the commands.
         started.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut guard = started.spawn().with_context(|| format!("cannot start {}", self.guard.display()))?;
         let missing = "a pipe that was asked for";
@@ -83,7 +85,7 @@ impl Child {
     /// # Errors
     /// Returns an error if the command or its output was lost.
     pub(super) fn end(mut self) -> anyhow::Result<i32> {
-        // The guard ends everything that holds the pipes before it ends itself.
+        // Before the guard ends itself, it ends every process that holds the pipes.
         for reader in mem::take(&mut self.readers) {
             let left = self.until.saturating_duration_since(Instant::now());
             match reader.join_timeout(left) {
@@ -115,7 +117,7 @@ impl Drop for Child {
     }
 }
 
-/// Returns what is done with each line of output.
+/// Returns the function that handles each line of output.
 fn printer(run: &Arc<Run>, to: Output) -> impl FnMut(&str, u8) {
     let (part, mut address_of) = match to {
         Output::Progress => (None, None),
@@ -135,7 +137,7 @@ fn printer(run: &Arc<Run>, to: Output) -> impl FnMut(&str, u8) {
     }
 }
 
-/// Calls `line` for each line with the byte that ends it. The last line may have no end.
+/// Calls `line` with each line, and with the byte that ends this line. The last line may lack this byte.
 fn read(mut output: impl Read, ends: &[u8], mut line: impl FnMut(&str, u8)) {
     let mut give = |bytes: &[u8], end| line(&String::from_utf8_lossy(bytes), end);
     let (mut open, mut buffer) = (Vec::new(), [0; 8192]);

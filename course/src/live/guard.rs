@@ -37,7 +37,8 @@ pub fn guard(command: &str, typing: bool) -> anyhow::Result<u8> {
     let _open = child.stdin.take(); // `wait` would close it
     let group = Pid::from_child(&child);
     thread::spawn(move || obey(group));
-    // The dead child keeps its number until `wait`, so until then the group is surely the child's.
+    // The dead child keeps its process ID until `wait`, so until then the group with this number is certainly
+    // the child's group.
     waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
     let _ = kill_process_group(group, Signal::KILL); // fails if nobody is left
     let status = child.wait()?;
@@ -79,7 +80,8 @@ mod left_behind {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         entries.filter_map(|entry| {
             let pid = entry.file_name().to_str()?.parse().ok()?;
-            // The name of a program, in parentheses, may contain anything; the state and the parent follow.
+            // The program's name, in parentheses, may contain any character; after the name come the state
+            // and the parent's process ID.
             let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
             let parent: i32 = stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
             (parent == getpid().as_raw_nonzero().get()).then(|| Pid::from_raw(pid)).flatten()

@@ -1,7 +1,7 @@
-//! The live course: the commands of the book run from their pages.
+//! The live course: readers run the commands of the book from the pages of the book.
 //!
 //! A page asks for commands by the names of their transcripts or experiments, and the
-//! [recipes](crate::book::recipes) say which commands these are. So nothing that is not in the book can be run.
+//! [recipes](crate::book::recipes) say which commands these are. So only commands of the book can be run.
 //!
 //! | request | answer |
 //! |---|---|
@@ -10,7 +10,8 @@
 //! | `GET /live/run?run=7&seen=12` | what the run has printed after its first 12 lines, and how it stands |
 //! | `POST /live/stop?run=7` | nothing |
 //!
-//! No request waits: a page asks again and again. So a run holds no thread of the pool that serves the book.
+//! A request never waits for a command: the page polls. So a run holds no thread of the pool that serves the
+//! book.
 //!
 //! # Who may
 //!
@@ -21,9 +22,9 @@
 //!
 //! # What a run may use
 //!
-//! At most [`AT_ONCE`] runs at a time, a mebibyte of output, and [`PATIENCE`] for each command. A command runs
-//! under a [guard], which ends it with all its processes. What it writes goes to a folder that is removed
-//! when the run ends.
+//! There are at most [`AT_ONCE`] runs at a time; a run may print a mebibyte, and each command may take
+//! [`PATIENCE`]. A command runs under a [guard], which ends it with all its processes. The files that the
+//! command writes go to a folder that is removed when the run ends.
 
 #![expect(clippy::result_large_err, reason = "a refusal is an answer, and is sent at once")]
 
@@ -54,8 +55,8 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The beginning of the folder, in the target directory, for what the commands of a process write. The number of the
-/// process is the end.
+/// The beginning of the path, in the target directory, of the folder to which the commands of a process
+/// write. The path ends with the number of the process.
 const FOLDER: &str = "course/live-";
 
 /// How many runs there may be at a time.
@@ -64,10 +65,10 @@ const AT_ONCE: usize = 4;
 /// How many runs are remembered. A page that asks for an older run is told that it is too late.
 const REMEMBERED: usize = 32;
 
-/// How long a command may take; a build is a command of its own.
+/// How long a command may take; a build counts as a separate command.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// How long the end of the course waits for the ends of the commands, which are killed.
+/// How long the course, at its end, waits for the killed commands to end.
 const LAST_MOMENT: Duration = Duration::from_secs(5);
 
 /// The runs of this process, and what they need.

@@ -17,7 +17,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A server logs a line after it has sent the answer. It is stopped when it has logged nothing for this time.
+/// A server logs a line after it has sent the answer. The server is stopped when it has logged nothing for
+/// this time.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// A recipe of the book.
@@ -34,8 +35,8 @@ pub(super) struct Performance<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) starter: &'a Starter,
     pub(super) run: &'a Arc<Run>,
-    /// A folder in the target directory. What a command writes to `target/` or to the folder for temporary files
-    /// goes there.
+    /// A folder in the target directory. If a command writes to `target/` or to the folder for temporary
+    /// files, its files go to this folder.
     pub(super) scratch: String,
 }
 
@@ -113,7 +114,7 @@ impl Performance<'_> {
         self.judge(serving, 1..usize::MAX, recipe.log.as_deref(), &recipe.equal)
     }
 
-    /// Builds what `command` runs. The time for this is not the command's time.
+    /// Builds what `command` runs. The time of the build does not count as time of the command.
     fn build(&self, command: &str) -> anyhow::Result<()> {
         let show_progress = |build: &mut Command| {
             settle(build, self.workspace);

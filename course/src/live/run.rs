@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// How many bytes of output a run may print.
 const MOST_BYTES: usize = 1 << 20;
 
-/// How many lines of output a run may print; a browser shows more of them only slowly.
+/// How many lines of output a run may print; a browser would show more lines only slowly.
 const MOST_LINES: usize = 10_000;
 
 /// How many lines one poll returns.
@@ -43,13 +43,13 @@ struct State {
     lines: Vec<(usize, String)>,
     bytes: usize,
     errors: VecDeque<String>,
-    /// What the command wrote last to standard error, without a line end, as a bar of progress does.
+    /// The last text on standard error that has no line end yet, such as a progress bar.
     progress: String,
     verdicts: Vec<Value>,
-    /// The pipes to the guards of the commands that run. Each closes when it is removed, and then the guard
-    /// kills its command.
+    /// The pipes to the guards of the commands that run. When a pipe is removed, it is closed, and then its
+    /// guard kills the command.
     guards: BTreeMap<u32, ChildStdin>,
-    /// Words of the output and the words that the book has for them, such as an address.
+    /// Words of the output, such as an address, each with the words that the book uses instead.
     names: Vec<(String, String)>,
 }
 
@@ -102,7 +102,7 @@ impl Run {
         state.progress.clear();
     }
 
-    /// Calls something in the output by the name that the book has for it.
+    /// Replaces a name in the output, from now on, by the name that the book uses.
     pub(super) fn rename(&self, name: &str, in_the_book: &str) {
         let mut state = self.state();
         state.names.push((name.to_owned(), in_the_book.to_owned()));
@@ -169,7 +169,7 @@ impl Run {
         self.state().guards.remove(&guard);
     }
 
-    /// Interrupts all commands of this run, as Ctrl-C does. Their guards kill those that go on.
+    /// Interrupts all commands of this run, as Ctrl-C does. The guards kill the commands that do not end.
     pub(super) fn interrupt(&self, why: &str) {
         self.cut_short(why, |guards| {
             for pipe in guards.values_mut() {
@@ -193,7 +193,7 @@ impl Run {
         }
     }
 
-    /// Marks the run as ended. If it has no reason to have ended early, an error becomes that reason.
+    /// Marks the run as ended. If no reason for an early end is known yet, an error becomes the reason.
     pub(super) fn end(&self, result: anyhow::Result<()>) {
         let mut state = self.state();
         if let Err(error) = result {
@@ -206,7 +206,7 @@ impl Run {
         self.state().ended.is_some()
     }
 
-    /// Returns what a page that has seen this many lines must know to be up to date.
+    /// Returns the news for a page that has already seen this many lines.
     pub(super) fn since(&self, seen: usize) -> Value {
         let state = self.state();
         let new = state.lines.get(seen..).unwrap_or_default();

@@ -103,8 +103,8 @@ impl<R: Read> Answers<R> {
         self.used == self.buffer.len()
     }
 
-    /// Reads the next answer. Even a server that sends single bytes cannot keep this call from
-    /// returning at `deadline`.
+    /// Reads the next answer. Even if a server sends only one byte at a time, this call returns at
+    /// `deadline`.
     pub(crate) fn next(&mut self, deadline: Instant) -> Result<Answer, Failure> {
         self.deadline = deadline;
         let mut bytes = 0;

@@ -17,9 +17,9 @@
 //!    ([`schedule`]); requests that were never sent are reported.
 //! 2. Only answers with a status below 400 count for the latency; refusals and failures are counted by kind,
 //!    and no average includes them.
-//! 3. The number of requests is exactly the number of answers plus the number of failures. If a request
-//!    is sent again on a new connection, it counts as one request, and its latency counts from the first
-//!    time.
+//! 3. The number of requests is exactly the number of answers plus the number of failures. If a request is
+//!    sent again on a new connection, it counts as one request, and its latency counts from the first
+//!    attempt.
 //! 4. Each client is a thread of this machine, so the server must share the processors with the
 //!    clients. So the figures only compare stages with each other: on a machine that runs only a
 //!    server, they would be different.
@@ -88,7 +88,7 @@ pub fn run(workspace: &Workspace, args: &LoadArgs) -> anyhow::Result<()> {
     };
     let report = Report { plan, setting: Setting::here(), runs };
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.text() };
-    // If a reader closes the pipe of our output, it does not want more of the output.
+    // A reader that closes the pipe of our output does not want more of the output.
     let _ = io::stdout().write_all(text.as_bytes());
     if let Some(mut svg) = svg {
         svg.write_all(chart::svg(&report).as_bytes()).context("cannot write the picture")?;

@@ -3,7 +3,7 @@
 //! `cargo course` is built without optimisation, as `cargo test` would build it, so that the book is
 //! available soon. But if the client is slower than the server, the load only measures the client. So `load`
 //! makes Cargo build this program again, optimised but without the book and the exercises, and replaces
-//! itself by the result. The process and its arguments stay the same, so no code has to pass on signals or
+//! itself by the result. The process and its arguments stay the same, so no code has to forward signals or
 //! the exit status.
 
 use crate::workspace::Workspace;

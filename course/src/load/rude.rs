@@ -67,7 +67,8 @@ pub(crate) struct Fate {
     pub(crate) ended_by_client: u64,
     /// The connection was still open when the run was over.
     pub(crate) held_to_the_end: u64,
-    /// The longest time for which the server kept such a connection open, in milliseconds.
+    /// The longest time for which the server kept a connection of a client of this kind open, in
+    /// milliseconds.
     pub(crate) longest_ms: u64,
 }
 

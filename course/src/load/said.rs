@@ -19,11 +19,11 @@ pub(crate) const STAGE: &str = "course::stage";
 /// How many bytes of a stage's first lines are kept.
 const KEPT: usize = 4096;
 
-/// The greatest length of an event, in bytes. A longer line becomes several events.
+/// The greatest length of an event, in bytes. A line that is longer than this becomes several events.
 const LONGEST: u64 = 4096;
 
-/// How long the program waits for a stage's last lines after its end. A child process of the stage may keep
-/// the pipe open.
+/// How long the program waits for a stage's last lines after the stage has ended. A child process of the
+/// stage may keep the pipe open.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// The standard error of a stage; a separate thread reads it until the pipe is closed.

@@ -24,7 +24,7 @@ pub(crate) struct Schedule {
     taken: AtomicU64,
 }
 
-/// One request, as the client that sends it gets it.
+/// A request that the schedule gives to a client, which must send it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
     /// The latency of the request counts from this moment. With a rate, this moment can be in the future;

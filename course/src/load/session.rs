@@ -1,8 +1,9 @@
 //! One run: its clients are tasks of two pools, which both end gracefully.
 //!
 //! The polite clients end by themselves when the schedule has no more requests. So their pool is shut down
-//! right after the start; this lets the clients finish. The rude clients would never end, so the run then
-//! cancels their token. A signal cancels a token whose children are the tokens of both pools.
+//! right after the start; this lets the clients finish. The rude clients would never end by themselves, so
+//! the run cancels their token at the end. A signal cancels a token whose children are the tokens of both
+//! pools.
 
 use super::args::{Plan, Step};
 use super::client::{self, Manner};

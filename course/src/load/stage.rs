@@ -55,8 +55,9 @@ impl Display for Wanted {
     }
 }
 
-/// Builds the stages that are missing or out of date; Cargo decides which ones. They are built as
-/// `cargo run --release --bin pooled` builds them, so that neither command compiles anew what the other has compiled.
+/// Builds the stages that are missing or out of date; Cargo decides which ones. Cargo builds them with the
+/// same options as for `cargo run --release --bin pooled`, so that each of the two commands can use the
+/// builds of the other.
 pub(crate) fn build(workspace: &Workspace, stages: &[Wanted]) -> anyhow::Result<()> {
     let mut names: Vec<_> = stages.iter().map(|stage| &stage.name).collect();
     names.dedup();
@@ -173,8 +174,8 @@ impl Drop for Stage {
     }
 }
 
-/// The process of a stage. Both the owner of the process and the handler of a second signal hold this
-/// value, and each can end the process.
+/// The process of a stage. The owner of the process and the handler of a second signal both hold this value,
+/// so each of them can end the process.
 #[derive(Clone)]
 struct Running(Arc<Mutex<Child>>);
 

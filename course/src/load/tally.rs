@@ -15,8 +15,8 @@ pub(crate) struct Tally {
     pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) failures: BTreeMap<Failure, u64>,
     pub(crate) bytes: u64,
-    /// How many requests were sent again because the server had closed the connection between two
-    /// requests, which it may do.
+    /// How many requests were sent again because the server had closed the connection between two requests;
+    /// servers may do this.
     pub(crate) retries: u64,
     pub(crate) last_answer: Option<Instant>,
 }

@@ -42,7 +42,8 @@ fn a_book_is_built_again_only_when_something_has_changed() {
     assert!(page.exists());
 }
 
-/// The page has the right value, which is read from the included file, and not the block of the author.
+/// The built page contains the right value, which is read from the included file, and no longer the block of
+/// the author.
 #[test]
 fn a_prediction_becomes_data_for_the_script() {
     let project = Project::new();

@@ -299,7 +299,7 @@ mod record {
         assert_eq!(recorded, "build --quiet --bin ready\n");
     }
 
-    /// The client gets its answer before the server logs it.
+    /// The client gets its answer before the server logs the answer.
     #[test]
     fn what_a_server_logs_after_the_last_answer_is_kept() {
         let project = project("");

@@ -7,8 +7,8 @@ use std::process::Stdio;
 
 const PATCH: &str = "--- a/said.txt\n+++ b/said.txt\n@@ -1,2 +1,2 @@\n first\n-second\n+third\n";
 
-/// Makes a project with a page that has two experiments. The first one changes a file and prints it; the second
-/// one needs a reader.
+/// Makes a project with a page that has two experiments. The first experiment changes a file and prints it;
+/// the second experiment needs a reader.
 pub(crate) fn project() -> Project {
     let project = Project::new();
     project.write("said.txt", "first\nsecond\n");
@@ -58,7 +58,7 @@ fn a_page_or_an_experiment_that_does_not_exist_is_wrong_usage() {
     }
 }
 
-/// Without a terminal, nobody is asked for a prediction.
+/// Without a terminal, the command does not ask for a prediction.
 #[cfg(unix)]
 #[test]
 fn an_experiment_is_done_in_a_copy_that_is_gone_in_the_end() {

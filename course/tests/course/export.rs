@@ -1,4 +1,4 @@
-//! Tests the copy for students. The tests in `judging.rs` judge an answer in such a copy.
+//! Tests the copy for students. The tests in `judging.rs` judge an answer in a copy for students.
 
 use crate::fixture::{Project, course, stderr, stdout};
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 const EX01: &str = "exercises/ex01-worker-pool";
 
-/// What the READMEs of exercises say.
+/// What the READMEs of exercises say about typical mistakes.
 const MISTAKES: [&str; 2] = [
     "Hints are in `exercise.toml`. The typical wrong answers are in `wrong.diff`: read them after you have solved the\n\
      exercise. The queue is here.\n",

@@ -24,8 +24,8 @@ impl Project {
     }
 
     /// Makes a project with a copy of this project's exercises. Only ex01 has its wrong answers and
-    /// additional right answers: such answers are most of the lines, and no test uses those of
-    /// other exercises.
+    /// additional right answers: such answers make up most of the lines, and no test needs those of other
+    /// exercises.
     pub(crate) fn with_exercises() -> Self {
         let project = Self::new();
         let exercises = Path::new(env!("CARGO_MANIFEST_DIR")).join("../exercises");

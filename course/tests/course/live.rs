@@ -8,8 +8,8 @@ use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// Prints the number of the shell, and sleeps until it is killed. A second process has left the group; its
-/// number is printed too.
+/// Prints the process ID of the shell, and sleeps until it is killed. A second process has left the group;
+/// its process ID is printed too.
 const STUBBORN: &str = "trap '' INT TERM HUP; \
     setsid sh -c 'echo $$ >next; mv next pid; exec sleep 600' & \
     until cat pid 2>&-; do sleep 0.01; done; echo $$; exec sleep 600";
@@ -21,7 +21,7 @@ struct Page {
 }
 
 impl Page {
-    /// Serves a book with these commands. The transcript of the first is `0.txt`.
+    /// Serves a book with these commands. The transcript of the first command is `0.txt`.
     fn with(commands: &[&str]) -> Self {
         let project = Project::new();
         let recipe =
@@ -86,7 +86,7 @@ impl Page {
         }
     }
 
-    /// Asks again and again, as a page does, until the answer is as wanted.
+    /// Asks again and again, as a page does, until the expected answer comes.
     fn look_until(&self, run: u64, wanted: impl Fn(&Value) -> bool, what: &str) -> Value {
         within_deadline(|| Some(self.look(run)).filter(&wanted), what)
     }
@@ -95,7 +95,7 @@ impl Page {
         self.look_until(run, |view| view["ended"] == true, "the end of a run")
     }
 
-    /// Starts a stubborn command, and returns its run and the numbers of its processes.
+    /// Starts a stubborn command, and returns its run and the IDs of its processes.
     fn start_stubborn(&self) -> (u64, [String; 2]) {
         let run = self.start("0.txt");
         let view = self.look_until(run, |view| lines(view, 0).len() == 2, "two processes");
@@ -242,7 +242,7 @@ fn only_pages_of_this_server_may_run_a_command() {
     assert_eq!(page.look(1)["parts"][0]["status"], 0, "the only run, and the first");
 }
 
-/// A name that was given with `--host` leads to the book, and not to its commands.
+/// Under a host name that was given with `--host`, the book can be read, but its commands cannot be run.
 #[test]
 fn who_reads_the_book_from_elsewhere_runs_nothing() {
     let course = Running::start(Project::new(), &["--addr", "127.0.0.1:0", "--host", "course.example"]);
@@ -317,7 +317,7 @@ fn no_process_survives_a_course_that_is_killed() {
     page.course.wait();
     wait_for_the_end_of(&processes);
     assert!(page.folder_of_runs());
-    // The next course removes what this one could not remove.
+    // The next process of the course removes a folder that an earlier process of the course could not remove.
     let left = page.course.project.path("target/course/live-99999999/1"); // above the largest number of a process
     fs::create_dir_all(&left).unwrap();
     let next = page.course.project.course(&["--addr", "127.0.0.1:0"]);
@@ -365,7 +365,7 @@ fn a_recipe_with_an_answer_runs_in_a_copy() {
     assert_eq!(fs::read_to_string(&answer).unwrap(), before);
 }
 
-/// A stand-in for Cargo builds when the test lets it.
+/// A stand-in for Cargo, which builds as soon as the test allows the build.
 #[test]
 fn an_experiment_is_done_in_a_copy() {
     let page = Page::of(crate::breaks::project(), "");

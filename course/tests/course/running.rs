@@ -94,13 +94,14 @@ impl Running {
         Self::answer(self.start_get(path))
     }
 
-    /// Returns the answer to a page of a stranger's host whose name leads to this machine.
+    /// Returns the answer to a request with a foreign `Host`, as if the name of another host led to this
+    /// machine.
     pub(crate) fn get_for(&self, host: &str, path: &str) -> String {
         Self::answer(self.send_for(host, path, "Connection: close\r\n"))
     }
 
-    /// Waits until the server serves `connections` connections at the same time, including the one that asks
-    /// for the number.
+    /// Waits until the server serves `connections` connections at the same time, including the connection
+    /// that asks for the number.
     #[cfg(unix)]
     pub(crate) fn wait_until_active(&self, connections: u64) {
         let expected = format!("\"active\":{connections}");

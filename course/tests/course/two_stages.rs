@@ -1,6 +1,6 @@
-//! Tests a long exercise with two stages: its first check, the end of the first stage, and the way
-//! back. These tests use stand-ins for Cargo and for the test program, because the real programs need
-//! a compiler.
+//! Tests a long exercise with two stages: its first check, the end of the first stage, and a later failure in
+//! the first stage. These tests use stand-ins for Cargo and for the test program, because the real programs
+//! need a compiler.
 
 use crate::fixture::{Project, stdout};
 use exercises_protocol::schedule::Schedule;

@@ -41,7 +41,7 @@ impl Gate {
         Box::new(move || gate.pass())
     }
 
-    /// Waits until a thread has come to the gate.
+    /// Waits until a thread has arrived at the gate.
     pub fn until_reached(&self, cause: &str) {
         expect("waiting for a job to begin", cause, || self.reached.wait_for(1));
     }
@@ -53,7 +53,8 @@ impl Gate {
     }
 }
 
-/// Calls an entry as every executor here does: a panic ends only the entry, and not the thread that calls it.
+/// Calls an entry; a panic ends only the entry, and not the thread that calls it. Every executor in this file
+/// calls its entries in this way.
 fn call(entry: Job) {
     step("the executor calls what it was given");
     drop(catch_unwind(AssertUnwindSafe(entry)));

@@ -9,16 +9,16 @@ use exercises_protocol::{Failure, Source, WHY};
 
 use crate::{recorder, report, verdict, watch};
 
-/// Runs the property once. The hook has reported every panic except the intended ones, and an intended panic
-/// must not come out of the property.
+/// Runs the property once. The hook reports every panic except the intended ones, and the property must not
+/// let an intended panic escape.
 pub(crate) fn run_once(property: fn()) {
     if panic::catch_unwind(property).is_err() {
         verdict::fail_escaped();
     }
 }
 
-/// Ends the property if the text of a panic is one with which a model reports a failed run, such as
-/// "deadlock". Panics with other texts are ignored here.
+/// Ends the property if a model reports a failed run by a panic with this text, such as "deadlock". Panics
+/// with other texts are ignored here.
 type Recognises = fn(&str);
 
 /// The function that recognises the panics of the model. If the property runs on real threads, the function

@@ -3,7 +3,7 @@
 //! The test starts its own binary again, with the name of the property in the environment. The child runs the
 //! property. As soon as the verdict is known, the child writes it as one line, and ends. So a wrong answer
 //! cannot hide the failure by what it leaves behind: threads that wait for each other, destructors that would
-//! hang, or a panic within a panic. A child that does not end by itself is ended.
+//! hang, or a panic within a panic. The parent ends a child that does not end by itself.
 
 use std::io::{Read, Write};
 use std::panic;
@@ -33,8 +33,8 @@ const ALLOCATOR: &str = "GLIBC_TUNABLES";
 const AT_HAND: &str = "glibc.malloc.tcache_count=500:glibc.malloc.top_pad=8000000:\
                        glibc.malloc.trim_threshold=100000000:glibc.malloc.mmap_threshold=4000000";
 
-/// Set when a property did not end: later properties are then not tried, because otherwise the learner would
-/// wait for one deadline after another.
+/// The name of a property that did not end, if there is one. Later properties are then not tried, because
+/// otherwise the learner would wait for one deadline after another.
 static HUNG: Mutex<Option<String>> = Mutex::new(None);
 
 pub(crate) fn check(name: &str, promise: &str, mode: Mode, deadline: Duration, run_here: impl FnOnce()) {
@@ -210,7 +210,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// `hears` gets a message whenever output has come, and is dropped at the end of the output.
+    /// `hears` gets a message whenever output has arrived, and is dropped at the end of the output.
     fn new(mut from: impl Read + Send + 'static, hears: Option<mpsc::Sender<()>>) -> Self {
         let kept: Arc<Mutex<Vec<u8>>> = Arc::default();
         let keep = Arc::clone(&kept);

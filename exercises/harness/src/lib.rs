@@ -10,13 +10,13 @@
 //! * [`real`] runs the property a few dozen times on real threads, with a deadline.
 //!
 //! An exercise about memory orderings has `memory` in place of [`model`] (feature `memory`, and `model =
-//! "memory"` in its `exercise.toml`). The model of memory tries every schedule, and at every load of an
-//! atomic each value that the orderings allow.
+//! "memory"` in its `exercise.toml`). The model of memory tries every schedule; at every load of an atomic,
+//! it also tries each value that the orderings allow.
 //!
-//! The learner's file is the same in all modes. The file takes its locks and threads from `crate::sync`, and
-//! the test decides which module that is: [`model::sync`] or [`real::sync`]. The modules `model::sync` and
+//! The learner's file is the same in all modes. The file takes its locks and threads from `crate::sync`; the
+//! test decides whether this name means [`model::sync`] or [`real::sync`]. The modules `model::sync` and
 //! `real::sync` are [thin wrappers](real::sync) that record what each thread does. The `crate::sync` of an
-//! exercise's library (`exercises-sync`) is made of the same files.
+//! exercise's library (`exercises-sync`) is compiled from the same files.
 //!
 //! ```text
 //!   cargo test ──#[test]──▶ check ──starts──▶ the same test in a child process ──▶ property()
@@ -28,19 +28,19 @@
 //!
 //! A property that fails leaves threads that wait for each other, a half-unwound stack, and locks that no
 //! thread will release. A destructor that runs in such a state hangs or aborts, and the learner would see
-//! that instead of the failure. So the child reports at the moment of the failure and ends, without unwinding
-//! anything; see [`isolate`]. A property that holds leaves nothing behind, so the proof, which runs tens of
-//! thousands of properties, has a [`Worker`] process that runs one property after another.
+//! this hang or abort instead of the failure. So the child reports at the moment of the failure and ends,
+//! without unwinding anything; see [`isolate`]. A property that holds leaves nothing behind, so the proof,
+//! which runs tens of thousands of properties, has a [`Worker`] process that runs one property after another.
 //!
 //! # Who writes what
 //!
 //! A property marks its actions with [`step`], wraps calls that could block for ever into [`expect`], and
 //! wraps calls that must not wait at all into [`at_once`]. Steps that the property does not test are wrapped
 //! into [`aside`]. The property ends in [`fail`] or by returning. Other tools of a property (a latch, "wait
-//! until all threads sleep") are in the module `probe`. The executors below an answer that needs an executor
-//! are in the module `below`. The modules `probe` and `below` exist for the model and for real threads. No
-//! property sleeps or looks at a clock. If the answer is itself a test, the property runs this test on
-//! programs that are right or wrong: `probe::Judged`.
+//! until all threads sleep") are in the module `probe`. The executors for an answer that runs its jobs on
+//! another executor are in the module `below`. The modules `probe` and `below` exist for the model and for
+//! real threads. No property sleeps or looks at a clock. If the answer is itself a test, the property runs
+//! this test on programs that are right or wrong: `probe::Judged`.
 #![allow(
     clippy::duplicate_mod,
     reason = "sync, probe.rs and below.rs are compiled for the model and for real threads"
@@ -81,7 +81,7 @@ pub struct Answer {
     pub name: &'static str,
     /// The text of the answer.
     pub source: &'static str,
-    /// The properties that the suite checks of the answer: name, promise and function.
+    /// The properties that the suite checks; each has a name, a promise and a function.
     pub properties: &'static [(&'static str, &'static str, fn())],
 }
 

@@ -75,8 +75,8 @@ impl<T> Shared<T> {
     }
 }
 
-/// Waits until every thread but the calling one waits for something. Fails if some thread never waits: that
-/// thread checks again and again. `what` describes this thread's behaviour.
+/// Waits until every thread except the calling thread waits for something. Fails if some thread never waits,
+/// because that thread checks again and again. `what` describes this thread's behaviour.
 ///
 /// On real threads it is not known which threads wait, so there the call only gives other threads a chance to
 /// run.
@@ -91,7 +91,7 @@ pub fn until_others_wait(what: &str, cause: &str) {
 }
 
 /// Waits until every other thread waits for something, and returns true if all of them do so in time. So a
-/// property that knows why the threads wait can report it; the rules for a hang know only locks and
+/// property that knows why the threads wait can report the reason; the rules for a hang know only locks and
 /// notifications.
 ///
 /// Returns false on real threads, because there it is not known which threads wait.

@@ -18,7 +18,7 @@ pub(crate) const PANICS: &str = "panics, on purpose";
 /// The recorded step of a `try_lock` that gets no lock.
 pub(crate) const LOCK_TAKEN: &str = "finds the lock taken";
 
-/// The object for which a receiver waits.
+/// The description of the object for which a receiver waits.
 pub(crate) const MESSAGE: &str = "a message";
 
 /// The limit on the number of events: when it is reached, the oldest events are dropped. Only an answer that
@@ -91,7 +91,7 @@ pub(crate) struct Judged {
     pub(crate) never_fails: Option<(String, String)>,
     /// True while the test runs; false when the test has returned.
     pub(crate) runs: bool,
-    /// The first panic of this run on a thread other than the test's.
+    /// The first panic of this run on a thread other than the test's thread.
     pub(crate) panicked_aside: Option<String>,
 }
 
@@ -190,8 +190,8 @@ impl Record {
         self.events.push(Event { thread, action, line });
     }
 
-    /// Notes that a thread has got the lock that it tried to take. If no event came in between, the thread
-    /// got the lock at once.
+    /// Notes that a thread has got the lock that it tried to take. If there was no event between the attempt
+    /// and now, the thread got the lock at once.
     pub(crate) fn got(&mut self, thread: usize, lock: usize) {
         let last = self.events.last();
         if last.is_some_and(|last| last.thread == thread && last.action == Action::Want(lock)) {
@@ -211,7 +211,7 @@ pub(crate) fn here<R>(f: impl FnOnce(&mut Record, usize) -> R) -> Option<R> {
 }
 
 /// Returns the line if it is in the learner's file. The result is `None` for a line of a suite or of the
-/// harness, because a reader would take it for a line of the learner's.
+/// harness, because a reader would mistake it for a line of the learner's file.
 pub(crate) fn line(at: &Location<'_>) -> Option<u32> {
     let mut folders = at.file().as_bytes().rsplit(|byte| matches!(byte, b'/' | b'\\')).skip(1);
     let mut inner = folders.next().unwrap_or_default();

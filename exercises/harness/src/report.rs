@@ -30,9 +30,9 @@ pub(crate) fn find(stdout: &str, nonce: &str) -> Option<Verdict> {
 
 /// The task that the parent has given to this process.
 struct Asked {
-    /// The number that the parent has written to our standard input. A report without this number is not
-    /// ours, because the learner's code can print, too. The number is read before any of the learner's code
-    /// runs.
+    /// The number that the parent has written to our standard input. Only a report with this number counts,
+    /// because the learner's code can also print a report. The number is read before any of the learner's
+    /// code runs.
     nonce: String,
     /// The number that decides which schedules the model tries.
     round: u64,
@@ -53,7 +53,8 @@ pub(crate) fn round() -> u64 {
     asked().as_ref().map_or(0, |asked| asked.round)
 }
 
-/// Reads the task of this process, unless it is known already, before any of the learner's code runs.
+/// Reads the task of this process, unless the task is known already. The caller must call this function
+/// before any of the learner's code runs.
 pub(crate) fn begin() {
     asked().get_or_insert_with(the_only_thing);
 }

@@ -13,7 +13,7 @@ use crate::report::report_and_exit;
 /// The largest number of events in a report.
 const MOST_REPORTED: usize = 1_000;
 
-/// Ends the property, which does not hold. `seen` is the observation, and `cause` is its likely cause.
+/// Ends a property that does not hold. `seen` is the observation, and `cause` is its likely cause.
 pub fn fail(seen: &str, cause: &str) -> ! {
     let failure = here(|record, me| {
         record.add(me, Action::Fail(seen.to_owned()), None);
@@ -111,12 +111,13 @@ pub(crate) fn fail_panicked(message: &str, at: Option<&Location<'_>>) -> ! {
     ended_by(failure)
 }
 
-/// Records a panic, and lets it go on.
+/// Records a panic, and does not stop the panic.
 pub(crate) fn panics(message: &str) {
     here(|record, me| record.add(me, Action::Fail(format!("panics: {message}")), None));
 }
 
-/// Ends the property because a job's intended panic came out of the learner's code, into the property.
+/// Ends the property because an intended panic of a job has passed through the learner's code into the
+/// property.
 pub(crate) fn fail_escaped() -> ! {
     let failure = here(|record, me| {
         let found = diagnosis::of_escape(record, me);

@@ -11,10 +11,11 @@ use cpu_time::ProcessTime;
 const ALIVE: &str = "\u{1e}alive";
 /// The time between two checks of the watchdog.
 const TICK: Duration = Duration::from_millis(500);
-/// The processor time since the last event from which a process counts as computing, and not only waiting.
+/// A process that has used this much processor time since the last event counts as computing, and not only as
+/// waiting.
 const COMPUTES: Duration = Duration::from_millis(50);
 
-/// Grows with each event, so that the watchdog can see that nothing happens.
+/// A number that grows with each event, so that the watchdog can see that nothing happens.
 static PROGRESS: AtomicU64 = AtomicU64::new(0);
 
 /// Notes that an event has happened.

@@ -2,8 +2,8 @@
 //!
 //! A learner's test starts a process for each property ([`isolate`](crate::isolate)). The proof runs tens of
 //! thousands of properties. Nearly all properties hold and leave nothing behind, so the process can go on
-//! with the next property. A process that has reported a failure ends, like that of a learner's test, and the
-//! next job gets a new process. In both kinds of processes, the same code runs the property.
+//! with the next property. Like the process of a learner's test, a process that has reported a failure ends;
+//! the next job gets a new process. In both kinds of processes, the same code runs the property.
 //!
 //! If the process ends without a report, the cause is either the job that was running, or something that an
 //! earlier job left behind. So the running job is run again, in a new process. If the job holds in the new

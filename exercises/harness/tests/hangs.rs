@@ -29,7 +29,8 @@ mod properties {
         expect("the other thread", "no cause", || other.join().unwrap());
     }
 
-    /// A thread waits on a Condvar and keeps another lock. The thread that would wake it needs that lock.
+    /// A thread waits on a Condvar and keeps another lock. The thread that should wake the waiting thread
+    /// needs this other lock.
     pub(crate) fn waits_under_another_lock() {
         let shared = Arc::new((Mutex::new(()), Mutex::new(false), Condvar::new()));
         let waiter = {
@@ -50,7 +51,7 @@ mod properties {
         waiter.join().unwrap();
     }
 
-    /// Tells a thread to end only if the lock is free at once.
+    /// Tells a thread to end only if `try_lock` gets the lock.
     pub(crate) fn goes_on_without_the_lock() {
         let shared = Arc::new((Mutex::new(false), Condvar::new()));
         let waiter = {
@@ -69,7 +70,7 @@ mod properties {
         waiter.join().unwrap();
     }
 
-    /// Waits for a thread that needs the lock that the waiting thread holds.
+    /// Joins a thread that needs a lock which the joining thread holds.
     pub(crate) fn joins_under_a_lock() {
         let lock = Arc::new(Mutex::new(()));
         let guard = lock.lock().unwrap();

@@ -47,7 +47,7 @@ fn has_few_choices() {
     other.join().unwrap();
 }
 
-/// Fails only in the last run, which shows that no other run was skipped.
+/// Fails only in the run with the last number; this shows that no run was skipped.
 fn remembers_what_was_before() {
     let runs = RUNS.fetch_add(1, Ordering::Relaxed) + 1;
     if runs.is_multiple_of(2) {

@@ -54,8 +54,8 @@ pub(crate) fn incomplete(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     Ok(mistakes)
 }
 
-/// Checks that an exercise whose answer is a test names the exercise that it judges, and that its suite has
-/// the answers to that exercise.
+/// Checks an exercise whose answer is a test: it must name the exercise that it judges, and its suite must
+/// have the answers to that exercise.
 fn judges_another(exercise: &Exercise) -> anyhow::Result<Option<String>> {
     let Some(judged) = &exercise.judges else { return Ok(None) };
     let short = judged.split('-').next().unwrap_or(judged);
@@ -126,7 +126,7 @@ pub fn write_table(exercise: &Exercise) -> anyhow::Result<()> {
 }
 
 /// Returns the rows of the list of exercises, in the order of the book. The column that says what an exercise
-/// builds is copied from the present row.
+/// builds is copied from the current row.
 fn rows(readme: &str) -> anyhow::Result<Vec<String>> {
     let mut all = exercises_protocol::all(&folder())?;
     Contents::read(&folder().join("../book/src/SUMMARY.md")).sort(&mut all);
@@ -235,8 +235,8 @@ fn solution_not_explained(exercise: &Exercise) -> Vec<String> {
     }
 }
 
-/// Checks that each row of the table names properties, all of them of this exercise. The function does not
-/// check that these properties fail.
+/// Checks that each row of the table names at least one property, and only properties of this exercise. The
+/// function does not check that these properties fail.
 fn wrong_rows(exercise: &Exercise, page: &str) -> Vec<String> {
     let table = page.lines().filter(|line| line.starts_with('|') && !line.starts_with("|-"));
     let rows: Vec<&str> = table.skip(1).collect();
@@ -299,7 +299,7 @@ fn wrong_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String
     Ok(mistakes)
 }
 
-/// Checks that every right answer but the solution says how it is built.
+/// Checks that every right answer except the solution says how it is built.
 fn right_answers_not_described(exercise: &Exercise) -> anyhow::Result<Vec<String>> {
     let mut mistakes = Vec::new();
     for right in &exercise.right {

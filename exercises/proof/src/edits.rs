@@ -1,5 +1,5 @@
-//! Writes a wrong answer as a whole file, to edit and try, and makes an entry of the edited file: `--edit`
-//! and `--keep`.
+//! Writes a wrong answer as a whole file, which a maintainer can edit and try (`--edit`), and makes an entry
+//! of the edited file (`--keep`).
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use similar::{Algorithm, ChangeTag, TextDiff};
 /// solution. The solution is preferred because a reader has seen it.
 const FARTHER: usize = 150;
 
-/// The part of an answer, in percent, from which an edit is too large to help a reader.
+/// If an edit replaces at least this part of an answer, in percent, it is too large to help a reader.
 const TOO_MUCH: usize = 60;
 
 /// The first lines that a new wrong answer must have.
@@ -44,8 +44,8 @@ pub fn edit(exercise: &Exercise, name: &str) -> anyhow::Result<PathBuf> {
 }
 
 /// Makes an entry of `wrong.diff` from `wrong/NAME.rs` and removes the file. `beside` is the right answer
-/// that the entry edits, or `solution`. Without `beside`, the entry edits the answer that differs least; if
-/// nearly all lines differ, the whole file is kept.
+/// that the entry edits, or `solution`. Without `beside`, the entry edits the right answer that differs least
+/// from the file; if nearly all lines differ, the whole file is kept.
 ///
 /// # Errors
 /// Returns an error, and changes nothing, if there is no such file, or if its first lines lack a required
@@ -113,8 +113,8 @@ fn shortest(
     Ok(best.map(|best| best.1))
 }
 
-/// Makes the entry with the fewest context lines that still determine one place. Returns `None` if even many
-/// context lines do not determine the place.
+/// Makes the entry with the fewest context lines that are enough to determine one place. Returns `None` if
+/// even many context lines do not determine the place.
 fn hunks(
     exercise: &Exercise,
     head: &str,

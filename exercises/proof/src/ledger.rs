@@ -3,9 +3,10 @@
 //!
 //! The number of a round alone decides which schedules it tries. So as long as nothing that decides a verdict
 //! changes, a second run of the same rounds has a known result. (Changes to comments and documentation of the
-//! library do not count.) The gate always runs the first round of every exercise; for the other rounds it
-//! looks into this file. The ledger only saves repetitions: a forged line hides at most one repetition,
-//! because the gate runs all rounds of two exercises in turn.
+//! library do not count.) The tests run the first round of every exercise that is built; for most exercises,
+//! they look for the result of the other rounds in this file. The ledger only saves repetitions: a forged line
+//! hides at most one repetition, because the tests also run all rounds of one exercise, which is another
+//! exercise after each change.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

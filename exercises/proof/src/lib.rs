@@ -31,13 +31,13 @@ pub use through_cargo::through_cargo;
 /// first.
 const AGAIN: usize = 250;
 
-/// The number of schedules that must be enough to catch a wrong answer: half of those of a learner's test.
-/// The limit checks how close a wrong answer comes to passing, which other schedules alone would not show. If
-/// an answer is caught later, its property must be changed so that it leads to the mistake with fewer threads
-/// or steps.
+/// The number of schedules that must be enough to catch a wrong answer: half of the schedules of a learner's
+/// test. The limit shows whether a wrong answer nearly passes; running other schedules alone would not show
+/// this. If an answer is caught later, its property must be changed so that it leads to the mistake with
+/// fewer threads or steps.
 const IN_TIME: usize = SCHEDULES / 2;
 
-/// The rounds for which an exercise is proven before it lands: see [`ledger`].
+/// The rounds for which an exercise is proven before it is merged: see [`ledger`].
 pub const ROUNDS: u64 = 20;
 
 /// The time limit for one property of one answer. The harness' own deadlines are shorter.
@@ -54,8 +54,8 @@ pub const WORK: &str = "--work";
 pub struct Proof {
     /// The answer and the property of each rejection in the first round.
     pub caught: BTreeSet<(String, String)>,
-    /// For each wrong answer, by name, the property and the message that its learner is shown first in the
-    /// first round.
+    /// For each wrong answer, by name: the property and the message that a learner with this answer is shown
+    /// first, in the first round.
     pub shown: BTreeMap<String, String>,
     /// The mistakes that were found.
     pub mistakes: Vec<String>,
@@ -79,12 +79,12 @@ enum Of<'a> {
 
 impl Proof {
     /// Runs the given number of rounds. In each round, the right answers must keep every property. The
-    /// solution must keep it on all schedules, and the other right answers, after the first round, only on
-    /// the first schedules. Each wrong answer must be rejected by its property, and the message that a
-    /// learner is shown first must have the expected words. In the first round, the stub must report what is
-    /// still to do, and each wrong answer must be caught on one of the first [`IN_TIME`] schedules. `None`
-    /// runs the first round with every property of every answer, for the table. `exe` is the program that
-    /// runs one job if it is called with `--run`.
+    /// solution must keep every property on all schedules; after the first round, the other right answers
+    /// must keep it only on the first schedules. Each wrong answer must be rejected by its property, and the
+    /// message that a learner is shown first must have the expected words. In the first round, the stub must
+    /// report what is still to do, and each wrong answer must be caught on one of the first [`IN_TIME`]
+    /// schedules. If it is `None`, only the first round is run, with every property of every answer, for the
+    /// table. `exe` is the program that runs one job if it is called with `--run`.
     pub fn of(exercise: &Exercise, exe: &Path, rounds: Option<u64>) -> anyhow::Result<Self> {
         let mut proof = Self { mistakes: complete::incomplete(exercise)?, ..Self::default() };
         let trials = Mutex::new(plan(exercise, rounds).into_iter());

@@ -87,7 +87,7 @@ fn main() -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for name in &args.keep {
-        // The wrong answers are read again, because each new entry moves the later ones.
+        // The wrong answers are read again, because a new entry changes the places of the later entries.
         let exercise = Exercise::read(exercises[0].folder())?;
         println!("{}", edits::keep(&exercise, name, args.beside.as_deref())?);
     }

@@ -1,6 +1,6 @@
-//! Proves the exercises in the way of a learner: each answer in turn becomes `src/exercise.rs`, in a copy of
-//! the workspace, and `cargo test` decides. This proof is slow, because each answer is compiled and linked
-//! separately; its result must agree with the fast proof.
+//! Proves the exercises in the way of a learner: one answer after the other becomes `src/exercise.rs`, in a
+//! copy of the workspace, and `cargo test` decides. This proof is slow, because each answer is compiled and
+//! linked separately; its result must agree with the fast proof.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! The proof. Checks the verdicts on all answers; a single wrong verdict fails the test.
 //!
-//! The first round is run for every exercise that is built, and all rounds for one exercise in turn: The
-//! number `TURN` chooses this exercise. `TURN=all` runs all rounds for every exercise. Running all rounds
-//! takes half an hour of processor time. The run of all rounds finds verdicts that depend on chance: a wrong
-//! answer that passes in some rounds, or a right answer that is rejected in some.
+//! The first round is run for every exercise that is built. All rounds are run for a single exercise, which
+//! the number `TURN` chooses. `TURN=all` runs all rounds for every exercise. Running all rounds takes half an
+//! hour of processor time. The run of all rounds finds verdicts that depend on chance: a wrong answer that
+//! passes in some rounds, or a right answer that is rejected in some rounds.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -72,8 +72,8 @@ pub enum Model {
     Memory,
 }
 
-/// A promise that a right answer keeps. The function of the suite that checks the promise has the same name
-/// as the property, and so have its tests.
+/// A promise that a right answer keeps. The function of the suite that checks the promise, and its tests,
+/// have the same name as the property.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Property {

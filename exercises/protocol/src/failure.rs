@@ -38,7 +38,7 @@ pub struct Failure {
     /// The output of the learner's code.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
-    /// True if the property was ended because it did not end by itself.
+    /// True if the harness ended the property, because the property did not end by itself.
     pub hung: bool,
     /// The number of the schedule, or run, on which the failure was found. The first one has the number 1.
     #[serde(default)]

@@ -3,7 +3,7 @@
 //!
 //! A file `exercises/graphs/NAME.json` is a [`Graph`]; `exercises/graphs/README.md` describes it.
 //! `exercises-harness` records the graph from running code, `exercises-proof` writes and checks the file, and
-//! `cargo course schedule` plays it.
+//! with `cargo course schedule` a learner plays it.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -142,7 +142,7 @@ pub struct Player {
 pub struct State {
     /// The position of each thread.
     pub threads: Vec<Stand>,
-    /// The thread that holds each lock. The number of a thread is its place in [`Graph::threads`].
+    /// The thread that holds each lock. The number of a thread is its index in [`Graph::threads`].
     pub holders: Vec<Option<usize>>,
     /// One move for each thread that can go on, or several moves for a notification that can wake one of
     /// several threads. A state in which the run has ended has no moves.

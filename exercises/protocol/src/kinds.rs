@@ -83,7 +83,7 @@ pub enum Shown {
 pub struct Choice {
     pub text: String,
     pub why: String,
-    /// Words that occur in the output only if the option is what really happens.
+    /// Words that occur in the output only if this option is right.
     pub seen: Option<String>,
 }
 
@@ -150,7 +150,7 @@ impl Kinds {
 }
 
 impl Choice {
-    /// Returns the place of the option with this letter.
+    /// Returns the position of the option with this letter.
     pub fn place(letter: char) -> Option<usize> {
         letter.is_ascii_lowercase().then(|| usize::from(letter as u8 - b'a'))
     }

@@ -4,10 +4,11 @@
 //! learner's file; `exercises-proof` checks the tests; `cargo course` starts the tests and shows their
 //! results. Each definition that two of the programs need is in this crate, and only here:
 //!
-//! * [`Exercise`] is `exercise.toml`: the one list of an exercise's properties. Its [wrong answers](wrong)
-//!   are in `wrong.diff`, and [`Minutes`] is the time that it takes. [`Contents`] is the order of the book,
-//!   and the exercises have the same order.
-//! * [`Kinds`] are the exercises that are not packages: to mend, to predict, and to schedule.
+//! * [`Exercise`] is the content of `exercise.toml`, which is the only list of an exercise's properties. Its
+//!   [wrong answers](wrong) are in `wrong.diff`, and [`Minutes`] is the time that it takes. [`Contents`] is
+//!   the order of the book, and the exercises have the same order.
+//! * [`Kinds`] are the exercises that are not packages: answers to mend, outcomes to predict, and programs to
+//!   schedule.
 //! * [`Mode`] says whether a property is checked under the model or on real threads.
 //! * [`State`] is the result of testing a property. [`Failure`] is the result of a failed test, as data and
 //!   as the text that a learner reads on a [`Terminal`]. A [`schedule`] has the steps that led to the
@@ -59,7 +60,7 @@ pub const ROUND: &str = "EXERCISE_ROUND";
 /// `<property>.json`.
 pub const TRACE: &str = "EXERCISE_TRACE";
 
-/// Names the exercises whose answers the proof builds, with a space between two names. If it names a single
-/// exercise, the proof builds its wrong answers for real threads, too. Without this variable the proof builds
-/// the answers to all exercises, which takes minutes.
+/// Names the exercises whose answers the proof builds, with a space between two names. If the variable names
+/// a single exercise, the proof builds the wrong answers to this exercise for real threads, too. Without this
+/// variable the proof builds the answers to all exercises, which takes minutes.
 pub const ONLY: &str = "EXERCISE_ONLY";

@@ -2,8 +2,9 @@
 //! use after a run.
 //!
 //! Threads, locks and condition variables are numbered in the order in which they were made. A thread that is
-//! not running is either ready to go on, or its last event says what it waits for: [`Action::Want`],
-//! [`Action::Wait`], [`Action::Await`] and [`Action::Expect`]. The thread's next event ends the wait.
+//! not running is either ready to go on or waiting. The last event of a waiting thread says what it waits
+//! for: [`Action::Want`], [`Action::Wait`], [`Action::Await`] and [`Action::Expect`]. The thread's next event
+//! ends the wait.
 
 use std::collections::BTreeSet;
 
@@ -56,39 +57,39 @@ pub struct Event {
 /// An action of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
-    /// Made a step of the property, described in words.
+    /// The thread made a step of the property, which is described in words.
     Step(String),
-    /// Found that the property does not hold, or panicked; the text describes the observation. This event is
-    /// the last one.
+    /// The thread found that the property does not hold, or the thread panicked; the text describes the
+    /// observation. This event is the last one.
     Fail(String),
-    /// Started this thread.
+    /// The thread started this other thread.
     Spawn(usize),
-    /// Ended.
+    /// The thread ended.
     End {
         /// True if a panic ended the thread.
         panicked: bool,
     },
-    /// Began to wait for this thread to end.
+    /// The thread began to wait until this other thread ends.
     Await(usize),
-    /// Waited for this thread to end.
+    /// The thread has waited until this other thread ended.
     Join(usize),
-    /// Began to wait for something else, described in words: for an object of the property, or, at a line of
-    /// the learner's file, for example for a message.
+    /// The thread began to wait for something else, which is described in words: an object of the property,
+    /// or (if the event has a line of the learner's file) for example a message.
     Expect(String),
-    /// Tried to take this lock and did not get it at once.
+    /// The thread tried to take this lock and did not get it at once.
     Want(usize),
-    /// Took this lock.
+    /// The thread took this lock.
     Lock(usize),
-    /// Released this lock.
+    /// The thread released this lock.
     Unlock(usize),
-    /// Released a lock in order to wait on a condition variable.
+    /// The thread released a lock in order to wait on a condition variable.
     Wait {
         /// The condition variable on which the thread waits.
         condvar: usize,
         /// The lock.
         lock: usize,
     },
-    /// Returned from the wait on a condition variable, with the lock.
+    /// The thread returned from the wait on a condition variable, and has the lock again.
     Wake {
         /// The condition variable on which the thread waited.
         condvar: usize,
@@ -97,9 +98,9 @@ pub enum Action {
         /// True if the thread woke up without a notification.
         spurious: bool,
     },
-    /// Notified a condition variable.
+    /// The thread notified a condition variable.
     Notify {
-        /// Which one.
+        /// The condition variable that was notified.
         condvar: usize,
         /// True for `notify_all`, false for `notify_one`.
         all: bool,
@@ -125,7 +126,7 @@ impl Schedule {
         self.events.is_empty()
     }
 
-    /// Keeps only the given number of last events, and the threads that these events name. If the decisive
+    /// Keeps only the last events, as many as given, and the threads that these events name. If the decisive
     /// event is earlier, the events around it are kept instead.
     pub fn shorten(&mut self, most: usize) {
         let from = self.events.len().saturating_sub(most);

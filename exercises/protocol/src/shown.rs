@@ -12,7 +12,7 @@
 //!    have begun.
 //! 4. A property with a lower rank in `exercise.toml` comes first. A property that many mistakes break has a
 //!    rank above 0.
-//! 5. Otherwise the order of `exercise.toml` decides, which is from simple to hard.
+//! 5. If no other rule decides, the order of `exercise.toml` decides, which is from simple to hard.
 //!
 //! For each wrong answer, the proof checks that the failure that is shown first has the expected message. The
 //! second rule makes this check possible: usually the proof needs to try only the first schedules of the
@@ -44,8 +44,7 @@ impl Exercise {
         Place { aside, rare, stage, rank, listed: listed.unwrap_or(usize::MAX) }
     }
 
-    /// Returns the properties in the order in which their failures are shown if the failures differ in
-    /// nothing else.
+    /// Returns the properties in the order in which their failures are shown if no other rule decides.
     pub fn by_rank(&self) -> Vec<&Property> {
         let mut properties: Vec<&Property> = self.properties.iter().collect();
         properties.sort_by_key(|property| (property.stage, property.rank)); // keeps the order of properties of one rank

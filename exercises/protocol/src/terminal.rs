@@ -71,8 +71,9 @@ pub fn paragraph(title: &str, body: &str) -> String {
     Terminal::of_stdout().paragraph(title, body)
 }
 
-/// Returns true if the locale allows only ASCII. The first variable of the locale that is set decides. If
-/// none is set, the text is UTF-8, because today's terminals show UTF-8, and Windows sets no such variable.
+/// Returns true if the locale allows only ASCII. The first locale variable that is set decides. If no locale
+/// variable is set, the text is UTF-8, because today's terminals show UTF-8, and Windows sets no such
+/// variable.
 fn is_ascii(locale: &[String]) -> bool {
     locale.iter().find(|value| !value.is_empty()).is_some_and(|value| {
         let value = value.to_lowercase();
@@ -126,7 +127,7 @@ pub(crate) fn wrap(line: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Shortens a text that is too long at its end, and marks the end with a sign.
+/// Removes the end of a text that is too long, and marks the cut with a sign.
 pub(crate) fn clip(text: &str, width: usize, ascii: bool) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -136,7 +137,7 @@ pub(crate) fn clip(text: &str, width: usize, ascii: bool) -> String {
     text.chars().take(kept).chain(sign.chars()).take(width).collect()
 }
 
-/// Shortens a name that is too long in its middle, because the names of threads differ at the end.
+/// Removes the middle of a name that is too long, because the names of threads differ at the end.
 pub(crate) fn clip_middle(name: &str, width: usize, ascii: bool) -> String {
     let length = name.chars().count();
     if length <= width {

@@ -101,8 +101,8 @@ fn perform(workspace: &Workspace, experiment: &Experiment) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Prevents that two processes use the copy, and has the copy removed at a signal. If the copy remained,
-/// Cargo would take its builds for those of the project.
+/// Makes sure that only one process uses the copy, and that a signal which ends the process also removes the
+/// copy. If the copy remained, Cargo would mistake the builds of the copy for builds of the project.
 fn alone(workspace: &Workspace) -> anyhow::Result<File> {
     let target = workspace.target();
     let path = target.join("break.lock");

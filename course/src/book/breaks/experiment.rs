@@ -20,7 +20,7 @@ pub(super) struct Experiment {
 }
 
 impl Experiment {
-    /// Returns the experiments of a page. A section without numbers is one experiment.
+    /// Returns the experiments of a page. A section without a numbered list is a single experiment.
     pub(super) fn all(page: &Page) -> Vec<Self> {
         let Some(section) = section(&page.text) else { return Vec::new() };
         let (question, rest) = page.text[section].split_once("<details>").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Proves that the experiments of the book can be done, and that their answers are those that were recorded.
+//! Proves that the experiments of the book can be done, and that the recorded output confirms their answers.
 
 use super::experiment::{Experiment, section};
 use super::{apply, patch_of};
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 /// Returns the experiments that have no recipe, the recipes and patches that have no experiment, the patches
-/// that do not apply, and the figures of answers that were not recorded.
+/// that do not apply, and the figures in answers that no recorded output contains.
 ///
 /// # Errors
 /// Returns an error if a `record.toml` cannot be parsed.
@@ -90,8 +90,8 @@ pub(in crate::book) fn faults(root: &Path, sources: &Path, pages: &[Page]) -> an
     Ok(faults)
 }
 
-/// Returns a fault if the answer has a figure that is neither in the transcripts of the experiment nor in its
-/// patch, nor elsewhere on its page.
+/// Returns a fault if the answer has a figure that is found in none of these: the transcripts of the
+/// experiment, its patch, and the rest of its page.
 fn unrecorded(sources: &Path, page: &Page, experiment: &Experiment, texts: &[String]) -> Option<String> {
     let section = section(&page.text)?;
     let mut known = figures(&page.text[..section.start]);

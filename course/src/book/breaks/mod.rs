@@ -26,10 +26,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Before the name of an experiment, this makes the name by which a page asks the live course for it.
+/// The prefix of the name by which a page asks the live course for an experiment; the experiment's own name
+/// follows.
 const BUTTON: &str = "break-";
 
-/// Returns the command of each experiment that the course can do, by the name by which a page asks for it.
+/// Returns the command of each experiment that the course can do; the key is the name by which a page asks
+/// for the experiment.
 ///
 /// # Errors
 /// Returns an error if a `record.toml` cannot be parsed.

@@ -1,7 +1,7 @@
 //! Checks whether code and transcripts fit into the width of a page.
 //!
-//! The browser wraps a longer line. Wrapping does no harm to a sentence, a comment or a command. But it
-//! breaks up the rows of a table and the indentation of code.
+//! The browser wraps a line that is wider than the page. Wrapping does no harm to a sentence, a comment or a
+//! command. But wrapping breaks up the rows of a table and the indentation of code.
 
 use super::Declaration;
 use crate::book::pages::files_below;
@@ -19,8 +19,8 @@ const BESIDE: f64 = 26.0;
 /// The size of `1rem` on mdBook's pages, in pixels.
 const REM: f64 = 10.0;
 
-/// Returns lines of the built book that are wider than its pages and must not wrap, and a fault if a button
-/// would copy more than commands.
+/// Returns lines of the built book that are wider than its pages and must not wrap; also returns a fault if a
+/// copy button would copy more than the commands.
 ///
 /// # Errors
 /// Returns an error if a page cannot be read, or if the theme does not give the width.
@@ -48,7 +48,7 @@ pub(super) fn faults(built: &Path, theme: &[Declaration]) -> anyhow::Result<Vec<
     Ok(faults)
 }
 
-/// Returns how many characters of code fit beside each other on a wide screen.
+/// Returns how many characters of code fit into one line on a wide screen.
 fn columns(theme: &[Declaration]) -> anyhow::Result<usize> {
     let value = |rule: &str, name: &str, of: &str| {
         let declared = theme.iter().find(|found| found.name == name && found.rules == [rule])?;

@@ -42,7 +42,8 @@ pub(super) fn backgrounds(of_mdbook: &[Declaration]) -> Vec<Background> {
     themes.into_iter().filter_map(page).collect()
 }
 
-/// Returns the paper of a figure, for the light and the dark theme, if the figure has its own.
+/// Returns the paper of a figure (the colour behind it), for the light and the dark theme, if the figure has
+/// its own paper.
 pub(super) fn paper(style: &[Declaration]) -> Vec<Background> {
     let paper = |(name, is_dark)| {
         let colours = colours(style, is_dark);
@@ -53,8 +54,8 @@ pub(super) fn paper(style: &[Declaration]) -> Vec<Background> {
     [("the light", false), ("the dark", true)].into_iter().filter_map(paper).collect()
 }
 
-/// Returns the colours that do not stand out from their background, and reports a paper that is also light in
-/// the dark theme.
+/// Returns the colours that do not stand out from their background, and the papers that stay light in the
+/// dark theme.
 pub(super) fn faults(name: &str, style: &[Declaration], behind: &[Background]) -> Vec<String> {
     let mut faults = Vec::new();
     if let [light, dark] = behind

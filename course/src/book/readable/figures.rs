@@ -6,14 +6,14 @@
 use executor::CancelToken;
 use hypertext::html::{self, Reader, Tag};
 
-/// The size of letters, and of letters of the classes in [`SMALL`]. The theme, the charts and the pictures of
-/// failures use the same sizes.
+/// The size of letters; the next constant is the size of letters with one of the classes in [`SMALL`]. The
+/// theme, the charts and the pictures of failures use the same sizes.
 const SIZE: f64 = 13.0;
 const SMALL_SIZE: f64 = 11.0;
 const SMALL: [&str; 2] = ["small", "within"];
 
-/// How far a text may reach beyond a border or into another text, because letters have some space around
-/// them.
+/// How far a text may reach beyond a border or into another text; this is harmless because letters have some
+/// space around them.
 const TOLERANCE: f64 = 1.0;
 
 /// The widths of characters in `DejaVu Sans`, in hundredths of the font size. A character that is in no row

@@ -2,8 +2,8 @@
 
 /// A declaration of a style sheet.
 pub(super) struct Declaration {
-    /// The texts before the braces around the declaration, from the outside in: conditions and
-    /// selectors.
+    /// The texts before the braces around the declaration, from the outermost to the innermost: conditions
+    /// and selectors.
     pub(super) rules: Vec<String>,
     pub(super) name: String,
     pub(super) value: String,

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Starts another process of this program, which checks the exercise in the project `scratch`. Returns the
-/// report of that process, or `None` if its time was over first.
+/// report of that process, or `None` if the process did not finish in time.
 ///
 /// # Errors
 /// Returns an error if the process cannot be started, or reports nothing.
@@ -30,8 +30,8 @@ pub(super) fn check(
     Ok(Some(report["exercises"][0].clone()))
 }
 
-/// Runs a command for at most `time_limit`, and returns its standard output; returns `None` if the time was
-/// over first. When the function returns, no process of the command's process group is left.
+/// Runs a command for at most `time_limit`, and returns its standard output; returns `None` if the command
+/// did not finish in time. When the function returns, no process of the command's process group is left.
 fn output(mut command: Command, time_limit: Duration) -> anyhow::Result<Option<Vec<u8>>> {
     own_group(&mut command);
     let mut child = command
@@ -105,7 +105,7 @@ mod tests {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut String::new()).unwrap();
         end(&mut child);
-        // Standard output ends only when the last process that holds it ends.
+        // Reading standard output ends only after the last process that holds it has ended.
         let (sender, receiver) = mpsc::channel();
         thread::spawn(move || sender.send(stdout.read_to_end(&mut Vec::new()).unwrap()));
         assert_eq!(receiver.recv_timeout(Duration::from_mins(1)), Ok(0));

@@ -1,4 +1,4 @@
-//! Finds which student's answer to which exercise is in which file.
+//! Finds the answers in the folder of submissions: the student, the exercise and the file of each answer.
 //!
 //! Each entry of the folder belongs to one student: a folder with the student's name, or, if only one
 //! exercise is judged, a file such as `alice.rs`. In a student's folder, an answer is a file `ex01.rs`,
@@ -21,7 +21,7 @@ pub(super) struct Student {
 
 /// An answer in the folder with the submissions.
 pub(super) struct Answer {
-    /// The path of the answer relative to that folder, with `/` between the names.
+    /// The path of the answer relative to the folder with the submissions, with `/` between the names.
     pub(super) file: String,
     pub(super) path: PathBuf,
 }
@@ -121,7 +121,7 @@ fn answers_it(path: &Path, exercise: &Exercise) -> bool {
     is_named(&folder) || folder == "src" && is_named(&next())
 }
 
-/// Returns the entries of a folder, sorted by name; for each one, says whether it is a folder.
+/// Returns the entries of a folder, sorted by name, and for each entry whether it is a folder.
 fn entries(folder: &Path) -> anyhow::Result<Vec<(PathBuf, bool)>> {
     let mut found = Vec::new();
     let cannot = || format!("cannot read {}", folder.display());

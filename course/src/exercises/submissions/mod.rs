@@ -1,10 +1,10 @@
 //! `check --submissions DIR`: judges the answers of many students.
 //!
-//! The module [`found`] says which student's answer to which exercise is in which file. Each answer goes
-//! into a copy of the project; the copy contains no solution that the answer could include. A separate
-//! process judges the answer; when its time is over, the module [`apart`] ends that process and every
-//! process that it has started. So an answer cannot change the teacher's own answers, progress and tests,
-//! and cannot prevent the next answer from being judged.
+//! The module [`found`] finds the student, the exercise and the file of each answer. Each answer is put into
+//! a copy of the project; the copy contains no solution that the answer could include. A separate process
+//! judges the answer; when its time is over, the module [`apart`] ends that process and every process that it
+//! has started. So an answer cannot change the teacher's own answers, progress and tests, and cannot prevent
+//! the next answer from being judged.
 //!
 //! A separate process is not a sandbox. An answer is a program, and runs with the rights of the
 //! teacher who starts the check.
@@ -126,8 +126,8 @@ pub fn judge(
         .map_err(|error| anyhow::Error::from(WrongUsage::of(error)))?;
     let begun = |exercise: &&Exercise| students.iter().any(|student| student.has_begun(exercise));
     let mut chosen = asked.unwrap_or_else(|| all.iter().filter(begun).collect());
-    // The copy must not contain the solution of the exercise that is being judged. So the exercises that
-    // need the solution of another exercise come first.
+    // The copy must not contain the solution of the exercise that is being judged. So the exercises that need
+    // the solution of another exercise are judged first.
     chosen.sort_by_key(|exercise| exercise.judges.is_none());
     let mut submissions: Vec<Submission<'_>> = students.iter().map(Submission::of).collect();
     let scratch = Copy::of(workspace, "submissions")?;

@@ -25,7 +25,7 @@ const MEMORY: Measure = (
 const NOT_SERVED: Measure =
     (|run| Some(100.0 * run.part_not_served()), "refused, failed or not sent, %", Scale::Linear(5), number);
 
-/// Draws the runs as curves. The runs of one server stand together, in the order of the parameter in which
+/// Draws the runs as curves. The runs of one server are neighbours, in the order of the parameter in which
 /// they differ.
 pub(super) fn svg(report: &Report, varied: Varied) -> String {
     let (below, scale, last) = match varied {

@@ -58,8 +58,8 @@ fn latencies_are_those_of_the_server() {
     assert!(run["elapsed_s"].as_f64().unwrap() >= 0.3, "{run}");
 }
 
-/// Returns a server that lets all requests from the 41st on wait until 300 ms have passed; a longer wait
-/// does no harm.
+/// Returns a server that stalls once: the 41st request and all later ones wait until 300 ms have passed. A
+/// longer wait does no harm.
 fn stalling_once() -> Serving {
     let stall = Mutex::new(None);
     Serving::with(Limits::default(), move |before| {

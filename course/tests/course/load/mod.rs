@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 /// How long a load may take in these tests. A correct load takes less than half of this time.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A pooled server with more threads than any of these tests has clients.
+/// A pooled server that has more threads than the largest number of clients in these tests.
 struct Serving {
     addr: SocketAddr,
     /// How many requests for `/counted` have arrived.
@@ -50,7 +50,7 @@ impl Serving {
             Response::text(Status::Ok, "counted")
         };
         let site = Site::new(None).route("/counted", &["GET"], "is counted", answer);
-        // A few such answers together are larger than the buffers between two sockets.
+        // A few of these answers together are larger than the buffers between two sockets.
         let large = |_: &servers::http::Request<'_>| Response::text(Status::Ok, "large ".repeat(200_000));
         let site = site.route("/large", &["GET"], "has a body of more than a megabyte", large);
         let server = Arc::new(Server::new(site, limits, AccessLog::Quiet));

@@ -1,5 +1,5 @@
-//! Tests that each kind of rude client misbehaves as its name says, and that polite clients beside
-//! it get answers.
+//! Tests that each kind of rude client misbehaves as its name says, and that polite clients still get answers
+//! at the same time.
 
 use super::{Serving, number, run, short_limits};
 use serde_json::Value;

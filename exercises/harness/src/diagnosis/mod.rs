@@ -1,9 +1,9 @@
 //! Finds, for a property that does not end, a sentence that names the mistake.
 //!
-//! The rules examine what the learner's threads are doing at the end, and the notifications before. The rules
-//! are tried in a fixed order. For example, the rule for dead threads comes before the rule for lost
-//! notifications, because a dead thread explains why a notification never came. If no rule applies, the cause
-//! is the one that the property itself expects.
+//! The rules examine what the learner's threads are doing at the end, and which notifications came before.
+//! The rules are tried in a fixed order. For example, the rule for dead threads comes before the rule for
+//! lost notifications, because a dead thread explains why a notification never came. If no rule applies, the
+//! cause is the one that the property itself expects.
 
 mod waits;
 mod locks;
@@ -31,7 +31,7 @@ type Cause = (String, Option<usize>);
 /// The message about a run that has more steps than any run that ends.
 pub(crate) const RUNS_ON: &str = "a thread runs on and on";
 
-/// The cause of [`RUNS_ON`] if the answer is a test.
+/// The likely cause of [`RUNS_ON`], a run that does not end, if the answer is a test.
 const TOO_LONG: &str = "a loop of your test has no end, or very many rounds. It is run on thousands of schedules, so it \
                         need not repeat anything: each scenario once, with as few threads and steps as show the mistake";
 

@@ -1,4 +1,4 @@
-//! Rules about panics: a panic can be the failure itself, or the reason why a thread no longer does its part.
+//! Rules about panics: a panic can be the failure itself, or the reason why a thread no longer does its work.
 
 use std::panic::Location;
 
@@ -12,7 +12,7 @@ pub(super) fn died(record: &Record) -> Option<Cause> {
     (0..record.threads.len()).find(|thread| was_ended(record, *thread)).map(|dead| of_death(record, dead))
 }
 
-/// Returns true if a panic has ended the thread, and the learner's code had started it.
+/// Returns true if the learner's code started the thread, and a panic has ended it.
 fn was_ended(record: &Record, thread: usize) -> bool {
     let thread = &record.threads[thread];
     thread.doing == Doing::Panicked && !thread.of_the_property

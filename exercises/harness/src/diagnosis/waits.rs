@@ -44,13 +44,13 @@ struct Sleeper<'a> {
     notified: Option<(usize, bool)>,
     waiting_then: usize,
     waiting_now: usize,
-    /// The thread has looked after that notification, and no thread has held the lock since. So nothing has
-    /// changed that the thread could have seen.
+    /// After that notification, the thread has checked its condition; since this check, no thread has held
+    /// the lock. So there was no later change that the thread could have seen.
     saw_all: bool,
 }
 
-/// Finds the thread that was the last to fall asleep. `None` if the sleep is no mistake: an idle worker may
-/// sleep while a job waits for something that no sleeping thread would do.
+/// Finds the thread that was the last to fall asleep. Returns `None` if the sleep is no mistake: an idle
+/// worker may sleep while a job waits for an action that no sleeping thread would perform.
 fn sleeper(record: &Record) -> Option<Sleeper<'_>> {
     let asleep = |thread: usize| matches!(record.threads[thread].doing, Doing::Waiting(_));
     let wait = record
@@ -82,9 +82,9 @@ fn sleeper(record: &Record) -> Option<Sleeper<'_>> {
     (!fine).then_some(Sleeper { name, notified, waiting_then, waiting_now, saw_all })
 }
 
-/// Returns true if the thread looked after the event `since`, and no other thread took the lock after that
-/// look. The thread has waited since the event `wait`. If the thread took the lock twice in a row, it may
-/// have looked only the first time.
+/// Returns true if the thread has checked its condition after the event `since`, and no other thread took the
+/// lock after that check. The thread began to wait at the event `wait`. If the thread took the lock twice in
+/// a row, it may have checked its condition only the first time.
 fn saw_all_since(record: &Record, since: usize, wait: usize) -> bool {
     let sleeper = record.events[wait].thread;
     let mut held = Vec::new(); // by the sleeper, and when it may have looked

@@ -3,10 +3,10 @@
 //!
 //! [`model`](crate::model) runs one thread at a time, and every thread sees all writes of the thread that ran
 //! before. A processor does not promise this, and an answer whose only mistake is a memory ordering passes
-//! under such a model. An exercise about orderings uses [loom](https://docs.rs/loom) instead: it tries
-//! *every* schedule of a few steps, and at every load of an atomic each value that the orderings allow the
-//! thread to see. The model of memory also watches [`Plain`](sync::Plain) memory: two threads that use it
-//! fail the property, unless something makes the first use happen before the second one.
+//! under such a model. For an exercise about orderings, [loom](https://docs.rs/loom) is used instead. Loom
+//! tries *every* schedule of a few steps; at every load of an atomic, it also tries each value that the
+//! orderings allow the thread to see. The model of memory also watches [`Plain`](sync::Plain) memory: if two
+//! threads use it, the property fails unless something makes the first use happen before the second one.
 //!
 //! All schedules are tried in the same order, so there is no seed. A property must be small: two or three
 //! threads, each with one or two calls.
@@ -30,7 +30,7 @@ pub mod sync;
 /// The deadline for an answer that computes for ever without using `crate::sync`.
 const DEADLINE: Duration = Duration::from_secs(12);
 
-// All threads of the model are coroutines on one thread of the system, so this thread-local serves all of
+// All threads of the model are coroutines on one operating-system thread, so this thread-local serves all of
 // them.
 thread_local! {
     static THREADS: RefCell<HashMap<ThreadId, ThreadKey>> = RefCell::default();
@@ -94,7 +94,7 @@ fn recognises(panic: &str) {
         verdict::fail_endless();
     }
     if panic.starts_with("Causality violation") {
-        // The thread that was recorded last must not use the plain memory now.
+        // The thread that was recorded last has just used the plain memory, and must not use it now.
         CAN_BE_ASKED.set(false);
         let (seen, cause) = race::told();
         verdict::fail(&seen, &cause)

@@ -38,7 +38,7 @@ struct Log {
     plains: usize,
 }
 
-// The record serves all threads of the model, because they are coroutines on one thread of the system.
+// The record serves all threads of the model, because they are coroutines on one operating-system thread.
 thread_local! {
     static LOG: RefCell<Log> = RefCell::default();
 }
@@ -158,8 +158,8 @@ fn let_in(steps: &[Step], touch: usize) -> Option<(usize, Option<usize>)> {
     Some((look, steps[..look].iter().rposition(writes)))
 }
 
-/// The cause if a flag was stored after the first use and read before the second use, with orderings that
-/// form no pair.
+/// Returns the cause of a race in which a flag was stored after the first use and read before the second use,
+/// with orderings that form no pair.
 fn too_weak(steps: &[Step], first: usize, second: usize) -> Option<String> {
     let (look, word) = let_in(steps, second)?;
     let word = word.filter(|&word| word > first && steps[word].at.thread == steps[first].at.thread)?;
@@ -193,8 +193,8 @@ fn too_weak(steps: &[Step], first: usize, second: usize) -> Option<String> {
     }
 }
 
-/// The cause if `late` let the other thread in too early: it stored the value while its own use had not
-/// ended.
+/// Returns the cause of a race if the thread of the step `late` let the other thread in too early: it stored
+/// the value before its own use had ended.
 fn too_early(steps: &[Step], late: usize, other: usize) -> Option<String> {
     let (_, word) = let_in(steps, other)?;
     let word = word.filter(|&word| word < late && steps[word].at.thread == steps[late].at.thread)?;

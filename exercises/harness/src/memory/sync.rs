@@ -22,7 +22,7 @@ use super::race;
 #[derive(Debug)]
 pub struct Plain<T> {
     number: usize,
-    /// Fails if the last thread's use of this memory does not happen before this use.
+    /// Fails if the previous use of this memory, by another thread, does not happen before the present use.
     checked: Mutex<UnsafeCell<()>>,
     value: Mutex<T>, // never contended: only one thread runs at a time
 }
@@ -127,8 +127,8 @@ pub mod atomic {
                     self.compare_exchange(current, new, success, failure)
                 }
 
-                /// Changes the value to the result of `f`, and tries again while other threads are faster;
-                /// fails if `f` returns `None`.
+                /// Changes the value to the result of `f`, and tries again whenever another thread has
+                /// changed the value meanwhile; fails if `f` returns `None`.
                 #[track_caller]
                 pub fn fetch_update(
                     &self,

@@ -4,15 +4,15 @@ use exercises_protocol::SOON;
 
 use super::SCHEDULES;
 
-/// A question that is answered by chance, with a number.
+/// A question to which a random number is the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Question {
     what: What,
-    /// The number of threads among which the answer chooses, or 0.
+    /// The number of threads among which the answer chooses; 0 if the question is not about threads.
     threads: u16,
-    /// The place of the running thread among these threads, if it can go on.
+    /// The position of the running thread among these threads, if it can go on.
     current: Option<u16>,
-    /// Identifies the threads. The number only needs to be the same whenever the threads are the same.
+    /// Identifies the threads. The only requirement is that the same threads always give the same number.
     who: u64,
 }
 
@@ -36,8 +36,8 @@ impl Question {
     /// Asks for a number that is only used to compute a remainder.
     pub(super) const NUMBER: Self = Self { what: What::Number, threads: 0, current: None, who: 0 };
 
-    /// Asks which of the given threads goes on. If `current` `yields`, this thread has asked that other
-    /// threads go first.
+    /// Asks which of the given threads goes on. `yields` says whether the thread `current` has asked that
+    /// other threads go first.
     pub(super) fn goes_on(threads: usize, current: Option<usize>, yields: bool, who: u64) -> Self {
         let what = if yields { What::GoesOnAfterYield } else { What::GoesOn };
         Self { what, threads: small(threads), current: current.map(small), who }

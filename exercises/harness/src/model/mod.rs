@@ -1,10 +1,10 @@
-//! Runs properties under the model: one thread runs at a time, and a scheduler decides which one.
+//! Runs properties under the model: one thread runs at a time, and a scheduler decides which thread runs.
 //!
 //! [shuttle](https://docs.rs/shuttle) does the work: it runs each thread as a coroutine and asks our
 //! [`Scheduler`] at every step which thread is next. The scheduler prefers the running thread, at first
 //! strongly, and later less and less. So a failure that needs two switches is found on a schedule with two
-//! switches and not with forty, and its picture is short. If many schedules repeat an earlier one, choice for
-//! choice, a repeated schedule counts as tried and is not run: see [`tried`].
+//! switches and not with forty, and the picture of the failure is short. If many schedules repeat an earlier
+//! one, choice for choice, a repeated schedule counts as tried and is not run: see [`tried`].
 
 use std::time::Duration;
 
@@ -49,8 +49,8 @@ mod backend {
     pub(super) const LOCKS_POISON: bool = false;
     pub(super) const ONE_AT_A_TIME: bool = true;
 
-    // All threads of the model are coroutines on one thread of the system, so this thread-local serves all of
-    // them.
+    // All threads of the model are coroutines on one operating-system thread, so this thread-local serves all
+    // of them.
     std::thread_local! {
         static THREADS: RefCell<Vec<Option<ThreadKey>>> = const { RefCell::new(Vec::new()) };
         static CHANCE: RefCell<Chance> = RefCell::new(Chance::of(0, 0));
@@ -60,7 +60,7 @@ mod backend {
         static ANSWERS: Cell<fn(Question) -> usize> = const { Cell::new(by_chance) };
     }
 
-    /// Marks a point at which other threads may find the caller's lock taken. Only an answer with a
+    /// Marks a point at which other threads may find that the caller holds its lock. Only an answer with a
     /// `try_lock` can notice such a point.
     pub(super) fn others_may_find_it_taken() {
         if TRIES_LOCKS.get() {
@@ -84,7 +84,7 @@ mod backend {
         TRIES_LOCKS.set(source.contains("try_lock"));
     }
 
-    /// Returns true if a run with this chance has been tried.
+    /// Returns true if a run with these random choices has been tried.
     pub(super) fn is_tried(chance: Chance) -> bool {
         TRIED.with_borrow_mut(|tried| tried.counts(chance))
     }
@@ -108,7 +108,7 @@ mod backend {
         ANSWERS.get()(question)
     }
 
-    /// Answers a question with the chance of this run.
+    /// Answers a question with the random choices of this run.
     pub(super) fn by_chance(question: Question) -> usize {
         let answer = CHANCE.with_borrow_mut(|chance| chance.answer(question));
         TRIED.with_borrow_mut(|tried| tried.was_told(question, answer));
@@ -139,7 +139,7 @@ mod backend {
         THREADS.with_borrow(|threads| threads.get(number).copied().flatten())
     }
 
-    /// Returns the place of the thread in `THREADS`. The first place is used while no thread of the model
+    /// Returns the index of the thread in `THREADS`. The first index is used while no thread of the model
     /// runs.
     fn number(task: Option<TaskId>) -> usize {
         task.map_or(0, |task| usize::from(task) + 1)
@@ -223,7 +223,8 @@ pub mod graph;
 /// The number of schedules that are tried.
 pub const SCHEDULES: usize = 2_000;
 
-/// The number of schedules that are always run: only a repeated run can show that chance alone decides.
+/// The number of schedules that are run even if they repeat an earlier one: only a repeated run can show that
+/// chance alone decides.
 const ALWAYS: u64 = 10;
 
 /// The largest number of steps of a schedule: many times the steps of the longest schedule of a right answer.
@@ -265,7 +266,7 @@ pub fn run_here(source: &str, promise: &str, times: usize, property: fn()) {
     }
 }
 
-/// Ends the property if this is a panic with which shuttle reports a run that does not end.
+/// Ends the property if shuttle reports by this panic that a run does not end.
 fn recognises(panic: &str) {
     if panic.starts_with("deadlock! blocked tasks") {
         verdict::fail_deadlocked();

@@ -3,12 +3,13 @@
 //! A run is decided by its random choices alone: it is a sequence of a [`Question`], its answer, the next
 //! question, and so on. So the runs of a property are a tree. Each node has the next question, and below it a
 //! branch for every answer that was given so far. The course of the next run is known without running it:
-//! [`Tried`] goes down the tree and asks the run's chance for each answer. If the way leads to an end, the
-//! same run has been tried before, and has passed, since the first run that fails is the last one.
+//! [`Tried`] goes down the tree, and takes each answer from the run's random choices. If this way down the
+//! tree leads to an end, the same run has been tried before, and has passed, because the first run that fails
+//! is the last one.
 //!
 //! An answer to the exercise could decide by something other than chance: by a clock, by the order in a
-//! `HashMap`, or by a `static` that an earlier run has changed. Then a question differs from the known one,
-//! and from there on every run is tried.
+//! `HashMap`, or by a `static` that an earlier run has changed. Then a question differs from the known
+//! question, and from there on every run is tried.
 //!
 //! Remembering a run takes about a tenth of the run's time. So repeats are counted in groups of a hundred
 //! runs. After a group with fewer than ten repeats, nothing is remembered any more, and every run is tried.
@@ -42,8 +43,8 @@ struct Node {
     then: Then,
     /// The answer that leads to this node.
     answer: u32,
-    /// The node of the first answer to this node's question, and the node of the next answer to the parent's
-    /// question. 0 stands for no node.
+    /// `below` is the node of the first answer to this node's question; `beside` is the node of the next
+    /// answer to the parent's question. The number 0 means that there is no such node.
     below: u32,
     beside: u32,
 }

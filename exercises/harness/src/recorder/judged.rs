@@ -2,9 +2,9 @@
 //! test fails.
 //!
 //! A test fails in two ways: it panics on the thread that runs it, or it never returns. A panic on another
-//! thread is noticed only by the thread that joins the panicked one, as under `cargo test`. A failure of the
-//! test ends the process (see [`verdict`](crate::verdict)); if the program is wrong, the report says that the
-//! property holds.
+//! thread is noticed only by the thread that joins the panicked thread, as under `cargo test`. A failure of
+//! the test ends the process (see [`verdict`](crate::verdict)); if the program is wrong, the report says that
+//! the property holds.
 
 use std::panic::Location;
 
@@ -32,7 +32,7 @@ pub fn rejects(seen: &str, cause: &str, test: impl FnOnce()) {
     judge(None);
 }
 
-/// Notes that a test begins, or, with `None`, that it has returned.
+/// Records that a test begins; with `None`, records that the test has returned.
 fn judge(begins: Option<Judged>) {
     let mut record = current();
     match begins {

@@ -1,6 +1,6 @@
 //! All stubs and wrong answers, compiled for the model. The build script (`../answers.rs`) has made a module
-//! of each answer; `crate::sync`, `crate::below`, `crate::probe` and `executor` are those of an exercise's
-//! `tests/model.rs`.
+//! of each answer; `crate::sync`, `crate::below`, `crate::probe` and `executor` are the same modules as in an
+//! exercise's `tests/model.rs`.
 #![allow(
     unused,
     clippy::all,

@@ -1,5 +1,5 @@
 //! All stubs and solutions, compiled for real threads. The build script (`../answers.rs`) has made a module
-//! of each answer; `crate::sync`, `crate::below` and `crate::probe` are those of an exercise's
+//! of each answer; `crate::sync`, `crate::below` and `crate::probe` are the same modules as in an exercise's
 //! `tests/real.rs`.
 #![allow(
     unused,

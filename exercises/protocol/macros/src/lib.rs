@@ -78,7 +78,7 @@ fn error_that_says(message: &str) -> String {
     format!("compile_error!({message:?});")
 }
 
-/// Expands to nothing if there is no answer, because the compiler reports that anyway.
+/// Expands to nothing if there is no answer, because the compiler reports the missing file anyway.
 fn text_of(exercise: &Exercise) -> String {
     proc_macro2::fallback::force(); // what the compiler cuts into tokens does not say at which byte they are
     fs::read_to_string(exercise.answer()).unwrap_or_default()
@@ -111,8 +111,8 @@ fn answer_of(exercise: &Exercise) -> PathBuf {
     let target = env::var_os("CARGO_CRATE_NAME").expect("Cargo sets it for the compiler");
     let copy = Path::new(&scratch).join(&exercise.name).join(target).join("exercise.rs");
     if let Err(error) = write(&copy, &text, &path) {
-        // A panic would be reported as an error at a line of the exercise, and `cargo course` would take that
-        // for the learner's mistake.
+        // A panic would be reported as an error at a line of the exercise, and `cargo course` would treat
+        // this error as the learner's mistake.
         eprintln!("error: cannot write {}: {error}", copy.display());
         process::exit(1);
     }

@@ -95,7 +95,7 @@ struct Picture<'a> {
     others: usize,
 }
 
-/// The length, in characters, from which a row is not joined with the next step.
+/// A row with at least this many characters is not joined with the next step.
 const JOINED: usize = 28;
 /// The largest number of characters of a step.
 const MOST_SIGNS: usize = 100;
@@ -155,8 +155,8 @@ impl<'a> Picture<'a> {
 }
 
 /// Returns the threads that have a lane, and the number of threads that took part but have no lane. The lanes
-/// go first to the threads of the decisive step and of the failure, then to the test, and then to the threads
-/// that acted last.
+/// are given first to the threads of the decisive step and of the failure, then to the test, and then to the
+/// threads that acted last.
 fn lanes(schedule: &Schedule, rows: &[Row], most: usize) -> (Vec<usize>, usize) {
     let last_row = |thread: usize| rows.iter().rposition(|row| row.thread == thread);
     let mut there: BTreeSet<usize> = schedule.events.iter().map(|event| event.thread).collect();
@@ -230,7 +230,8 @@ pub fn told(schedule: &Schedule, events: &[Event]) -> String {
     events.iter().filter_map(|event| words(schedule, event)).collect::<Vec<_>>().join(", ")
 }
 
-/// Describes a step of a thread, for a row. Returns `None` if the lane and the end show the step already.
+/// Describes a step of a thread, for a row. Returns `None` if the bar of the lane, or the description of the
+/// thread's end, already shows the step.
 fn words(schedule: &Schedule, event: &Event) -> Option<String> {
     let name = |thread: &usize| &schedule.threads[*thread].name;
     let text = match &event.action {

@@ -1,4 +1,4 @@
-//! Tests the contents of pictures, and that all texts fit.
+//! Tests what the pictures show, and whether all texts fit.
 
 use super::*;
 use crate::schedule::{Line, Thread};

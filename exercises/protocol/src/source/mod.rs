@@ -1,7 +1,7 @@
 //! Examines the learner's file before it is compiled: finds the paths that it names, and the learner's own
 //! tests.
 //!
-//! The text is cut into tokens in the way of the compiler, so words in a comment or a string do not count as
+//! The text is cut into tokens by the compiler's rules, so words in a comment or a string do not count as
 //! paths.
 
 mod door;
@@ -37,7 +37,7 @@ enum Role {
     Called,
     /// The path is in a `use`.
     Imported,
-    /// The path is among the tokens that a macro is given.
+    /// The path is among the tokens in the argument of a macro.
     Given,
     #[default]
     Other,

@@ -6,8 +6,8 @@
 //! [shuttle](https://docs.rs/shuttle) in `model` and std in `real`.
 //!
 //! Two things differ under the model, and both differences help the learner. A wait may end without a
-//! notification, which std also allows, but which hardly ever happens on real threads. A lock is never
-//! poisoned, because under the model the panic of one thread looks to std like a panic of all threads.
+//! notification. Std also allows this, but on real threads it hardly ever happens. A lock is never poisoned,
+//! because under the model the panic of one thread looks to std like a panic of all threads.
 
 mod absent;
 mod barrier;

@@ -111,7 +111,7 @@ impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         let mut state = self.channel.state();
         state.received_by_nobody = true;
-        // In a channel without room, the message still belongs to the sender that waits.
+        // In a channel with the bound 0, the message still belongs to the sender that waits.
         let rest = if state.bound == Some(0) { VecDeque::new() } else { std::mem::take(&mut state.messages) };
         drop(state);
         self.channel.room.notify_all();
@@ -178,8 +178,8 @@ fn new<T>(bound: Option<usize>) -> (End<T>, Receiver<T>) {
 }
 
 impl<T> State<T> {
-    /// Returns true if a message may be added. In a channel without room, one message may be added, which the
-    /// receiver takes at once.
+    /// Returns true if a message may be added. In a channel with the bound 0, one message may be added; the
+    /// receiver takes this message at once.
     fn has_room(&self) -> bool {
         self.bound.is_none_or(|bound| self.messages.len() < bound.max(1))
     }

@@ -1,4 +1,4 @@
-//! A lock that many threads can hold to read, or one thread to write.
+//! A lock that many threads can hold to read, or that one thread can hold to write.
 
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
@@ -7,8 +7,8 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use super::super::backend;
 use crate::recorder;
 
-/// A lock for reading and writing, like [`std::sync::RwLock`]. A thread that holds the lock must not lock it
-/// again, not even to read.
+/// A lock for reading and writing, like [`std::sync::RwLock`]. A thread that holds the lock must not take it
+/// a second time, not even to read.
 #[derive(Debug)]
 pub struct RwLock<T> {
     inner: backend::RwLock<T>,

@@ -2,9 +2,9 @@
 //! state.
 //!
 //! [`record`] runs a [`Scenario`] many times. Each run repeats the choices of an earlier run, up to a state
-//! that still has an untaken choice. There the run takes the untaken choice, and goes on until it reaches a
-//! known state. When no choice is left, the graph is complete. [`walk`] runs the same program with random
-//! choices and compares each step with the graph.
+//! with a choice that no run has taken yet. In this state the run takes the new choice, and goes on until it
+//! reaches a known state. When no choice is left, the graph is complete. [`walk`] runs the same program with
+//! random choices and compares each step with the graph.
 //!
 //! # When two runs are in the same state
 //!
@@ -17,11 +17,11 @@
 //! critical sections, whose order is part of the trace. So a scenario may use mutexes, condition variables
 //! and its own threads, and nothing else. [`record`] panics if the scenario uses anything else.
 //!
-//! A thread stops at more points than it records events: for example after an unlock, and again before the
-//! next lock. Between two points without an event, the thread changes nothing that another thread can read.
-//! So such a *quiet* step commutes with all steps of other threads, and counts as a part of the thread's next
-//! event. No code is needed for quiet steps: a quiet step does not change the trace, so the points before and
-//! after it are one state. This state has the choices of both points.
+//! A thread has more stopping points than recorded events: for example, it stops after an unlock, and again
+//! before the next lock. Between two points without an event, the thread changes nothing that another thread
+//! can read. So such a *quiet* step commutes with all steps of other threads, and counts as a part of the
+//! thread's next event. No code is needed for quiet steps: a quiet step does not change the trace, so the
+//! points before and after it are one state. This state has the choices of both points.
 
 mod run;
 mod search;
@@ -71,7 +71,8 @@ impl Scenario {
         self
     }
 
-    /// Promises that each run that ends has made this [`step`](crate::step). `broken` describes the failure.
+    /// Promises that every run makes this [`step`](crate::step) before it ends. `broken` describes the
+    /// failure.
     #[must_use]
     pub fn promise(mut self, step: &'static str, broken: &'static str) -> Self {
         self.promises.push((step, broken));

@@ -1,4 +1,5 @@
-//! Runs a scene: shuttle runs the threads, and an object that [`Chooses`] chooses the thread that goes on.
+//! Runs a scene: shuttle runs the threads, and an object that implements [`Chooses`] chooses the thread that
+//! goes on.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -38,7 +39,7 @@ pub(super) trait Chooses {
     fn picks(&mut self, sleepers: usize) -> usize;
 }
 
-/// A point of choice, as the recorder shows it.
+/// A point of a run at which a thread or a sleeper is chosen, as the recorder shows this point.
 pub(super) struct Now<'a> {
     record: &'a Record,
     /// The last choice, and the step that followed it.
@@ -48,7 +49,7 @@ pub(super) struct Now<'a> {
     promises: &'a [(&'static str, &'static str)],
 }
 
-/// The actions of one thread from a point of choice to the next.
+/// The actions of one thread from one choice to the next choice.
 #[derive(Default)]
 pub(super) struct Step {
     pub(super) thread: usize,
@@ -139,7 +140,8 @@ impl Scheduler for Director {
         if !STARTED.get() {
             return find(0);
         }
-        // The threads of the scene come after the thread that starts them, in shuttle as in the record.
+        // In shuttle and in the record, the thread that starts the scene has the first number, and the
+        // threads of the scene have the numbers after it.
         let can = runnable.iter().filter(|task| task.runnable()).map(|task| usize::from(task.id()));
         let can: Vec<usize> = can.filter_map(|task| task.checked_sub(1)).collect();
         STARTED.set(false);

@@ -9,8 +9,8 @@ use super::run::{Chooses, Now, Step};
 /// The largest number of states: a larger program is too large for a human scheduler.
 const MOST_STATES: usize = 5_000;
 
-/// The thread that goes on, and the sleeper that is picked at each notification that could wake one of
-/// several sleepers.
+/// The thread that goes on, and, for each notification that could wake one of several sleepers, the sleeper
+/// that is picked.
 type Choice = (usize, Vec<usize>);
 
 /// A search that takes every choice of every state.
@@ -51,8 +51,8 @@ impl Search {
         Self { todo: vec![Vec::new()], ..Self::default() }
     }
 
-    /// Returns the states in the order of their distance from the first, or the reason why they cannot be
-    /// known.
+    /// Returns the states in the order of their distance from the first state, or the reason why the states
+    /// cannot be known.
     pub(super) fn states(&mut self) -> Result<Vec<State>, String> {
         let Self { found, problem, .. } = std::mem::take(self);
         if problem.is_empty() { Ok(in_order(found)) } else { Err(problem) }
