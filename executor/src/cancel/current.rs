@@ -108,7 +108,7 @@ impl CancelToken {
     }
 
     /// Runs `f`, the loop of a worker. This token becomes the parent of the token of each task that `f` runs.
-    /// Between two tasks the token is not current: hooks, and the `Drop` of values that a task has left,
+    /// Between two tasks the token is not current: hooks, and the `Drop` of values that a task leaves behind,
     /// belong to no task of the pool.
     pub(crate) fn above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
@@ -116,9 +116,9 @@ impl CancelToken {
         f()
     }
 
-    /// Runs `f`, which runs a task of an executor on any thread. The token of the task gets two parents: this
-    /// token, and the parent that tasks of this thread had before. The token of the task is made only if code
-    /// asks for it.
+    /// Runs `f` on any thread; `f` runs a task of an executor. The token of the task gets two parents: this
+    /// token, and the parent that the task would have without this call. The token of the task is made only
+    /// if code asks for it.
     pub(crate) fn also_above_tasks<R>(&self, f: impl FnOnce() -> R) -> R {
         let _frame = push();
         fill(|frame| (frame.outside, frame.beside, frame.token) = (true, true, Some(self.clone())));
@@ -162,7 +162,7 @@ impl Drop for Attached {
         with_all(|ContextFrames { all, used, .. }| {
             let ours = all[..*used].get_mut(place).filter(|frame| frame.guard == id)?;
             (ours.token, ours.ended) = (None, true);
-            // A frame that has ended is taken off the stack as soon as no frame is above it.
+            // A frame that has ended is removed from the stack as soon as no frame is above it.
             while *used > 0 && all[*used - 1].ended {
                 *used -= 1;
                 all[*used] = ContextFrame::default();
@@ -219,8 +219,8 @@ pub fn masked<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// The current token at one point of a program, and whether that token is masked. The context goes along with
-/// work that another thread takes over.
+/// The current token at one point of a program, and whether that token is masked. When another thread takes
+/// over work, it takes over the context of that work, too.
 #[derive(Default)]
 pub(crate) struct Context {
     token: Option<CancelToken>,
@@ -247,9 +247,9 @@ impl Context {
         }
     }
 
-    /// Runs `f`, a part of the work that the calling thread has taken over, as a task of its own. The token
-    /// of this task gets two parents: the token of this context, and the parent that tasks of this thread had
-    /// before.
+    /// Runs `f`, a part of the work that the calling thread has taken over, as a separate task. The token of
+    /// this task gets two parents: the token of this context, and the parent that the task would have without
+    /// this call.
     pub(crate) fn run_beside<R>(&self, f: impl FnOnce() -> R) -> R {
         if let Some(token) = self.token.as_ref().filter(|_| self.masked) {
             return token.attach(|| masked(f));
@@ -291,8 +291,8 @@ pub(crate) trait RunningTask: Send + Sync {
     fn is_limited(&self) -> bool;
 }
 
-/// A role that a thread has for an executor, besides running a task. The number in a variant is the address
-/// of a pool.
+/// What a thread does for an executor, apart from running a task. The number in a variant is the address of a
+/// pool.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The thread runs the tasks of this pool.
@@ -310,7 +310,7 @@ struct ContextFrame {
     token: Option<CancelToken>,
     task: Option<Arc<dyn RunningTask>>,
     masked: u32,
-    /// No token is current in this frame. The frame's token is only the parent for the tokens of tasks.
+    /// No token is current in this frame. The frame's token serves only as the parent of the tokens of tasks.
     outside: bool,
     /// When code first asks for the token of a task, the frame's token must be linked to the token of the
     /// frame below.
@@ -358,8 +358,8 @@ fn with_frames<R>(f: impl FnOnce(&mut [ContextFrame]) -> R) -> Option<R> {
     with_all(|ContextFrames { all, used, .. }| f(&mut all[..*used]))
 }
 
-/// A guard: its drop takes the frame off the stack. The last `FrameGuard` that was made is dropped first. So
-/// only frames that an [`Attached`] has left can lie above the guard's frame.
+/// A guard: its drop takes the frame off the stack. `FrameGuard`s are dropped in reverse order: the newest
+/// guard first. So only frames that an [`Attached`] has left behind can lie above the guard's frame.
 #[must_use]
 pub(crate) struct FrameGuard {
     pushed: bool,
@@ -396,8 +396,8 @@ fn below_those_of_guards(all: &mut [ContextFrame], mut top: usize) -> usize {
     top
 }
 
-/// Begins an empty frame. [`fill`] adds the parts that few frames have. As arguments, these parts would be
-/// copied for every task.
+/// Begins an empty frame. [`fill`] adds the parts that only a few frames have. If these parts were arguments,
+/// they would be copied for every task.
 #[inline]
 fn push() -> FrameGuard {
     let level = level();
@@ -445,8 +445,8 @@ pub(crate) fn runs_a_task() -> bool {
     with_frames(|frames| frames.iter().any(|frame| frame.task.is_some())).unwrap_or(false)
 }
 
-/// Returns the running tasks of the calling thread that have handles. The task that began last is the last of
-/// the list.
+/// Returns the running tasks of the calling thread that have handles. The list is in the order in which the
+/// tasks began.
 pub(crate) fn tasks_of_this_thread() -> Vec<Arc<dyn RunningTask>> {
     with_frames(|frames| frames.iter().filter_map(|frame| frame.task.clone()).collect()).unwrap_or_default()
 }

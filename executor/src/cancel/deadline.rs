@@ -13,8 +13,8 @@ impl CancelToken {
     ///
     /// The [reason](Self::reason) of the child then says [`CancelKind::Deadline`]. The time counts from this
     /// call, even if the work begins later. The deadlines of the child's ancestors limit the child, too. With
-    /// a `timeout` of zero, the child is born cancelled. A `timeout` beyond the range of the clock, such as
-    /// [`Duration::MAX`], is no limit.
+    /// a `timeout` of zero, the child is cancelled from the start. A `timeout` beyond the range of the clock,
+    /// such as [`Duration::MAX`], sets no limit.
     ///
     /// ```
     /// use std::time::Duration;
@@ -32,13 +32,13 @@ impl CancelToken {
     /// frees its entry in the timer. When a deadline comes, the callbacks of [`on_cancel`](Self::on_cancel)
     /// run on the timer thread, and meanwhile another thread watches the other deadlines. So a callback that
     /// takes long delays only other callbacks of the same deadline. If the system cannot start another
-    /// thread, tokens are cancelled late: only when a thread can be started for a later deadline.
+    /// thread, tokens are cancelled late: they must wait until a thread can be started for a later deadline.
     pub fn with_timeout(&self, timeout: Duration) -> Self {
         self.with_limit(Instant::now().checked_add(timeout))
     }
 
-    /// Makes a child that is cancelled at `deadline`. If the deadline has passed, the child is born
-    /// cancelled. The costs are those of [`with_timeout`](Self::with_timeout).
+    /// Makes a child that is cancelled at `deadline`. If the deadline has passed, the child is cancelled from
+    /// the start. The costs are the same as those of [`with_timeout`](Self::with_timeout).
     ///
     /// Use a deadline for several steps that share one time limit: the second step gets only the time that
     /// the first step has left.

@@ -1,4 +1,4 @@
-//! Tasks with their own code that runs when the task is cancelled.
+//! Tasks that tell the library how to end their blocking calls when they are cancelled.
 //!
 //! A task that computes looks at its token now and then. A task that waits in this crate is woken by its
 //! cancellation. But the library cannot wake a task that is blocked in a read from a socket, because the
@@ -23,8 +23,8 @@
 //!
 //! The canceller is a callback, which is registered with the task's token while the body runs.
 //! [`CancellableTask::into_future_task`] adds the callback to a task, so *any* executor can run the task. A
-//! [`CancellingExecutor`] calls this method for every `CancellableTask` that it is given. In Java, a pool
-//! needs a subclass that overrides `newTaskFor`, because the `submit` of the pool makes the future.
+//! [`CancellingExecutor`] calls this method for each `CancellableTask` that is submitted to it. In Java, a
+//! pool needs a subclass that overrides `newTaskFor`, because the `submit` of the pool makes the future.
 
 use crate::cancel::CancelToken;
 use crate::cancel::cancelled::Cancelled;
@@ -100,8 +100,8 @@ pub trait CancellableTask: Send + Sized + 'static {
 
     /// Returns a closure that makes [`run`](Self::run) return soon. The library asks for the closure before
     /// `run` begins. While `run` is running, the library calls the closure at most once, on the thread that
-    /// cancels. If the task is already asked to stop when `run` is about to begin, the library calls the
-    /// closure at once.
+    /// cancels. If the task has already been asked to stop when `run` is about to begin, the library calls
+    /// the closure at once.
     ///
     /// The closure should not block: the thread that cancels waits for it. The library catches panics of
     /// the closure.
@@ -236,7 +236,7 @@ impl<E: Executor> CancellingExecutor<E> {
     /// [`RejectedSubmission`] if the executor refuses the task.
     ///
     /// # Blocking
-    /// Blocks if the underlying executor blocks at a submission.
+    /// Blocks if the submission to the underlying executor blocks.
     #[doc(alias = "newTaskFor")]
     pub fn submit_task<C: CancellableTask>(
         &self,

@@ -10,16 +10,17 @@
 //!   running ──shutdown──▶ shut down ──the last task ends──▶ over ──owning: the service is terminated──▶ terminated
 //! ```
 //!
-//! Each accepted task has a guard, its [`InFlight`], and the lifecycle counts these guards. A guard is
-//! counted until the outcome of the task can be seen, or until the task is dropped or handed out. The
-//! lifecycle does not wait for a task that was handed out, because a user can keep such a task for a long
-//! time. If the user runs the task, its guard is counted again, unless the lifecycle is over.
+//! Each accepted task has a guard, an [`InFlight`]. The lifecycle counts these guards. A guard is counted
+//! until the outcome of the task can be seen, or until the task is dropped or handed out. The lifecycle does
+//! not wait for a task that was handed out, because a user can keep such a task for a long time. If the user
+//! runs the task, its guard is counted again, unless the lifecycle is over.
 //!
 //! Each lifecycle has a token, its *root*. The token of each task has two parents: the root, and the token of
 //! the thread that runs the task. `shutdown_now` cancels the root. The root also shows which tasks in a queue
 //! of the underlying executor belong to the lifecycle. A task refers to its root through its observer, an
 //! [`InFlightTask`]. The drain task of a strand refers to its root directly. While a thread runs a task of
-//! the lifecycle, it must not wait for the end of the lifecycle, because it would wait for itself.
+//! the lifecycle, it must not wait for the end of the lifecycle, because the thread would then wait for its
+//! own task.
 //!
 //! # Invariants
 //!
