@@ -25,12 +25,12 @@
 //! # Invariants
 //!
 //! 1. The lifecycle is over when it was shut down and no guard is counted. The thread that ends the lifecycle
-//!    counts `gone` down. After that, no guard is counted again.
+//!    counts down the latch `gone`. After that, no guard is counted again.
 //! 2. The lock of the lifecycle is the last in the order of locks. A thread can take it while it holds the
 //!    lock of a queue. A thread that holds the lock of the lifecycle takes no other lock.
-//! 3. `queues` has each queue in which a task of this lifecycle waits. So `shutdown_now` finds every waiting
-//!    task with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root. This also cancels
-//!    the tasks that have already left their queues.
+//! 3. `queues` contains each queue in which a task of this lifecycle waits. So `shutdown_now` finds every
+//!    waiting task with [`take_back`](Lifecycle::take_back). Then `shutdown_now` cancels the root. The cancel
+//!    of the root also reaches the tasks that have already left their queues.
 
 use crate::cancel::reason::{CancelKind, CancelReason};
 use crate::cancel::{CancelToken, masked};
@@ -101,7 +101,7 @@ impl Lifecycle {
         self.is_shutdown.load(Ordering::Acquire)
     }
 
-    /// Shuts the lifecycle down. From then on, new guards come only from [`InFlight::another`].
+    /// Shuts the lifecycle down. After that, only [`InFlight::another`] makes new guards.
     pub(crate) fn shutdown(&self) {
         let mut state = self.state.lock();
         state.is_shutdown = true;
@@ -116,7 +116,7 @@ impl Lifecycle {
 
     /// Takes the tasks of this lifecycle out of the queues of the underlying executor, and removes this
     /// lifecycle's observers from the tasks. Must be called after [`shutdown`](Self::shutdown), so that no
-    /// new task comes into a queue.
+    /// new task is put into a queue.
     ///
     /// Calls `note` with each task before it removes the task's observer. Returns each task together with the
     /// value that `note` returned.
@@ -127,8 +127,8 @@ impl Lifecycle {
         tasks.filter_map(|task| self.to_its_user(task, &note)).collect()
     }
 
-    /// Removes this lifecycle's observers from a task, and returns the task. But if a scope waits for the
-    /// task, drops the task and returns `None`.
+    /// Removes this lifecycle's observers from a task, and returns the task. If a scope waits for the task,
+    /// drops the task instead and returns `None`.
     fn to_its_user<R>(&self, task: Task, note: impl Fn(&Task) -> R) -> Option<(Task, R)> {
         if task.is_of_scope() {
             return None;
@@ -151,7 +151,8 @@ impl Lifecycle {
     }
 
     /// Waits until the lifecycle is over. Returns at once if the calling thread runs a task of this
-    /// lifecycle. If the calling task is cancelled during the wait, calls `shutdown_now` and goes on waiting.
+    /// lifecycle. If the calling task is cancelled during the wait, calls `shutdown_now` and continues to
+    /// wait.
     pub(crate) fn close(&self, shutdown_now: impl FnOnce() -> Vec<Task>) {
         if !self.waits_for_this_thread() && self.gone.wait().is_err() {
             drop(shutdown_now());
@@ -159,7 +160,7 @@ impl Lifecycle {
         }
     }
 
-    /// Returns whether the calling thread is in the middle of a task of this lifecycle.
+    /// Returns whether the calling thread is running a task of this lifecycle.
     pub(crate) fn waits_for_this_thread(&self) -> bool {
         self.root.is_above_this_thread()
     }
@@ -186,7 +187,7 @@ impl InFlight {
         self.life.one_more(&mut self.life.state.lock())
     }
 
-    /// Interrupts the guard: the lifecycle does not wait for it until it is resumed.
+    /// Interrupts the guard: the lifecycle does not wait for the guard until the guard is resumed.
     pub(crate) fn interrupt(&self) {
         // Relaxed, here and in `resume`: the hand-over of a task from thread to thread orders these calls.
         if self.counts.swap(false, Ordering::Relaxed) {
@@ -278,7 +279,7 @@ impl Drop for InFlightTask {
 /// The parts that every executor over another executor has: the underlying executor, and a lifecycle.
 pub(crate) struct Underlying<E> {
     executor: E,
-    /// Returns the underlying executor as a service. `None` if it is not owned.
+    /// Returns the underlying executor as a service. `None` if the underlying executor is not owned.
     as_service: Option<for<'a> fn(&'a E) -> &'a (dyn ExecutorService + 'a)>,
     life: Arc<Lifecycle>,
 }
@@ -308,7 +309,7 @@ impl<E> Underlying<E> {
     }
 
     /// Gives a task to the underlying executor, with the observer that `accompany` adds. If the task is
-    /// refused, it comes back without that observer.
+    /// refused, the caller gets it back without that observer.
     pub(crate) fn pass_on(
         &self,
         task: Task,
@@ -357,8 +358,8 @@ impl<E> Underlying<E> {
         tasks.into_iter().filter_map(|task| self.life.to_its_user(task, &note)).collect()
     }
 
-    /// Shuts down an owned service. Returns the tasks that the service hands out, without the drain tasks of
-    /// this lifecycle, because the strands of these drain tasks are already empty.
+    /// Shuts down an owned service. Returns the tasks that the service hands out. The drain tasks of this
+    /// lifecycle are left out, because their strands are already empty.
     pub(crate) fn stop_service_beside_drains(&self) -> impl Iterator<Item = Task> {
         let tasks = self.stop_service(|_| ()).into_iter().map(|(task, ())| task);
         tasks.filter(|task| !task.drains_strand_under(self.life.root()))

@@ -30,7 +30,7 @@
 //! # What every executor promises
 //!
 //! 1. A task that was accepted is run once, or dropped, or handed back by
-//!    [`shutdown_now`](ExecutorService::shutdown_now). A task that was refused comes back in the error.
+//!    [`shutdown_now`](ExecutorService::shutdown_now). A refused task is returned in the error.
 //! 2. What a thread did before it submitted a task is visible to the task.
 //! 3. A panic in a task reaches only the code that holds the task's handle. It reaches neither the submitting
 //!    code nor another task.
@@ -122,7 +122,7 @@ pub trait ExecutorExt: Executor {
     /// # Blocking
     /// The executor decides whether the call blocks. For example, a pool with the [`Block`](crate::Block)
     /// policy makes the caller wait for room, and a [`DirectExecutor`](crate::DirectExecutor) runs the task
-    /// before it returns.
+    /// before the call returns.
     ///
     /// # Cancellation
     /// The rules of [`submit`](Self::submit) apply.
@@ -149,12 +149,12 @@ pub trait ExecutorExt: Executor {
     ///
     /// # Cancellation
     /// The new task is independent of the calling task. The new task's token is no child of the caller's
-    /// [current](CancelToken::current) token. So the new task goes on if the calling task is cancelled or if
-    /// its deadline passes. There are three ways to cancel the new task together with the caller. Cancel the
-    /// new task's handle; spawn the new task in a [`scope`](Self::scope); or capture the caller's token in
-    /// the closure and [attach](CancelToken::attach) it there. There is one exception: some executors run the
-    /// task on the submitting thread, for example [`DirectExecutor`](crate::DirectExecutor), or a pool with
-    /// [`CallerRuns`](crate::CallerRuns). Then the token of the task is a child of the caller's current
+    /// [current](CancelToken::current) token. So the new task continues if the calling task is cancelled or
+    /// if its deadline passes. There are three ways to cancel the new task together with the caller. Cancel
+    /// the new task's handle; spawn the new task in a [`scope`](Self::scope); or capture the caller's token
+    /// in the closure and [attach](CancelToken::attach) it there. There is one exception: some executors run
+    /// the task on the submitting thread, for example [`DirectExecutor`](crate::DirectExecutor), or a pool
+    /// with [`CallerRuns`](crate::CallerRuns). Then the token of the task is a child of the caller's current
     /// token.
     #[doc(alias = "runAsync")]
     #[doc(alias = "supplyAsync")]
@@ -246,7 +246,7 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// To put closures of different types into one list, box each closure or make a [`FutureTask`] of it.
+    /// To put closures of different types into one list, box each closure or turn it into a [`FutureTask`].
     ///
     /// # Errors
     /// [`InvokeAllError`]. [`Rejected`](InvokeFailure::Rejected): the executor has refused a task. The call
@@ -292,7 +292,7 @@ pub trait ExecutorExt: Executor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A cancelled task that ignores its token goes on running after the call, and keeps its thread.
+    /// A cancelled task that ignores its token continues to run after the call, and keeps its thread.
     ///
     /// # Errors
     /// The errors of [`invoke_all`](Self::invoke_all). A time-out is not an error.
@@ -305,8 +305,8 @@ pub trait ExecutorExt: Executor {
     /// runs its tasks inline, a submission returns only when its task has ended. When the time is up, the
     /// call cancels all unfinished tasks at once. Then the call runs the users' code that the cancel causes,
     /// on this thread: the callbacks of [`on_cancel`](crate::CancelToken::on_cancel), and the `Drop` of the
-    /// values that unbegun tasks have captured. The call returns after the last callback, so keep callbacks
-    /// short.
+    /// values that are captured by tasks that have not begun. The call returns after the last callback, so
+    /// keep callbacks short.
     ///
     /// # Cancellation
     /// The rules of [`invoke_all`](Self::invoke_all) apply.
